@@ -38,6 +38,12 @@ pub fn lex(text: &str) -> Lexed {
     Lexed { tokens: lexer.tokens, comments: lexer.comments, problems: lexer.problems }
 }
 
+pub(crate) fn open_comment(span: Span) -> Diagnostic {
+    Diagnostic::error("open-comment", "the comment is never closed", span)
+        .label("starts here")
+        .help("close it with `*/`; comments do not nest")
+}
+
 struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -71,8 +77,8 @@ impl Lexer<'_> {
     }
 
     fn line_comment(&mut self, kind: CommentKind) {
-        let line = self.text[self.at..].split('\n').next().unwrap_or("");
-        let length = line.trim_end_matches('\r').len();
+        let line = self.text[self.at..].split(['\n', '\r']).next().unwrap_or("");
+        let length = line.len();
         let span = Span::new(self.at, self.at + length);
         if kind == CommentKind::Hash {
             let text = line.trim_start_matches('#').trim();
@@ -89,11 +95,7 @@ impl Lexer<'_> {
         let length = if let Some(n) = self.text[self.at + 2..].find("*/") {
             n + 4
         } else {
-            self.problems.push(
-                Diagnostic::error("open-comment", "the comment is never closed", Span::new(self.at, self.at + 2))
-                    .label("starts here")
-                    .help("close it with `*/`; comments do not nest"),
-            );
+            self.problems.push(open_comment(Span::new(self.at, self.at + 2)));
             self.text.len() - self.at
         };
         self.comments.push(Comment { span: Span::new(self.at, self.at + length), kind: CommentKind::Block });
@@ -174,8 +176,10 @@ impl Lexer<'_> {
     fn bad_character(&mut self) {
         // One message for a run of strange characters, such as a word in another script.
         let rest = &self.text[self.at..];
-        let length = rest.find(|c: char| c.is_ascii() && c != '_' || c.is_whitespace()).unwrap_or(rest.len()).max(1);
-        let word = &rest[..length + if rest.starts_with('_') { word_length(&rest[length..]) } else { 0 }];
+        let first = rest.chars().next().map_or(1, char::len_utf8);
+        let strange = rest[first..].find(|c: char| c.is_ascii() || c.is_whitespace()).unwrap_or(rest.len() - first);
+        let length = first + strange;
+        let word = &rest[..length + word_length(&rest[length..])];
         let span = Span::new(self.at, self.at + word.len());
         let error = Diagnostic::error("bad-character", format!("`{}` cannot stand here", word.escape_debug()), span);
         self.problems.push(if word.starts_with('_') {

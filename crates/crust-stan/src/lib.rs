@@ -1,11 +1,18 @@
 //! The Stan language: from program text to a typed program, with everything there is to say about mistakes.
 pub mod ast;
+pub mod check;
 pub mod diagnostics;
+pub mod front_end;
 pub mod lexer;
+pub mod migrate;
+pub mod names;
 pub mod parser;
+pub mod render;
 pub mod signatures;
 pub mod source;
 pub mod span;
 pub mod suggest;
 pub mod token;
+pub mod typed;
 pub mod types;
+pub mod value;

@@ -140,12 +140,19 @@ impl Expander<'_> {
             self.stack.push(path);
         }
         let mut copied = 0;
-        for directive in include::directives(text) {
+        let (directives, open_comment) = include::directives(text);
+        for directive in directives {
             self.copy(file, text, copied, directive.range.start);
             copied = directive.range.end;
             self.include(file, here.as_deref(), &directive);
         }
         self.copy(file, text, copied, text.len());
+        if let Some(open) = open_comment.filter(|_| file > 0) {
+            // The main file's open comment is the lexer's to report; one in an include must not swallow what follows it.
+            let at = self.source.text.len() - (text.len() - open);
+            self.problems.push(crate::lexer::open_comment(Span::new(at, at + 2)));
+            self.source.text.push_str("*/");
+        }
         if here.is_some() {
             self.stack.pop();
         }

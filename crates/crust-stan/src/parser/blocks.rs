@@ -152,6 +152,7 @@ impl Parser<'_> {
                 }
                 true
             }
+            StmtKind::Skip => true,
             StmtKind::Error => false,
             _ => {
                 problems.push(messages::only_declarations(kind.name(), statement.span));

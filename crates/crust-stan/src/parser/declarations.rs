@@ -223,16 +223,21 @@ impl Parser<'_> {
     fn tuple_types<T>(&mut self, start: Span, each: fn(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         self.expect(TokenKind::OpenParen, "after `tuple`")?;
         let mut types = Vec::new();
-        if !self.is(TokenKind::CloseParen) {
+        let mut commas = 0;
+        while !self.is(TokenKind::CloseParen) {
             types.push(each(self)?);
-            while self.take(TokenKind::Comma) {
-                types.push(each(self)?);
+            if !self.take(TokenKind::Comma) {
+                break;
             }
+            commas += 1;
         }
         self.expect(TokenKind::CloseParen, "or `,` after the type")?;
-        if types.len() < 2 {
+        // Only a tuple of one part has a comma behind its last.
+        if commas == 0 || (commas == types.len() && commas > 1) {
             let span = start.to(self.previous());
-            return Err(self.report(Diagnostic::error("tuple-size", "a tuple has two parts or more", span)));
+            let problem = Diagnostic::error("tuple-size", "a tuple type lists the types of its parts", span)
+                .help("write `tuple(int, real)`; a tuple of one part is `tuple(int,)`");
+            return Err(self.report(problem));
         }
         Ok(types)
     }

@@ -87,6 +87,11 @@ impl Parser<'_> {
                     return Err(self.too_deep(&format!("at most {MAX_POSTFIX} indices in a row")));
                 }
                 TokenKind::OpenBracket => {
+                    if let ExprKind::Transpose(_) = base.kind {
+                        let problem = Diagnostic::error("index-of-transpose", "a transpose cannot be indexed as it is", self.here())
+                            .help("put it into parentheses: `(x')[i]`");
+                        self.report(problem);
+                    }
                     self.advance();
                     let indices = self.nested(Self::indices)?;
                     ExprKind::Index { base: Box::new(base), indices }
@@ -160,6 +165,10 @@ impl Parser<'_> {
         }
         let mut parts = vec![first];
         while self.take(TokenKind::Comma) {
+            // A tuple of one value is written `(a,)`.
+            if parts.len() == 1 && self.is(TokenKind::CloseParen) {
+                break;
+            }
             parts.push(self.expression()?);
         }
         self.expect(TokenKind::CloseParen, "after the tuple")?;

@@ -12,15 +12,23 @@ pub(super) struct Directive {
 }
 
 /// Finds the directives of a text: `#include name`, `#include "name"`, `#include <name>`, outside comments and strings.
-pub(super) fn directives(text: &str) -> Vec<Directive> {
+/// Also says where a comment starts that is never closed.
+pub(super) fn directives(text: &str) -> (Vec<Directive>, Option<usize>) {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
+    let mut open_comment = None;
     let mut i = 0;
     while i < bytes.len() {
         let rest = &bytes[i..];
         i += match rest {
             [b'/', b'/', ..] => line_length(rest),
-            [b'/', b'*', ..] => text[i + 2..].find("*/").map_or(rest.len(), |n| n + 4),
+            [b'/', b'*', ..] => match text[i + 2..].find("*/") {
+                Some(n) => n + 4,
+                None => {
+                    open_comment = Some(i);
+                    rest.len()
+                }
+            },
             [b'"', ..] => rest[1..].iter().position(|&b| b == b'"' || b == b'\n').map_or(rest.len(), |n| n + 2),
             [b'#', ..] if rest.starts_with(b"#include") => {
                 let (name, length) = include_name(&text[i + 8..]);
@@ -31,11 +39,11 @@ pub(super) fn directives(text: &str) -> Vec<Directive> {
             _ => 1,
         };
     }
-    found
+    (found, open_comment)
 }
 
 fn line_length(rest: &[u8]) -> usize {
-    rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len())
+    rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len())
 }
 
 /// The name behind the word `#include`, and how many bytes it takes with blanks and quotation marks.

@@ -1,0 +1,49 @@
+//! The whole way from text to a typed program.
+
+use crate::ast;
+use crate::check::check;
+use crate::diagnostics::Diagnostic;
+use crate::lexer::Comment;
+use crate::migrate::migrate;
+use crate::parser::parse;
+use crate::source::{Loader, Source};
+use crate::typed;
+use std::path::Path;
+
+/// What is known of a program after reading it.
+pub struct Reading {
+    pub source: Source,
+    /// In today's syntax: retired forms have been replaced.
+    pub ast: ast::Program,
+    pub comments: Vec<Comment>,
+    /// Meaningful only where there are no errors.
+    pub typed: typed::Program,
+    /// Errors and warnings in the order of the text.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Reading {
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads a program: resolves includes, parses, replaces retired syntax, checks. `path` is where the text came from.
+pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) -> Reading {
+    let (source, mut problems) = Source::expand(name, path, text, loader);
+    let parsed = parse(&source);
+    problems.extend(parsed.problems);
+    let mut ast = parsed.program;
+    problems.extend(migrate(&mut ast));
+    let checked = check(&ast);
+    // A program that cannot be parsed in full has names missing; what the checker says of them would be noise.
+    let broken = problems.iter().any(Diagnostic::is_error);
+    problems.extend(checked.problems.into_iter().filter(|p| !broken || !follows_from_syntax_errors(p)));
+    problems.sort_by_key(|p| (p.span.start, p.span.end));
+    Reading { source, ast, comments: parsed.comments, typed: checked.program, problems }
+}
+
+/// Complaints that a declaration or definition which the parser had to skip would explain.
+fn follows_from_syntax_errors(problem: &Diagnostic) -> bool {
+    matches!(problem.code, "undeclared-variable" | "unknown-function" | "unknown-distribution" | "declared-only" | "missing-return")
+}

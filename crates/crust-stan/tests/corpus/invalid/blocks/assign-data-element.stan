@@ -1,0 +1,7 @@
+// mistake: assigns to an element of a data variable
+data {
+  vector[3] x;
+}
+model {
+  x[1] = 3;
+}

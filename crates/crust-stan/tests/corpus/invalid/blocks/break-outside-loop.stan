@@ -1,0 +1,4 @@
+// mistake: a break outside of a loop
+model {
+  break;
+}

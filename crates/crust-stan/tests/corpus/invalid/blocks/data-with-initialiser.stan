@@ -1,0 +1,4 @@
+// mistake: a data variable with a value
+data {
+  int N = 3;
+}

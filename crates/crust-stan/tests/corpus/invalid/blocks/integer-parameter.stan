@@ -1,0 +1,4 @@
+// mistake: an integer parameter
+parameters {
+  int n;
+}

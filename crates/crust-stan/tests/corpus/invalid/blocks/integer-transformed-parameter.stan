@@ -1,0 +1,4 @@
+// mistake: an integer transformed parameter
+transformed parameters {
+  int n = 3;
+}

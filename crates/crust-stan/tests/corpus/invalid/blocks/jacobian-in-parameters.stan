@@ -1,0 +1,5 @@
+// mistake: jacobian += in the parameters block
+parameters {
+  real x;
+  jacobian += x;
+}

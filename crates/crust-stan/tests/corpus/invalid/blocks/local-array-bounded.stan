@@ -1,0 +1,4 @@
+// mistake: a bound on the elements of a local array
+model {
+  array[3] real<lower=0> a;
+}

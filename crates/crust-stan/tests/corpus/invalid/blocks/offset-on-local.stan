@@ -1,0 +1,4 @@
+// mistake: an offset on a local variable
+model {
+  vector<offset=1>[3] p;
+}

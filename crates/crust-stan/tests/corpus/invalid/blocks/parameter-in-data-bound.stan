@@ -1,0 +1,7 @@
+// mistake: a bound of a data variable depends on a parameter
+data {
+  real<lower=p> x;
+}
+parameters {
+  real p;
+}

@@ -1,0 +1,4 @@
+// mistake: a parameter with a value
+parameters {
+  real x = 1;
+}

@@ -1,0 +1,4 @@
+// mistake: a matrix without sizes in generated quantities
+generated quantities {
+  matrix m;
+}

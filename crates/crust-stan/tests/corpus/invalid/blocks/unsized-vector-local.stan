@@ -1,0 +1,4 @@
+// mistake: a local vector without a size
+model {
+  vector x;
+}

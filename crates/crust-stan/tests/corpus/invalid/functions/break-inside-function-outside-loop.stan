@@ -1,0 +1,6 @@
+// mistake: a break in a function outside of a loop
+functions {
+  void f(real x) {
+    break;
+  }
+}

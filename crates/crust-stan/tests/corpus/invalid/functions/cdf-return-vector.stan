@@ -1,0 +1,6 @@
+// mistake: a _cdf function that returns a vector
+functions {
+  vector foo_cdf(vector x, real m) {
+    return x - m;
+  }
+}

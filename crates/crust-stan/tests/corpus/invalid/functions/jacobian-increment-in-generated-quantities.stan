@@ -1,0 +1,4 @@
+// mistake: jacobian += in generated quantities
+generated quantities {
+  jacobian += 1;
+}

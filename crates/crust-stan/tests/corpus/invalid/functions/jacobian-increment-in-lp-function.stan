@@ -1,0 +1,6 @@
+// mistake: jacobian += in an _lp function
+functions {
+  void f_lp(real x) {
+    jacobian += x;
+  }
+}

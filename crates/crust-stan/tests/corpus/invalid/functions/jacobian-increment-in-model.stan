@@ -1,0 +1,4 @@
+// mistake: jacobian += in the model block
+model {
+  jacobian += 1;
+}

@@ -1,0 +1,6 @@
+// mistake: jacobian += in a plain function
+functions {
+  void f(real x) {
+    jacobian += x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: jacobian += in transformed data
+transformed data {
+  jacobian += 1;
+}

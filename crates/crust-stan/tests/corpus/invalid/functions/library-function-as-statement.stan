@@ -1,0 +1,4 @@
+// mistake: a library function as a statement
+model {
+  exp(1.0);
+}

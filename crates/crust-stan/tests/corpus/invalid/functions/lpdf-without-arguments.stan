@@ -1,0 +1,6 @@
+// mistake: an _lpdf function without arguments
+functions {
+  real foo_lpdf() {
+    return 1;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: no arguments to a library function
+transformed data {
+  real a = exp();
+}

@@ -1,0 +1,5 @@
+// mistake: a function with an empty body
+functions {
+  real f(real x) {
+  }
+}

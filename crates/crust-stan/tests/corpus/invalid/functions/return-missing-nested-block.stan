@@ -1,0 +1,8 @@
+// mistake: a nested block without a return
+functions {
+  real f(int n) {
+    {
+      real a = n;
+    }
+  }
+}

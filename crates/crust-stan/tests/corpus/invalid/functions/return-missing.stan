@@ -1,0 +1,6 @@
+// mistake: a function without a return
+functions {
+  real f(real x) {
+    real y = x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: a return in the model block
+model {
+  return;
+}

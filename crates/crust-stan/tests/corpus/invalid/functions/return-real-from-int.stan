@@ -1,0 +1,6 @@
+// mistake: returns a real from an int function
+functions {
+  int f(real x) {
+    return x;
+  }
+}

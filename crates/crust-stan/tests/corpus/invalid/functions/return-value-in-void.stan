@@ -1,0 +1,6 @@
+// mistake: a void function returns a value
+functions {
+  void f(real x) {
+    return x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: a return with a value in transformed data
+transformed data {
+  return 3;
+}

@@ -1,0 +1,6 @@
+// mistake: returns a vector from a real function
+functions {
+  real f(vector x) {
+    return x;
+  }
+}

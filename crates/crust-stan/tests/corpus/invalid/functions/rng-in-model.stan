@@ -1,0 +1,4 @@
+// mistake: a random number generator in the model block
+model {
+  real a = normal_rng(0, 1);
+}

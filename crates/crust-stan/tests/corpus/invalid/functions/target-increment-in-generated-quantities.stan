@@ -1,0 +1,4 @@
+// mistake: target += in generated quantities
+generated quantities {
+  target += 1;
+}

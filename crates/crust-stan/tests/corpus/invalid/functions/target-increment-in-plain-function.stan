@@ -1,0 +1,6 @@
+// mistake: target += in a plain function
+functions {
+  void f(real x) {
+    target += x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: target += in transformed data
+transformed data {
+  target += 1;
+}

@@ -1,0 +1,4 @@
+// mistake: target += in transformed parameters
+transformed parameters {
+  target += 1;
+}

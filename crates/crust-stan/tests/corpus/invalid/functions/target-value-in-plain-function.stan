@@ -1,0 +1,6 @@
+// mistake: target() in a plain function
+functions {
+  real f(real x) {
+    return x + target();
+  }
+}

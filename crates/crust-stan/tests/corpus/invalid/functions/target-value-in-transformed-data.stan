@@ -1,0 +1,4 @@
+// mistake: target() in transformed data
+transformed data {
+  real a = target();
+}

@@ -1,0 +1,7 @@
+// mistake: a complex variate
+parameters {
+  complex z;
+}
+model {
+  z ~ normal(0, 1);
+}

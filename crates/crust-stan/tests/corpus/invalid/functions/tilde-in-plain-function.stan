@@ -1,0 +1,6 @@
+// mistake: a distribution statement in a plain function
+functions {
+  void f(real x) {
+    x ~ normal(0, 1);
+  }
+}

@@ -1,0 +1,7 @@
+// mistake: a distribution statement in transformed data
+data {
+  real x;
+}
+transformed data {
+  x ~ normal(0, 1);
+}

@@ -1,0 +1,7 @@
+// mistake: too few arguments after the tilde
+parameters {
+  real x;
+}
+model {
+  x ~ normal(0);
+}

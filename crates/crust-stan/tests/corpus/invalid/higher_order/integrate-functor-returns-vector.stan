@@ -1,0 +1,10 @@
+// mistake: the functor of an integral returns a vector
+functions {
+  vector f(real x, real xc, array[] real th, data array[] real xr,
+           data array[] int xi) {
+    return [x]';
+  }
+}
+transformed data {
+  real a = integrate_1d(f, 0, 1, {1.0}, {1.0}, {1});
+}

@@ -1,0 +1,4 @@
+// mistake: reduce_sum without arguments
+model {
+  target += reduce_sum();
+}

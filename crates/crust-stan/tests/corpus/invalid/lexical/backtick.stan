@@ -1,0 +1,4 @@
+// mistake: a backtick in an expression
+transformed data {
+  real a = `3`;
+}

@@ -1,0 +1,4 @@
+// mistake: a second end-of-comment mark
+parameters {
+  real x; /* the value */ */
+}

@@ -1,0 +1,4 @@
+// mistake: typographic quotation marks
+model {
+  print(“hello”);
+}

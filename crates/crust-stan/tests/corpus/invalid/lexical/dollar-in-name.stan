@@ -1,0 +1,4 @@
+// mistake: a dollar sign inside an identifier
+data {
+  real pri$ce;
+}

@@ -1,0 +1,4 @@
+// mistake: an accented letter inside an identifier
+data {
+  real température;
+}

@@ -1,0 +1,4 @@
+// mistake: an identifier ends in two underscores
+parameters {
+  real theta__;
+}

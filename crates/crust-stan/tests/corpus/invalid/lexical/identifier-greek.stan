@@ -1,0 +1,4 @@
+// mistake: a Greek letter as an identifier
+parameters {
+  real μ;
+}

@@ -1,0 +1,4 @@
+// mistake: an identifier starts with a digit
+parameters {
+  real 2nd;
+}

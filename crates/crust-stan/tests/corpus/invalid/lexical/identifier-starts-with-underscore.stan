@@ -1,0 +1,4 @@
+// mistake: an identifier starts with an underscore
+parameters {
+  real _x;
+}

@@ -1,0 +1,4 @@
+// mistake: a dot inside an identifier, as in R
+data {
+  int n.obs;
+}

@@ -1,0 +1,4 @@
+// mistake: a hyphen inside an identifier
+data {
+  real sigma-y;
+}

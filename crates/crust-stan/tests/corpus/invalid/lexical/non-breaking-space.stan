@@ -1,0 +1,4 @@
+// mistake: a non-breaking space between type and name
+data {
+  real x;
+}

@@ -1,0 +1,4 @@
+// mistake: two digit separators in a row
+transformed data {
+  int a = 1__000;
+}

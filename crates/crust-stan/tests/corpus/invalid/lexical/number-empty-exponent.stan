@@ -1,0 +1,4 @@
+// mistake: an exponent without digits
+transformed data {
+  real a = 1e;
+}

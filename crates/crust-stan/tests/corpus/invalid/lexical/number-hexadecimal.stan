@@ -1,0 +1,4 @@
+// mistake: hexadecimal literals do not exist
+transformed data {
+  int a = 0xff;
+}

@@ -1,0 +1,4 @@
+// mistake: a dot without any digit
+transformed data {
+  real a = .;
+}

@@ -1,0 +1,4 @@
+// mistake: a digit separator after the last digit
+transformed data {
+  int a = 1000_;
+}

@@ -1,0 +1,4 @@
+// mistake: strings take double quotes, not single ones
+model {
+  print('hello');
+}

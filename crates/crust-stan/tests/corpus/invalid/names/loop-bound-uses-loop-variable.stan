@@ -1,0 +1,6 @@
+// mistake: the range of a loop uses its own variable
+model {
+  for (i in 1:i) {
+    print(i);
+  }
+}

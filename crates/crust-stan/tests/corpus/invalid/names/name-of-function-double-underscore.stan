@@ -1,0 +1,6 @@
+// mistake: a function ends in two underscores
+functions {
+  real f__(real x) {
+    return x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: a variable is used in its own bound
+data {
+  real<lower=x> x;
+}

@@ -1,0 +1,4 @@
+// mistake: a variable is used in its own size
+transformed data {
+  array[n] int n;
+}

@@ -1,0 +1,4 @@
+// mistake: prints a variable that is not declared
+model {
+  print("value: ", zeta);
+}

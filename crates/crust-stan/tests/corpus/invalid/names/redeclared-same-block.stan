@@ -1,0 +1,5 @@
+// mistake: declares a name twice in one block
+data {
+  int N;
+  real N;
+}

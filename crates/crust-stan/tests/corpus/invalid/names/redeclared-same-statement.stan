@@ -1,0 +1,4 @@
+// mistake: declares a name twice in one statement
+data {
+  real x, x;
+}

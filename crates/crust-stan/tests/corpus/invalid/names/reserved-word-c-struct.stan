@@ -1,0 +1,4 @@
+// mistake: the C word struct as a variable
+data {
+  real struct;
+}

@@ -1,0 +1,4 @@
+// mistake: the word export as a variable
+data {
+  real export;
+}

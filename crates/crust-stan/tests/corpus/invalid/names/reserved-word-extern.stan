@@ -1,0 +1,4 @@
+// mistake: the word extern as a parameter
+parameters {
+  real extern;
+}

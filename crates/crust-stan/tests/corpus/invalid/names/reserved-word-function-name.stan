@@ -1,0 +1,6 @@
+// mistake: a keyword as a function
+functions {
+  real while(real x) {
+    return x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: the word repeat as a variable
+data {
+  int repeat;
+}

@@ -1,0 +1,4 @@
+// mistake: the word static as a variable
+data {
+  real static;
+}

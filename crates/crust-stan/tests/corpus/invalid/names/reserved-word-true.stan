@@ -1,0 +1,4 @@
+// mistake: the word true as a variable
+data {
+  int true;
+}

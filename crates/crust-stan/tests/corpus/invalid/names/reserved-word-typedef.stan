@@ -1,0 +1,4 @@
+// mistake: the word typedef as a variable
+data {
+  real typedef;
+}

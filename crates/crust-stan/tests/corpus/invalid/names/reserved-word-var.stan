@@ -1,0 +1,4 @@
+// mistake: the word var as a variable
+data {
+  real var;
+}

@@ -1,0 +1,4 @@
+// mistake: a keyword as a variable
+data {
+  int for;
+}

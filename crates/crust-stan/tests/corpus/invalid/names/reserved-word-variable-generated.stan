@@ -1,0 +1,4 @@
+// mistake: the first word of a block name as a variable
+model {
+  real generated = 1;
+}

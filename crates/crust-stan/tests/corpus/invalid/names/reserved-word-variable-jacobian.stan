@@ -1,0 +1,4 @@
+// mistake: the word jacobian as a variable
+model {
+  real jacobian = 1;
+}

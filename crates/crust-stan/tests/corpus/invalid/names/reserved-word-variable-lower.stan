@@ -1,0 +1,4 @@
+// mistake: the word lower as a variable
+data {
+  real lower;
+}

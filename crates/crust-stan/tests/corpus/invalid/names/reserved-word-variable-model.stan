@@ -1,0 +1,4 @@
+// mistake: the name of a block as a variable
+data {
+  int model;
+}

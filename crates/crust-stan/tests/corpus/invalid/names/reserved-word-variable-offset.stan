@@ -1,0 +1,4 @@
+// mistake: the word offset as a variable
+data {
+  real offset;
+}

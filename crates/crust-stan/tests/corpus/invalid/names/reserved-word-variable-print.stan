@@ -1,0 +1,4 @@
+// mistake: the word print as a variable
+model {
+  real print = 1;
+}

@@ -1,0 +1,4 @@
+// mistake: the name of a type as a variable
+data {
+  int vector;
+}

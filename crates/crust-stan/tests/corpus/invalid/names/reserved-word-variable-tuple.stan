@@ -1,0 +1,4 @@
+// mistake: the word tuple as a variable
+model {
+  real tuple = 1;
+}

@@ -1,0 +1,4 @@
+// mistake: the word void as a variable
+data {
+  real void;
+}

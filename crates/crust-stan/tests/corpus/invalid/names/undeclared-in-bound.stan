@@ -1,0 +1,4 @@
+// mistake: a bound that is not declared
+parameters {
+  real<lower=low> x;
+}

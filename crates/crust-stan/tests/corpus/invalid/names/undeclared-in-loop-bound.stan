@@ -1,0 +1,6 @@
+// mistake: the bound of a loop is not declared
+model {
+  for (i in 1:M) {
+    print(i);
+  }
+}

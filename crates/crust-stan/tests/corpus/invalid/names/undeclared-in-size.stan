@@ -1,0 +1,4 @@
+// mistake: a size that is not declared
+data {
+  vector[N] x;
+}

@@ -1,0 +1,7 @@
+// mistake: names are case-sensitive
+data {
+  int N;
+}
+transformed data {
+  int m = n;
+}

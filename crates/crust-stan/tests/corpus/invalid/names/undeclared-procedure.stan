@@ -1,0 +1,4 @@
+// mistake: calls a procedure that does not exist
+model {
+  do_something(1.0);
+}

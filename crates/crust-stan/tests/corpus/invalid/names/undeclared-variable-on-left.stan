@@ -1,0 +1,4 @@
+// mistake: assigns to a variable that is not declared
+model {
+  beta1 = 3;
+}

@@ -1,0 +1,4 @@
+// mistake: uses a variable that is not declared
+model {
+  target += alpha;
+}

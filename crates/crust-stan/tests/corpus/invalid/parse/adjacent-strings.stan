@@ -1,0 +1,4 @@
+// mistake: two strings without a comma
+model {
+  print("a" "b");
+}

@@ -1,0 +1,4 @@
+// mistake: a range as the size of an array
+data {
+  array[1:3] int x;
+}

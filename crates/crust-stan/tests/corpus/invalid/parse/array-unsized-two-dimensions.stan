@@ -1,0 +1,4 @@
+// mistake: an array with a comma but no sizes in the data block
+data {
+  array[,] int x;
+}

@@ -1,0 +1,4 @@
+// mistake: an array without brackets
+data {
+  array int x;
+}

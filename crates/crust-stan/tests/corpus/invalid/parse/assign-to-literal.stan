@@ -1,0 +1,4 @@
+// mistake: a literal on the left of an assignment
+model {
+  3 = 4;
+}

@@ -1,0 +1,6 @@
+// mistake: a sum on the left of an assignment
+model {
+  real a;
+  real b;
+  a + b = 4;
+}

@@ -1,0 +1,6 @@
+// mistake: an assignment used as an expression
+transformed data {
+  real a;
+  real b;
+  a = b = 3;
+}

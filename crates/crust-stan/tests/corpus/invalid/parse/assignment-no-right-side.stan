@@ -1,0 +1,5 @@
+// mistake: an assignment without a value
+transformed data {
+  real a;
+  a = ;
+}

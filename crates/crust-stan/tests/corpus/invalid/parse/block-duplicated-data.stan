@@ -1,0 +1,7 @@
+// mistake: two data blocks
+data {
+  int N;
+}
+data {
+  int M;
+}

@@ -1,0 +1,7 @@
+// mistake: two model blocks
+model {
+  target += 1;
+}
+model {
+  target += 2;
+}

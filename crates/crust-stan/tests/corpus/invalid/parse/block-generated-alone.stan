@@ -1,0 +1,4 @@
+// mistake: the word generated without quantities
+generated {
+  real x = 1;
+}

@@ -1,0 +1,6 @@
+// mistake: a block inside of another block
+model {
+  parameters {
+    real x;
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: the name of a block in the singular
+parameter {
+  real x;
+}

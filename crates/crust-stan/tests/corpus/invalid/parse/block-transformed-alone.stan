@@ -1,0 +1,4 @@
+// mistake: the word transformed without a kind of block
+transformed {
+  int N;
+}

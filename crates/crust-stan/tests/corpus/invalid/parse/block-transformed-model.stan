@@ -1,0 +1,4 @@
+// mistake: a transformed model block
+transformed model {
+  target += 1;
+}

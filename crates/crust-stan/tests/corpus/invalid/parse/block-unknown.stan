@@ -1,0 +1,4 @@
+// mistake: a block with an unknown name
+constants {
+  int N;
+}

@@ -1,0 +1,7 @@
+// mistake: the model block before the parameters block
+model {
+  target += 1;
+}
+parameters {
+  real x;
+}

@@ -1,0 +1,4 @@
+// mistake: the bounds after the name
+data {
+  real x<lower=0>;
+}

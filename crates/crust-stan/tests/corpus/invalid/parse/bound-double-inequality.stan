@@ -1,0 +1,4 @@
+// mistake: a bound written as an inequality
+data {
+  real<0 < x> x;
+}

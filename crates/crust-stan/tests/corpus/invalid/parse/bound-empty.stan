@@ -1,0 +1,4 @@
+// mistake: empty bounds
+data {
+  real<> x;
+}

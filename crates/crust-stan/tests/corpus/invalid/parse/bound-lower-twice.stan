@@ -1,0 +1,4 @@
+// mistake: two lower bounds
+data {
+  real<lower=0, lower=1> x;
+}

@@ -1,0 +1,4 @@
+// mistake: a bound with = but without a value
+data {
+  real<lower=> x;
+}

@@ -1,0 +1,4 @@
+// mistake: two offsets
+parameters {
+  real<offset=0, offset=1> x;
+}

@@ -1,0 +1,4 @@
+// mistake: an offset on an integer
+data {
+  int<offset=1> x;
+}

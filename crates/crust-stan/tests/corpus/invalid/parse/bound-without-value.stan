@@ -1,0 +1,4 @@
+// mistake: a bound without a value
+data {
+  real<lower> x;
+}

@@ -1,0 +1,4 @@
+// mistake: the word const does not exist
+transformed data {
+  const real x = 1;
+}

@@ -1,0 +1,4 @@
+// mistake: a covariance matrix with two sizes
+parameters {
+  cov_matrix[3, 3] S;
+}

@@ -1,0 +1,5 @@
+// mistake: a declaration outside of all blocks
+int N;
+parameters {
+  real x;
+}

@@ -1,0 +1,4 @@
+// mistake: a variable in the functions block
+functions {
+  real x;
+}

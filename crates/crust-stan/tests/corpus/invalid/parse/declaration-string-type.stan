@@ -1,0 +1,4 @@
+// mistake: there is no string type
+data {
+  string s;
+}

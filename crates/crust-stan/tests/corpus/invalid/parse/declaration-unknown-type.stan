@@ -1,0 +1,4 @@
+// mistake: a type that does not exist
+data {
+  float x;
+}

@@ -1,0 +1,4 @@
+// mistake: a declaration without a name
+data {
+  real;
+}

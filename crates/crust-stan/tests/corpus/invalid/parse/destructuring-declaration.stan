@@ -1,0 +1,4 @@
+// mistake: several names in parentheses are declared at once
+transformed data {
+  real (a, b) = (1, 2);
+}

@@ -1,0 +1,6 @@
+// mistake: an else without an if
+model {
+  else {
+    print(1);
+  }
+}

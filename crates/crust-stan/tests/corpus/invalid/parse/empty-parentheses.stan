@@ -1,0 +1,4 @@
+// mistake: an empty parenthesis as an expression
+transformed data {
+  real a = ();
+}

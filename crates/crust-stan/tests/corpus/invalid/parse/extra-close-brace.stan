@@ -1,0 +1,5 @@
+// mistake: one closing brace too many
+model {
+  target += 1;
+}
+}

@@ -1,0 +1,4 @@
+// mistake: one closing parenthesis too many
+transformed data {
+  real a = (1 + 2));
+}

@@ -1,0 +1,6 @@
+// mistake: = instead of in
+model {
+  for (i = 1:3) {
+    print(i);
+  }
+}

@@ -1,0 +1,6 @@
+// mistake: a loop whose range has a step
+model {
+  for (i in 1:2:9) {
+    print(i);
+  }
+}

@@ -1,0 +1,6 @@
+// mistake: no comma between two arguments
+functions {
+  real f(real x real y) {
+    return x;
+  }
+}

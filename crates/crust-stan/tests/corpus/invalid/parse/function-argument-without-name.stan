@@ -1,0 +1,6 @@
+// mistake: an argument without a name
+functions {
+  real f(real) {
+    return 1;
+  }
+}

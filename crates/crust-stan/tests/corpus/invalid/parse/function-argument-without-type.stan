@@ -1,0 +1,6 @@
+// mistake: an argument without a type
+functions {
+  real f(x) {
+    return x;
+  }
+}

@@ -1,0 +1,5 @@
+// mistake: a function body without braces
+functions {
+  real f(real x)
+    return x;
+}

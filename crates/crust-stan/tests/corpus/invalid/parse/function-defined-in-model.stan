@@ -1,0 +1,6 @@
+// mistake: a function defined in the model block
+model {
+  real f(real x) {
+    return x;
+  }
+}

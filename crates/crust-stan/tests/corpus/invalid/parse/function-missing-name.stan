@@ -1,0 +1,6 @@
+// mistake: a function without a name
+functions {
+  real (real x) {
+    return x;
+  }
+}

@@ -1,0 +1,6 @@
+// mistake: a function without parentheses
+functions {
+  real f {
+    return 1;
+  }
+}

@@ -1,0 +1,6 @@
+// mistake: a function without a return type
+functions {
+  f(real x) {
+    return x;
+  }
+}

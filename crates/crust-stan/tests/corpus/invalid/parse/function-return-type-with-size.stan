@@ -1,0 +1,6 @@
+// mistake: a return type with a size
+functions {
+  vector[3] f(vector x) {
+    return x;
+  }
+}

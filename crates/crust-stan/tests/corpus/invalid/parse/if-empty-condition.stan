@@ -1,0 +1,6 @@
+// mistake: an if without a condition
+model {
+  if () {
+    print(1);
+  }
+}

@@ -1,0 +1,6 @@
+// mistake: the word then does not exist
+model {
+  if (1) then {
+    print(1);
+  }
+}

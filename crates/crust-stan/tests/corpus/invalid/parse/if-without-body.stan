@@ -1,0 +1,4 @@
+// mistake: an if without a statement
+model {
+  if (1)
+}

@@ -1,0 +1,7 @@
+// mistake: jacobian is assigned to
+parameters {
+  real x;
+}
+transformed parameters {
+  jacobian = x;
+}

@@ -1,0 +1,4 @@
+// mistake: anonymous functions do not exist
+transformed data {
+  real a = (function(x) x)(3);
+}

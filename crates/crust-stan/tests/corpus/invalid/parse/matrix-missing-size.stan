@@ -1,0 +1,4 @@
+// mistake: a matrix without sizes
+data {
+  matrix m;
+}

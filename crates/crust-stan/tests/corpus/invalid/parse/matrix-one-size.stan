@@ -1,0 +1,4 @@
+// mistake: a matrix with one size
+data {
+  matrix[3] m;
+}

@@ -1,0 +1,4 @@
+// mistake: a matrix with three sizes
+data {
+  matrix[3, 3, 3] m;
+}

@@ -1,0 +1,6 @@
+// mistake: the last block is not closed
+parameters {
+  real x;
+}
+model {
+  x ~ std_normal();

@@ -1,0 +1,6 @@
+// mistake: the data block is not closed before the next block
+data {
+  int N;
+parameters {
+  real x;
+}

@@ -1,0 +1,4 @@
+// mistake: the size of a vector is not closed
+data {
+  vector[3 v;
+}

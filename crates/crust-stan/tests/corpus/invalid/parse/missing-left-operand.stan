@@ -1,0 +1,4 @@
+// mistake: a product without its left operand
+transformed data {
+  real a = * 2;
+}

@@ -1,0 +1,4 @@
+// mistake: a block without an opening brace
+data
+  int N;
+}

@@ -1,0 +1,5 @@
+// mistake: no semicolon after a print statement
+model {
+  print("a")
+  print("b");
+}

@@ -1,0 +1,5 @@
+// mistake: no semicolon after a declaration
+data {
+  int N
+  real x;
+}

@@ -1,0 +1,4 @@
+// mistake: no semicolon after an increment of target
+model {
+  target += 1
+}

@@ -1,0 +1,4 @@
+// mistake: a comma after the last name
+data {
+  real x, y,;
+}

@@ -1,0 +1,4 @@
+// mistake: a second type after the comma
+data {
+  real x, int y;
+}

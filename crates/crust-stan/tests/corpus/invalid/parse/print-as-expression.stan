@@ -1,0 +1,4 @@
+// mistake: a print statement as a value
+model {
+  real a = print("a");
+}

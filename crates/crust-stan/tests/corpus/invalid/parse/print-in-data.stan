@@ -1,0 +1,4 @@
+// mistake: a print statement in the data block
+data {
+  print("x");
+}

@@ -1,0 +1,4 @@
+// mistake: a print statement without arguments
+model {
+  print();
+}

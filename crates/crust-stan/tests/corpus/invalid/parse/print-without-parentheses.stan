@@ -1,0 +1,4 @@
+// mistake: a print statement without parentheses
+model {
+  print "hello";
+}

@@ -1,0 +1,6 @@
+// mistake: the name of a profile is not a string
+model {
+  profile(likelihood) {
+    target += 1;
+  }
+}

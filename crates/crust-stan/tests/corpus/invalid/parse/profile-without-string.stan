@@ -1,0 +1,6 @@
+// mistake: a profile without its name
+model {
+  profile() {
+    target += 1;
+  }
+}

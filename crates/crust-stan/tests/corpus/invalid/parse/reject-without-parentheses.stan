@@ -1,0 +1,4 @@
+// mistake: a reject statement without parentheses
+model {
+  reject;
+}

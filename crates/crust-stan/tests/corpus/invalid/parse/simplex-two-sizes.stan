@@ -1,0 +1,4 @@
+// mistake: a simplex with two sizes
+parameters {
+  simplex[2, 3] p;
+}

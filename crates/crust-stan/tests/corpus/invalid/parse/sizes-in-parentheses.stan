@@ -1,0 +1,4 @@
+// mistake: sizes in parentheses
+data {
+  vector(3) v;
+}

@@ -1,0 +1,5 @@
+// mistake: a statement outside of all blocks
+parameters {
+  real x;
+}
+x ~ std_normal();

@@ -1,0 +1,5 @@
+// mistake: an assignment in the data block
+data {
+  int N;
+  N = 3;
+}

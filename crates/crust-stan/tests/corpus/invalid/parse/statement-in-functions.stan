@@ -1,0 +1,4 @@
+// mistake: a statement in the functions block
+functions {
+  print("hello");
+}

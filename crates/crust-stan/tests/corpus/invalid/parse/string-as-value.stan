@@ -1,0 +1,4 @@
+// mistake: a string as the value of a variable
+transformed data {
+  real a = "hello";
+}

@@ -1,0 +1,4 @@
+// mistake: target without parentheses in an expression
+model {
+  real a = target;
+}

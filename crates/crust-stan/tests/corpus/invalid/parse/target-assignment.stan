@@ -1,0 +1,4 @@
+// mistake: target is assigned to
+model {
+  target = 1;
+}

@@ -1,0 +1,4 @@
+// mistake: target() takes no arguments
+model {
+  real a = target(1);
+}

@@ -1,0 +1,4 @@
+// mistake: target as the name of a variable
+model {
+  real target = 3;
+}

@@ -1,0 +1,4 @@
+// mistake: target += without a value
+model {
+  target += ;
+}

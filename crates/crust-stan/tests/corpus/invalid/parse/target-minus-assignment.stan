@@ -1,0 +1,4 @@
+// mistake: target takes += only
+model {
+  target -= 1;
+}

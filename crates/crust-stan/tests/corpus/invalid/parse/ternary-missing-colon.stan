@@ -1,0 +1,4 @@
+// mistake: a ternary without its colon
+transformed data {
+  real a = 1 ? 2;
+}

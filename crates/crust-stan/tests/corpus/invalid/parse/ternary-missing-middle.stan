@@ -1,0 +1,4 @@
+// mistake: a ternary without its middle operand
+transformed data {
+  real a = 1 ? : 2;
+}

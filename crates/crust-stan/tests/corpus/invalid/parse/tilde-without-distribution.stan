@@ -1,0 +1,7 @@
+// mistake: nothing after the tilde
+parameters {
+  real x;
+}
+model {
+  x ~ ;
+}

@@ -1,0 +1,4 @@
+// mistake: nothing before the tilde
+model {
+  ~ normal(0, 1);
+}

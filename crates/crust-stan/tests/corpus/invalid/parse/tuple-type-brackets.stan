@@ -1,0 +1,4 @@
+// mistake: a tuple type with brackets
+data {
+  tuple[real, int] t;
+}

@@ -1,0 +1,4 @@
+// mistake: a tuple type without elements
+data {
+  tuple() t;
+}

@@ -1,0 +1,4 @@
+// mistake: a tuple type with one element
+data {
+  tuple(real) t;
+}

@@ -1,0 +1,4 @@
+// mistake: an element of a tuple without its size
+data {
+  tuple(vector, int) t;
+}

@@ -1,0 +1,13 @@
+// mistake: two else branches
+data {
+  int a;
+}
+model {
+  if (a) {
+    print(1);
+  } else {
+    print(2);
+  } else {
+    print(3);
+  }
+}

@@ -1,0 +1,4 @@
+// mistake: two names without a comma
+data {
+  real x y;
+}

@@ -1,0 +1,4 @@
+// mistake: a local array without a size
+model {
+  array[] real x;
+}

@@ -1,0 +1,4 @@
+// mistake: a vector with empty size brackets
+data {
+  vector[] v;
+}

@@ -1,0 +1,4 @@
+// mistake: a vector without a size
+data {
+  vector v;
+}

@@ -1,0 +1,4 @@
+// mistake: a vector with two sizes
+data {
+  vector[2, 3] v;
+}

@@ -1,0 +1,4 @@
+// mistake: a variable of type void
+model {
+  void x;
+}

@@ -1,0 +1,8 @@
+// mistake: three reserved names (3 mistakes)
+data {
+  real struct;
+  real x__;
+}
+parameters {
+  real typedef;
+}

@@ -1,0 +1,7 @@
+// mistake: adds two tuples
+data {
+  tuple(real, real) a;
+}
+transformed data {
+  tuple(real, real) c = a + a;
+}

@@ -1,0 +1,4 @@
+// mistake: an empty array literal
+transformed data {
+  array[0] int a = {};
+}

@@ -1,0 +1,4 @@
+// mistake: an array literal of different depths
+transformed data {
+  array[2, 2] int a = {{1, 2}, 3};
+}

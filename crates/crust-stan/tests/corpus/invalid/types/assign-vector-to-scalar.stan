@@ -1,0 +1,7 @@
+// mistake: assigns a vector to a real
+data {
+  vector[3] v;
+}
+transformed data {
+  real a = v;
+}

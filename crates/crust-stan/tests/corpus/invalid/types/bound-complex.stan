@@ -1,0 +1,4 @@
+// mistake: a complex bound
+data {
+  real<lower=2i> x;
+}

@@ -1,0 +1,7 @@
+// mistake: an order between complex numbers
+data {
+  complex a;
+}
+transformed data {
+  int c = a < 2;
+}

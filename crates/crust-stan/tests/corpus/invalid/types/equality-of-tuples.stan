@@ -1,0 +1,7 @@
+// mistake: equality of tuples
+data {
+  tuple(int, int) a;
+}
+transformed data {
+  int c = a == a;
+}

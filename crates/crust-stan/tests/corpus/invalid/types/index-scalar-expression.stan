@@ -1,0 +1,7 @@
+// mistake: indexes an expression of scalar type
+data {
+  int x;
+}
+transformed data {
+  int a = (x + 1)[1];
+}

@@ -1,0 +1,4 @@
+// mistake: left division of scalars
+transformed data {
+  real c = 2.0 \ 3.0;
+}

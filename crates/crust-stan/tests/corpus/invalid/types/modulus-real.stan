@@ -1,0 +1,4 @@
+// mistake: the modulus of reals
+transformed data {
+  real c = 5.5 % 2;
+}

@@ -1,0 +1,9 @@
+// mistake: prints a function
+functions {
+  real f(real x) {
+    return x;
+  }
+}
+model {
+  print(f);
+}

@@ -1,0 +1,4 @@
+// mistake: rejects with a library function
+model {
+  reject("bad: ", exp);
+}

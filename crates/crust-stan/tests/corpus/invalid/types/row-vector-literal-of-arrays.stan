@@ -1,0 +1,4 @@
+// mistake: arrays inside of brackets
+transformed data {
+  matrix[2, 2] m = [{1, 2}, {3, 4}];
+}

@@ -1,0 +1,5 @@
+// mistake: a size that is an array
+data {
+  array[2] int n;
+  matrix[n, 2] v;
+}

@@ -1,0 +1,4 @@
+// mistake: a size that is a real
+data {
+  vector[2.5] v;
+}

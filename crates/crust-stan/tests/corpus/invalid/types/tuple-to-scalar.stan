@@ -1,0 +1,4 @@
+// mistake: a tuple for a real
+transformed data {
+  real a = (1.0, 2.0);
+}

@@ -1,0 +1,7 @@
+// mistake: a while condition that is a real
+transformed data {
+  real x = 3;
+  while (x) {
+    x -= 1;
+  }
+}

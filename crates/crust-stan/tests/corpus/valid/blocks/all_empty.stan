@@ -1,0 +1,15 @@
+// Every block present, every block empty.
+functions {
+}
+data {
+}
+transformed data {
+}
+parameters {
+}
+transformed parameters {
+}
+model {
+}
+generated quantities {
+}

@@ -1,0 +1,42 @@
+// All pairs of index forms on matrices.
+data { int<lower=3> n; matrix[n, n] m; complex_matrix[n, n] z; array[2] int idx; int i; }
+transformed data {
+  row_vector[n] a1 = m[1];
+  matrix[2, n] a2 = m[1 : 2];
+  matrix[n - 1, n] a3 = m[2 : ];
+  matrix[2, n] a4 = m[ : 2];
+  matrix[n, n] a5 = m[ : ];
+  matrix[n, n] a6 = m[];
+  matrix[2, n] a7 = m[idx];
+  real b1 = m[1, 2];
+  row_vector[2] b2 = m[1, 1 : 2];
+  row_vector[n - 1] b3 = m[1, 2 : ];
+  row_vector[2] b4 = m[1, : 2];
+  row_vector[n] b5 = m[1, : ];
+  row_vector[n] b6 = m[1, ];
+  row_vector[2] b7 = m[i, idx];
+  vector[2] c1 = m[1 : 2, 1];
+  vector[n] c2 = m[ : , 1];
+  vector[n] c3 = m[, 1];
+  vector[2] c4 = m[idx, 1];
+  matrix[2, 2] d1 = m[1 : 2, 1 : 2];
+  matrix[2, 2] d2 = m[idx, idx];
+  matrix[2, n] d3 = m[idx, ];
+  matrix[n, 2] d4 = m[, idx];
+  matrix[n, n] d5 = m[, ];
+  matrix[n, n] d6 = m[ : , : ];
+  matrix[2, 1] d7 = m[{1, 2}, {2}];
+  matrix[1, 2] d8 = m[2 : 2, : 2];
+  real e1 = m[1][2];
+  row_vector[n] e2 = m[1 : 2][2];
+  real e3 = m[, 1][2];
+  real e4 = m[idx, idx][1, 2];
+  matrix[1, n] e5 = m[idx][1 : 1];
+  real f1 = (m * m)[1, 2];
+  real f2 = (m')[1, 2];
+  row_vector[n] f3 = inverse(m)[1];
+  complex g1 = z[1, 2];
+  complex_row_vector[n] g2 = z[1];
+  complex_vector[n] g3 = z[ : , 2];
+  complex_matrix[2, 2] g4 = z[idx, : 2];
+}

@@ -1,0 +1,1 @@
+// Lone carriage returns as line ends; they also end a line comment.data {  int n; // how many  vector[n] v;}model {  target += sum(v);}

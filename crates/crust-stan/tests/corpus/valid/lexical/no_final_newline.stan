@@ -1,0 +1,3 @@
+// A program whose last line is a comment without a final newline.
+model { }
+// end

@@ -1,0 +1,16 @@
+// Tabs, form feed and blanks in many places.
+	data	{	int	n	;	}
+
+model   
+
+
+   {   
+
+ target    +=
+
+
+  1
+  ;   
+}   
+
+

@@ -1,0 +1,85 @@
+// Each distribution from gumbel to lkj_corr_cholesky: as a statement, by each log density, cdf and rng function.
+data {
+  int<lower=1> n;
+  int i;
+  matrix[n, n] m;
+  real r;
+  row_vector[n] w;
+  vector[n] v;
+  array[n] int i1;
+  array[n] real r1;
+}
+model {
+  r ~ gumbel(r, r);
+  target += gumbel_lpdf(r | r, r);
+  target += gumbel_lupdf(r | r, r);
+  r1 ~ gumbel(v, v);
+  target += gumbel_lpdf(r1 | v, v);
+  w ~ gumbel(w, r);
+  target += gumbel_lpdf(w | w, r);
+  target += gumbel_lcdf(r | r, r);
+  target += gumbel_lcdf(r1 | w, r);
+  target += gumbel_lccdf(r | r, r);
+  target += gumbel_lccdf(r | v, r1);
+  target += gumbel_cdf(r | r, r);
+  target += gumbel_cdf(w | r1, r);
+  i ~ hypergeometric(i, i, i);
+  target += hypergeometric_lpmf(i | i, i, i);
+  target += hypergeometric_lupmf(i | i, i, i);
+  r ~ inv_chi_square(r);
+  target += inv_chi_square_lpdf(r | r);
+  target += inv_chi_square_lupdf(r | r);
+  w ~ inv_chi_square(w);
+  target += inv_chi_square_lpdf(w | w);
+  w ~ inv_chi_square(r1);
+  target += inv_chi_square_lpdf(w | r1);
+  v ~ inv_chi_square(r1);
+  target += inv_chi_square_lpdf(v | r1);
+  target += inv_chi_square_lcdf(r | r);
+  target += inv_chi_square_lcdf(r1 | v);
+  target += inv_chi_square_lccdf(r | r);
+  target += inv_chi_square_lccdf(v | r1);
+  target += inv_chi_square_cdf(r | r);
+  target += inv_chi_square_cdf(r1 | r);
+  r ~ inv_gamma(r, r);
+  target += inv_gamma_lpdf(r | r, r);
+  target += inv_gamma_lupdf(r | r, r);
+  r1 ~ inv_gamma(v, r1);
+  target += inv_gamma_lpdf(r1 | v, r1);
+  w ~ inv_gamma(r1, v);
+  target += inv_gamma_lpdf(w | r1, v);
+  target += inv_gamma_lcdf(r | r, r);
+  target += inv_gamma_lcdf(v | v, w);
+  target += inv_gamma_lccdf(r | r, r);
+  target += inv_gamma_lccdf(r | v, r1);
+  target += inv_gamma_cdf(r | r, r);
+  target += inv_gamma_cdf(v | r, r);
+  m ~ inv_wishart(r, m);
+  target += inv_wishart_lpdf(m | r, m);
+  target += inv_wishart_lupdf(m | r, m);
+  m ~ inv_wishart_cholesky(r, m);
+  target += inv_wishart_cholesky_lpdf(m | r, m);
+  target += inv_wishart_cholesky_lupdf(m | r, m);
+  m ~ lkj_corr(r);
+  target += lkj_corr_lpdf(m | r);
+  target += lkj_corr_lupdf(m | r);
+  m ~ lkj_corr_cholesky(r);
+  target += lkj_corr_cholesky_lpdf(m | r);
+  target += lkj_corr_cholesky_lupdf(m | r);
+}
+generated quantities {
+  real g1 = gumbel_rng(i, i);
+  array[n] real g2 = gumbel_rng(i1, i);
+  array[n] real g3 = gumbel_rng(r, w);
+  int g4 = hypergeometric_rng(i, i, i);
+  real g5 = inv_chi_square_rng(i);
+  array[n] real g6 = inv_chi_square_rng(w);
+  array[n] real g7 = inv_chi_square_rng(r1);
+  real g8 = inv_gamma_rng(i, i);
+  array[n] real g9 = inv_gamma_rng(i, i1);
+  array[n] real g10 = inv_gamma_rng(i1, v);
+  matrix[n, n] g11 = inv_wishart_rng(r, m);
+  matrix[n, n] g12 = inv_wishart_cholesky_rng(r, m);
+  matrix[n, n] g13 = lkj_corr_rng(i, r);
+  matrix[n, n] g14 = lkj_corr_cholesky_rng(i, r);
+}

@@ -1,0 +1,61 @@
+// Each matrix-related library function from divide to max at several signatures.
+data {
+  int<lower=1> n;
+  complex z;
+  complex_matrix[n, n] zm;
+  complex_row_vector[n] zw;
+  complex_vector[n] zv;
+  int i;
+  matrix[n, n] m;
+  real r;
+  row_vector[n] w;
+  vector[n] v;
+  array[n] int i1;
+}
+transformed data {
+  int t1 = divide(i, i);
+  row_vector[n] t2 = divide(r, w);
+  matrix[n, n] t3 = divide(r, m);
+  complex_row_vector[n] t4 = divide(zw, z);
+  tuple(complex_matrix[n, n], complex_vector[n]) t5 = eigendecompose(m);
+  tuple(complex_matrix[n, n], complex_vector[n]) t6 = eigendecompose(zm);
+  tuple(matrix[n, n], vector[n]) t7 = eigendecompose_sym(m);
+  tuple(complex_matrix[n, n], complex_vector[n]) t8 = eigendecompose_sym(zm);
+  complex_vector[n] t9 = eigenvalues(m);
+  complex_vector[n] t10 = eigenvalues(zm);
+  vector[n] t11 = eigenvalues_sym(m);
+  complex_vector[n] t12 = eigenvalues_sym(zm);
+  complex_matrix[n, n] t13 = eigenvectors(m);
+  complex_matrix[n, n] t14 = eigenvectors(zm);
+  matrix[n, n] t15 = eigenvectors_sym(m);
+  complex_matrix[n, n] t16 = eigenvectors_sym(zm);
+  int t17 = elt_divide(i, i);
+  complex_vector[n] t18 = elt_divide(zv, zv);
+  real t19 = elt_divide(r, r);
+  vector[n] t20 = elt_divide(r, v);
+  int t21 = elt_multiply(i, i);
+  row_vector[n] t22 = elt_multiply(w, w);
+  complex_row_vector[n] t23 = elt_multiply(zw, zw);
+  matrix[n, n] t24 = elt_multiply(r, m);
+  complex_matrix[n, n] t25 = fft2(zm);
+  real t26 = fma(r, r, r);
+  matrix[n, n] t27 = fma(m, m, r);
+  vector[n] t28 = fma(v, v, v);
+  row_vector[n] t29 = fma(w, r, w);
+  matrix[n, n] t30 = generalized_inverse(m);
+  matrix[n, n] t31 = hmm_hidden_state_prob(m, m, v);
+  real t32 = hmm_marginal(m, m, v);
+  matrix[n, n] t33 = identity_matrix(i);
+  complex_matrix[n, n] t34 = inv_fft2(zm);
+  matrix[n, n] t35 = inverse(m);
+  matrix[n, n] t36 = inverse_spd(m);
+  real t37 = log_determinant(m);
+  real t38 = log_determinant_spd(m);
+  matrix[n, n] t39 = matrix_exp(m);
+  matrix[n, n] t40 = matrix_exp_multiply(m, m);
+  matrix[n, n] t41 = matrix_power(m, i);
+  int t42 = max(i, i);
+  real t43 = max(v);
+  real t44 = max(m);
+  int t45 = max(i1);
+}
