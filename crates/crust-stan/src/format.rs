@@ -47,7 +47,10 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn text(&mut self, text: impl Into<Cow<'a, str>>) {
-        self.items.push(Item::Text(text.into()));
+        let text = text.into();
+        if !text.is_empty() {
+            self.items.push(Item::Text(text));
+        }
     }
 
     fn space(&mut self) {
@@ -134,7 +137,7 @@ impl<'a> Printer<'a> {
 
     fn function(&mut self, function: &'a Function) {
         match &function.returns {
-            Some(ty) => self.text(ty.to_string()),
+            Some(ty) => self.text(types::unsized_type(ty)),
             None => self.text("void"),
         }
         self.space();
@@ -153,7 +156,7 @@ impl<'a> Printer<'a> {
 
     fn argument(&mut self, argument: &'a Argument) {
         let data = if argument.data_only { "data " } else { "" };
-        self.text(format!("{data}{} {}", argument.ty, argument.name.name));
+        self.text(format!("{data}{} {}", types::unsized_type(&argument.ty), argument.name.name));
     }
 
     /// Where the closing bracket stands that is the last thing before `end`, but for a semicolon; 0 if it is not there.

@@ -5,7 +5,7 @@ use crate::check::check;
 use crate::diagnostics::Diagnostic;
 use crate::lexer::Comment;
 use crate::migrate::migrate;
-use crate::parser::parse;
+use crate::parser::{parse, parse_functions};
 use crate::source::{Loader, Source};
 use crate::typed;
 use std::path::Path;
@@ -28,10 +28,12 @@ impl Reading {
     }
 }
 
-/// Reads a program: resolves includes, parses, replaces retired syntax, checks. `path` is where the text came from.
+/// Reads a program: resolves includes, parses, replaces retired syntax, checks. `path` is where the text came from; a file
+/// that ends in `.stanfunctions` holds functions without a block around them.
 pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) -> Reading {
     let (source, mut problems) = Source::expand(name, path, text, loader);
-    let parsed = parse(&source);
+    let only_functions = path.is_some_and(|p| p.extension().is_some_and(|e| e == "stanfunctions"));
+    let parsed = if only_functions { parse_functions(&source) } else { parse(&source) };
     problems.extend(parsed.problems);
     let mut ast = parsed.program;
     problems.extend(migrate(&mut ast));

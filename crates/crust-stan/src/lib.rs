@@ -2,6 +2,7 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostics;
+pub mod format;
 pub mod front_end;
 pub mod lexer;
 pub mod migrate;

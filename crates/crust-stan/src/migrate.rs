@@ -6,7 +6,7 @@
 mod densities;
 mod walk;
 
-use crate::ast::{BinaryOp, Call, Expr, ExprKind, Ident, Program, Stmt, StmtKind, Tilde};
+use crate::ast::{AssignOp, BinaryOp, Call, Expr, ExprKind, Ident, Program, Stmt, StmtKind, Tilde, UnaryOp};
 use crate::diagnostics::Diagnostic;
 use crate::names::Suffix;
 use crate::signatures;
@@ -58,7 +58,12 @@ impl Migration {
 
     /// Called for every expression, inner ones first.
     fn expression(&mut self, e: &mut Expr) {
+        if matches!(&e.kind, ExprKind::Variable(name) if name == "lp__") {
+            self.retired("lp__", "target()", e.span);
+            e.kind = ExprKind::Target;
+        }
         let ExprKind::Call(call) = &mut e.kind else { return };
+        self.bar_for_cdf(call);
         if self.own.contains(&call.function.name) && !self.densities.is_renamed(&call.function.name) {
             return;
         }
@@ -102,9 +107,17 @@ impl Migration {
             self.retired(&name, &format!("{new}(… | …)"), span);
             call.function.name = new;
             call.bar = true;
-        } else if !call.bar && call.arguments.len() > 1 && Suffix::of(&name) == Suffix::Cdf && signatures::is_function(&name) {
-            self.retired(&format!("{name}(y, …)"), &format!("{name}(y | …)"), span);
+        }
+    }
+
+    /// `normal_cdf(y, mu, sigma)` → `normal_cdf(y | mu, sigma)`; the other functions of a distribution always had a bar.
+    fn bar_for_cdf(&mut self, call: &mut Call) {
+        let name = &call.function.name;
+        let known = signatures::is_function(name) || self.own.contains(name);
+        if known && !call.bar && call.arguments.len() > 1 && Suffix::of(name) == Suffix::Cdf {
             call.bar = true;
+            let (old, new) = (format!("{name}(y, …)"), format!("{name}(y | …)"));
+            self.retired(&old, &new, call.function.span);
         }
     }
 
@@ -146,9 +159,32 @@ impl Migration {
                 let span = statement.span;
                 statement.kind = StmtKind::Block(terms.map(|t| Stmt { kind: StmtKind::Tilde(t), span }).into());
             }
+            StmtKind::Assign { target, op: AssignOp::Set, value } if target.kind == ExprKind::Target => {
+                // `lp__ = lp__ + e`, of which the walk has made `target() = target() + e`.
+                if let Some(rest) = without_target(value) {
+                    statement.kind = StmtKind::TargetPlus(rest);
+                }
+            }
             _ => {}
         }
     }
+}
+
+/// From `target() + a - b` the `a - b`; `None` for anything else. (Only the first summand may be the target.)
+fn without_target(e: &Expr) -> Option<Expr> {
+    let ExprKind::Binary { op: op @ (BinaryOp::Add | BinaryOp::Subtract), left, right } = &e.kind else { return None };
+    if left.kind != ExprKind::Target {
+        let left = Box::new(without_target(left)?);
+        return Some(Expr { kind: ExprKind::Binary { op: *op, left, right: right.clone() }, span: e.span });
+    }
+    let right = (**right).clone();
+    Some(match op {
+        BinaryOp::Subtract => {
+            let (span, kind) = (right.span, ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(right) });
+            Expr { kind, span }
+        }
+        _ => right,
+    })
 }
 
 /// `lkj_cov(W | mu, sigma, eta)` in the terms it is made of: with `s = sqrt(diagonal(W))`, a lognormal density of `s` and

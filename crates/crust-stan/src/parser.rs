@@ -21,9 +21,18 @@ pub struct Parsed {
 }
 
 pub fn parse(source: &Source) -> Parsed {
+    run(source, |p| p.program())
+}
+
+/// Reads a file of functions without a block around them (`.stanfunctions`).
+pub fn parse_functions(source: &Source) -> Parsed {
+    run(source, |p| p.functions_file())
+}
+
+fn run(source: &Source, start: fn(&mut Parser<'_>) -> Program) -> Parsed {
     let lexed = lex(source.text());
     let mut parser = Parser { text: source.text(), tokens: lexed.tokens, at: 0, depth: 0, problems: lexed.problems };
-    let program = parser.program();
+    let program = start(&mut parser);
     Parsed { program, comments: lexed.comments, problems: parser.problems }
 }
 

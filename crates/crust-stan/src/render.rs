@@ -41,16 +41,22 @@ fn snippets<'a>(problem: &'a Diagnostic, source: &'a Source) -> Vec<Snippet<'a, 
     let mut snippets = Vec::new();
     for file in files {
         let Some(text) = source.files().get(file) else { continue };
-        let mut snippet = Snippet::source(text.text.as_str()).path(text.name.as_str());
-        for (span, kind, label) in &marks {
+        let here = marks.iter().filter_map(|(span, kind, label)| {
             let (at, range) = source.in_file(*span);
-            if at == file {
-                let annotation = kind.span(first_line(&text.text, range));
-                snippet = snippet.annotation(match label {
-                    Some(label) => annotation.label(*label),
-                    None => annotation,
-                });
-            }
+            (at == file).then(|| (first_line(&text.text, range), kind, label))
+        });
+        let here: Vec<_> = here.collect();
+        // Only the lines that matter are handed over: a program of thousands of lines may have as many messages.
+        let start = here.iter().map(|(range, ..)| range.start).min().unwrap_or(0);
+        let end = here.iter().map(|(range, ..)| range.end).max().unwrap_or(0);
+        let (window, line) = text.lines_around(start..end);
+        let mut snippet = Snippet::source(&text.text[window.clone()]).line_start(line).path(text.name.as_str());
+        for (range, kind, label) in here {
+            let annotation = kind.span(range.start - window.start..range.end - window.start);
+            snippet = snippet.annotation(match label {
+                Some(label) => annotation.label(*label),
+                None => annotation,
+            });
         }
         snippets.push(snippet);
     }

@@ -115,6 +115,14 @@ impl SourceFile {
         Self { name, text, line_starts }
     }
 
+    /// The whole lines that a range touches, and the number of the first.
+    pub fn lines_around(&self, range: std::ops::Range<usize>) -> (std::ops::Range<usize>, usize) {
+        let (first, _) = self.line_column(range.start);
+        let (last, _) = self.line_column(range.end);
+        let end = self.line_starts.get(last).map_or(self.text.len(), |next| next - 1);
+        (self.line_starts[first - 1]..end, first)
+    }
+
     fn line_column(&self, offset: usize) -> (usize, usize) {
         let line = self.line_starts.partition_point(|&start| start <= offset).max(1);
         let start = self.line_starts[line - 1];

@@ -1,12 +1,46 @@
-//! The `crust` command.
-use std::io::Write;
-fn main() -> std::process::ExitCode {
-    let file = std::env::args().nth(2).unwrap_or_default();
-    let bytes = std::fs::read(&file).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let inc = std::env::args().nth(3).map(Into::into).into_iter().collect();
-    let r = crust_stan::front_end::read(&file, Some(std::path::Path::new(&file)), &text, &crust_stan::source::IncludeFiles { folders: inc });
-    let mut out = std::io::stderr().lock();
-    for p in &r.problems { let _ = writeln!(out, "{}\n", crust_stan::render::render(p, &r.source, false)); }
-    if r.has_errors() { 2.into() } else { 0.into() }
+//! The `crust` command: reads the arguments, runs one command, turns its outcome into an exit code.
+
+mod arguments;
+mod check;
+mod terminal;
+
+use arguments::{Arguments, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::read() {
+        Ok(arguments) => arguments,
+        // clap prints help and version to stdout with success, mistakes to stderr.
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { Outcome::BadInput.into() } else { Outcome::Fine.into() };
+        }
+    };
+    let outcome = match &arguments.command {
+        Command::Check(check) => check::run(check, &arguments.common),
+    };
+    match outcome {
+        Ok(outcome) => outcome.into(),
+        Err(message) => {
+            terminal::error(&message);
+            Outcome::BadInput.into()
+        }
+    }
+}
+
+/// How a command ended, as its exit code says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Fine,
+    /// The input is wrong or not supported.
+    BadInput,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Fine => Self::SUCCESS,
+            Outcome::BadInput => Self::from(2),
+        }
+    }
 }

@@ -208,7 +208,7 @@ impl Checker {
 
     /// An index on the left must not read what is being changed.
     fn check_self_index(&mut self, variable: VariableId, indices: &[Index]) {
-        let mut reads = |e: &Expr| any_part(e, &mut |part| matches!(part.kind, ExprKind::Variable(id) if id == variable));
+        let reads = |e: &Expr| any_part(e, &mut |part| matches!(part.kind, ExprKind::Variable(id) if id == variable));
         let found = indices.iter().find_map(|index| match index {
             Index::All => None,
             Index::One(e) | Index::From(e) | Index::UpTo(e) => reads(e).then_some(e.span),

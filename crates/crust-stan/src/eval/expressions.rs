@@ -1,15 +1,13 @@
 //! The values of expressions.
 
-use std::sync::Arc;
-
 use super::places::{MAX_FAST_INDICES, index_error_at, part_of};
-use super::{Interpreter, Outcome, library, operators, settle};
+use super::{Interpreter, Known, Outcome, library, operators, settle};
 use crate::ast::BinaryOp;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::typed::{Call, Callee, Expr, ExprKind, FunctionId, Index};
 use crate::types::Type;
-use crate::value::{Cell, Complex, Numbers, Tensor, Tuple, Unavailable, Value};
+use crate::value::{Cell, Complex, Item, Numbers, Selector, Tensor, Tuple, Value};
 
 impl Interpreter<'_> {
     pub(super) fn eval(&mut self, e: &Expr) -> Outcome<Value> {
@@ -64,7 +62,7 @@ impl Interpreter<'_> {
     }
 
     /// Whether a condition holds, or why that is not known.
-    pub(super) fn truth(&mut self, condition: &Expr) -> Outcome<Result<bool, Arc<Unavailable>>> {
+    pub(super) fn truth(&mut self, condition: &Expr) -> Outcome<Known<bool>> {
         Ok(match self.eval(condition)? {
             Value::Int(n) => Ok(n != 0),
             Value::Real(x) => Ok(x != 0.0),
@@ -101,35 +99,65 @@ impl Interpreter<'_> {
     }
 
     fn index(&mut self, base: &Expr, indices: &[Index], span: Span) -> Outcome<Value> {
-        // `x[i][j]` is `x[i, j]`: without this, every element would cost a copy of its row.
-        if let ExprKind::Index { base: inner, indices: first } = &base.kind
-            && !first.iter().any(Index::is_multiple)
-        {
-            let all: Vec<Index> = first.iter().chain(indices).cloned().collect();
-            return self.index(inner, &all, span);
-        }
-        let value = self.eval(base)?;
         let mut buffer = [0; MAX_FAST_INDICES];
-        if let Value::Tensor(tensor) = &value {
-            match self.plain_indices(indices, &mut buffer)? {
-                Some(Ok(count)) => {
-                    if let Ok(at) = tensor.place(&buffer[..count]) {
-                        return Ok(tensor.scalar(at));
+        let (root, selectors) = match self.plain_path(base, indices, &mut buffer)? {
+            Some(Err(unknown)) => return Ok(Value::Unavailable(unknown)),
+            Some(Ok((root, count))) => {
+                let value = self.eval(root)?;
+                if let Value::Tensor(tensor) = &value
+                    && let Ok(at) = tensor.place(&buffer[..count])
+                {
+                    return Ok(tensor.scalar(at));
+                }
+                (value, buffer[..count].iter().map(|&i| Selector::One(i)).collect())
+            }
+            None => {
+                let value = self.eval(base)?;
+                let mut selectors = Vec::with_capacity(indices.len());
+                for index in indices {
+                    match self.selector(index)? {
+                        Ok(selector) => selectors.push(selector),
+                        Err(unknown) => return Ok(Value::Unavailable(unknown)),
                     }
                 }
-                Some(Err(unknown)) => return Ok(Value::Unavailable(unknown)),
+                (value, selectors)
+            }
+        };
+        root.select(&selectors).map_err(|problem| {
+            let mut all: Vec<&Index> = indices.iter().collect();
+            let mut at = base;
+            while all.len() < selectors.len()
+                && let ExprKind::Index { base, indices } = &at.kind
+            {
+                all.splice(0..0, indices);
+                at = base;
+            }
+            index_error_at(&problem, span, &all)
+        })
+    }
+
+    /// Evaluates a chain of single indices, as in `x[i, j]` or `x[i][j]`, into `buffer`, and says what is indexed and by
+    /// how many; `None` where the indices are of other kinds. Without it, every `x[i][j]` would cost a copy of a row.
+    fn plain_path<'e>(
+        &mut self,
+        base: &'e Expr,
+        indices: &'e [Index],
+        buffer: &mut [i32; MAX_FAST_INDICES],
+    ) -> Outcome<Option<Known<(&'e Expr, usize)>>> {
+        if indices.iter().any(Index::is_multiple) {
+            return Ok(None);
+        }
+        let mut start = (base, 0);
+        if let ExprKind::Index { base: inner, indices: first } = &base.kind {
+            match self.plain_path(inner, first, buffer)? {
+                Some(Ok(found)) => start = found,
+                Some(unknown) => return Ok(Some(unknown)),
                 None => {}
             }
         }
-        let mut selectors = Vec::with_capacity(indices.len());
-        for index in indices {
-            match self.selector(index)? {
-                Ok(selector) => selectors.push(selector),
-                Err(unknown) => return Ok(Value::Unavailable(unknown)),
-            }
-        }
-        let part = value.select(&selectors);
-        part.map_err(|problem| index_error_at(&problem, span, &indices.iter().collect::<Vec<_>>()))
+        let (root, count) = start;
+        let Some(slots) = buffer.get_mut(count..count + indices.len()) else { return Ok(None) };
+        Ok(self.plain_indices(indices, slots)?.map(|known| known.map(|more| (root, count + more))))
     }
 
     pub(super) fn call(&mut self, call: &Call, span: Span) -> Outcome<Value> {
@@ -247,7 +275,7 @@ pub(super) fn stack(values: &[Value]) -> Result<Value, String> {
                 return Err(ragged());
             }
             let array = std::iter::once(values.len()).chain(shape.array).collect();
-            let crate::value::Item::Cell(cell) = shape.item else { return Err(ragged()) };
+            let Item::Cell(cell) = shape.item else { return Err(ragged()) };
             let numbers = if cell == Cell::Int {
                 Numbers::Int(values.iter().filter_map(Value::to_ints).flatten().collect())
             } else {

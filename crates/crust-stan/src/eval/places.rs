@@ -189,9 +189,9 @@ impl Interpreter<'_> {
     pub(super) fn plain_indices(
         &mut self,
         indices: &[Index],
-        buffer: &mut [i32; MAX_FAST_INDICES],
+        buffer: &mut [i32],
     ) -> Outcome<Option<Known<usize>>> {
-        if indices.len() > MAX_FAST_INDICES || indices.iter().any(Index::is_multiple) {
+        if indices.len() > buffer.len() || indices.iter().any(Index::is_multiple) {
             return Ok(None);
         }
         for (slot, index) in buffer.iter_mut().zip(indices) {

@@ -105,6 +105,18 @@ impl<'a> Comments<'a> {
         }
     }
 
+    /// Where the mark behind `position` stands; 0 if something else stands there.
+    fn find(&self, mark: Mark, position: usize) -> usize {
+        let (Mark::Behind(mark) | Mark::Before(mark)) = mark;
+        let starts = |at: usize, with: &str| self.text().get(at..).is_some_and(|t| t.starts_with(with));
+        let mut at = self.skip_blank(position);
+        if mark == "," && starts(at, ":") {
+            // The place of the index `a:` is that of `a`.
+            at = self.skip_blank(at + 1);
+        }
+        if starts(at, mark.trim_start()) { at } else { 0 }
+    }
+
     /// The comment as a word of its own, on one line.
     fn word(&self, comment: &Comment) -> Item<'a> {
         Item::Text(Cow::Borrowed(self.source.slice(comment.span)))
@@ -153,10 +165,13 @@ impl<'a> Printer<'a> {
     pub(super) fn flush(&mut self, position: usize) -> Flushed {
         let mut flushed = Flushed::default();
         let comments = self.comments.take(position);
+        let mut shut = false;
         for comment in comments {
-            let note = self.comments.note(comment);
+            let mut note = self.comments.note(comment);
             flushed.broken |= note.own_line || note.ends_line;
             flushed.leads |= note.own_line;
+            note.own_line |= shut;
+            shut = note.to_line_end;
             if note.own_line {
                 self.next_line(comment.span.range().start);
             }
@@ -173,14 +188,12 @@ impl<'a> Printer<'a> {
 
 /// Comments in expressions.
 impl<'a> Printer<'a> {
-    /// Comments between a bracket and the first thing in it; says whether there were any.
-    pub(super) fn comments_inside(&mut self, position: usize) -> bool {
+    /// Comments between a bracket and the first thing in it.
+    pub(super) fn comments_inside(&mut self, position: usize) {
         let comments = self.comments.take(position);
-        if let [first, rest @ ..] = comments {
-            self.comment(first);
-            self.comments_in_row(rest);
-        }
-        !comments.is_empty()
+        let ending = self.ending(comments);
+        self.comments_in_row(&comments[..ending]);
+        self.words(&comments[ending..]);
     }
 
     /// Comments before a closing bracket.
@@ -194,7 +207,7 @@ impl<'a> Printer<'a> {
     pub(super) fn separator(&mut self, mark: Mark, before: Option<Span>, after: Option<Span>) {
         let comments = self.comments.take(after.map_or(0, |s| s.range().start));
         let ending = self.ending(comments);
-        let mark_at = if comments.is_empty() { 0 } else { before.map_or(0, |s| self.comments.skip_blank(s.range().end)) };
+        let mark_at = before.filter(|_| !comments.is_empty()).map_or(0, |s| self.comments.find(mark, s.range().end));
         let early = comments.iter().take_while(|c| c.span.range().start < mark_at).count();
         match mark {
             Mark::Behind(text) => {
@@ -232,27 +245,29 @@ impl<'a> Printer<'a> {
         comments.iter().rposition(|c| !self.comments.is_word(c)).map_or(0, |i| i + 1)
     }
 
+    /// Comments behind what was printed last: as words, if all of them can be; otherwise the line ends with them.
     fn comments_in_row(&mut self, comments: &[Comment]) {
+        let all_words = self.ending(comments) == 0;
         for comment in comments {
             self.items.push(Item::Space);
-            self.comment(comment);
+            let is_word = self.comments.is_word(comment);
+            self.items.push(if all_words {
+                self.comments.word(comment)
+            } else {
+                let note = self.comments.note(comment);
+                // A comment that could share its line, but does not in the source, keeps it for itself.
+                let to_line_end = note.to_line_end || (!is_word && !note.ends_line);
+                Item::Comment(Note { own_line: note.own_line && !is_word, ends_line: true, to_line_end, ..note })
+            });
         }
     }
 
+    /// Comments before what is printed next, on its line.
     fn words(&mut self, comments: &[Comment]) {
         for comment in comments {
             self.items.push(self.comments.word(comment));
             self.items.push(Item::Space);
         }
-    }
-
-    fn comment(&mut self, comment: &Comment) {
-        self.items.push(if self.comments.is_word(comment) {
-            self.comments.word(comment)
-        } else {
-            // Also a comment that could share its line has it for itself, as it had in the source.
-            Item::Comment(Note { ends_line: true, ..self.comments.note(comment) })
-        });
     }
 }
 

@@ -12,13 +12,16 @@ pub(super) const ANY: u8 = 0;
 pub(super) const IN_CONSTRAINT: u8 = 5;
 /// Names, literals, calls, and what has an index or the like behind it.
 const POSTFIX: u8 = 11;
+/// The same without a transpose, behind which no index may stand.
+const INDEXED: u8 = 12;
 
 fn precedence(expression: &Expr) -> u8 {
     match &expression.kind {
         ExprKind::Ternary { .. } => ANY,
         ExprKind::Binary { op, .. } => op.precedence(),
         ExprKind::Unary { .. } => PREFIX_PRECEDENCE,
-        _ => POSTFIX,
+        ExprKind::Transpose(_) => POSTFIX,
+        _ => INDEXED,
     }
 }
 
@@ -27,19 +30,25 @@ pub(super) struct List {
     open: &'static str,
     close: &'static str,
     shape: Shape,
-    /// `|`, not `,`, stands behind the first item.
-    bar: bool,
+    /// What stands behind the first item, and behind an only one.
+    first: &'static str,
+    only: &'static str,
     /// Where the closing bracket stands in the source; 0 if that is unknown.
     close_at: usize,
 }
 
 impl List {
     fn new(open: &'static str, close: &'static str, close_at: usize) -> Self {
-        Self { open, close, shape: Shape::List, bar: false, close_at }
+        Self { open, close, shape: Shape::List, first: ",", only: "", close_at }
     }
 
     pub fn round(close_at: usize) -> Self {
         Self::new("(", ")", close_at)
+    }
+
+    /// A tuple of one part has a comma behind it.
+    pub fn tuple(close_at: usize) -> Self {
+        Self { only: ",", ..Self::round(close_at) }
     }
 
     pub fn square(close_at: usize) -> Self {
@@ -98,7 +107,7 @@ impl<'a> Printer<'a> {
                     rest.push(Rest::GroupEnd);
                     (condition, ANY + 1, Rest::Choice { condition: condition.span, yes, no })
                 }
-                ExprKind::Index { base, indices } => (base, POSTFIX, Rest::Indices { indices, span: here.span }),
+                ExprKind::Index { base, indices } => (base, INDEXED, Rest::Indices { indices, span: here.span }),
                 ExprKind::TuplePart { base, part } => {
                     let of_integer = matches!(base.kind, ExprKind::Int(_));
                     (base, POSTFIX, Rest::Part { part: *part, of_integer })
@@ -166,7 +175,7 @@ impl<'a> Printer<'a> {
             ExprKind::Unary { op, operand } => self.prefix(*op, operand),
             ExprKind::Array(items) => self.expressions(&List::new("{", "}", last(span)), items),
             ExprKind::RowVector(items) => self.expressions(&List::square(last(span)), items),
-            ExprKind::Tuple(items) => self.expressions(&List::round(last(span)), items),
+            ExprKind::Tuple(items) => self.expressions(&List::tuple(last(span)), items),
             ExprKind::Paren(inner) => {
                 self.text("(");
                 self.expression(inner, ANY);
@@ -191,7 +200,9 @@ impl<'a> Printer<'a> {
     /// A call whose closing parenthesis stands at `close_at`.
     pub(super) fn call(&mut self, call: &'a Call, close_at: usize) {
         self.text(&*call.function.name);
-        self.expressions(&List { bar: call.bar, ..List::round(close_at) }, &call.arguments);
+        let list = List::round(close_at);
+        let list = if call.bar { List { first: " |", only: " | ", ..list } } else { list };
+        self.expressions(&list, &call.arguments);
     }
 
     pub(super) fn expressions(&mut self, list: &List, items: impl IntoIterator<Item = &'a Expr>) {
@@ -212,22 +223,21 @@ impl<'a> Printer<'a> {
         for item in items {
             let here = place(&item);
             if count > 0 {
-                let mark = if list.bar && count == 1 { " |" } else { "," };
+                let mark = if count == 1 { list.first } else { "," };
                 self.separator(Mark::Behind(mark), previous, here);
-            } else if self.comments_inside(here.map_or(0, |s| s.range().start)) {
-                self.space();
+            } else {
+                self.comments_inside(here.map_or(0, |s| s.range().start));
             }
             each(self, item);
             (count, previous) = (count + 1, here);
         }
-        if list.bar && count == 1 {
-            self.text(" | ");
+        if count == 1 {
+            self.text(list.only.trim_end());
+            if list.only.ends_with(' ') {
+                self.space();
+            }
         }
-        if count > 0 {
-            self.comments_before_close(list.close_at);
-        } else {
-            self.comments_inside(list.close_at);
-        }
+        self.comments_before_close(list.close_at);
         self.close();
         self.text(list.close);
     }

@@ -36,7 +36,7 @@ pub(super) enum Item<'a> {
 pub(super) enum Shape {
     /// The inside of a block.
     Indent,
-    /// The rest of a statement.
+    /// The rest of a statement, from a [`Item::LateLine`] on.
     Hang,
     /// Lines are lined up with the group's start.
     Align,
@@ -210,7 +210,13 @@ impl Writer {
             }
             Item::Space => self.want_space(),
             Item::Line => self.line(measure.width(i, measure.end[i])),
-            Item::LateLine => self.line(measure.width(i, measure.next_break[i + 1])),
+            Item::LateLine => {
+                self.line(measure.width(i, measure.next_break[i + 1]));
+                if let (Gap::None | Gap::Space, Some(frame)) = (self.wanted, self.frames.last_mut()) {
+                    // Nothing hangs, so what is in the group hangs from where the group stands.
+                    frame.indent = frame.indent.saturating_sub(HANG);
+                }
+            }
             Item::Hard => self.want_break(false),
             Item::Blank => self.want_break(true),
             Item::Open(shape) => self.open(*shape, i, measure),

@@ -55,7 +55,8 @@ fn check(program: &Program, comments: &[Comment], source: &Source, name: &str) -
     assert_eq!(before, after, "{name}: the comments changed:\n{once}");
     assert!(parsed.comments.iter().all(|c| c.kind != CommentKind::Hash), "{name}");
     let twice = format(&parsed.program, &parsed.comments, &source_again);
-    assert_eq!(once, twice, "{name}: printing twice is not printing once");
+    let line = once.lines().zip(twice.lines()).position(|(a, b)| a != b);
+    assert_eq!(once, twice, "{name}: printing twice is not printing once, see line {line:?}");
     assert!(once.lines().all(|l| l.trim_end() == l), "{name}: blanks at the end of a line:\n{once}");
     assert!(!once.contains("\n\n\n") && !once.ends_with("\n\n"), "{name}: needless empty lines:\n{once}");
     once

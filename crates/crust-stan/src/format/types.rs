@@ -4,6 +4,7 @@ use super::Printer;
 use super::expressions::{IN_CONSTRAINT, List, last};
 use crate::ast::{Constraint, Declaration, DeclaredKind, DeclaredType, Declarator, Expr};
 use crate::span::Span;
+use crate::types::Type;
 
 impl<'a> Printer<'a> {
     pub(super) fn declaration(&mut self, declaration: &'a Declaration) {
@@ -39,7 +40,7 @@ impl<'a> Printer<'a> {
             DeclaredKind::Array { sizes, element } => self.array(sizes, element),
             DeclaredKind::Tuple(parts) => {
                 self.text("tuple");
-                self.list(&List::round(last(ty.span)), parts, |p| Some(p.span), Self::declared_type);
+                self.list(&List::tuple(last(ty.span)), parts, |p| Some(p.span), Self::declared_type);
             }
         }
     }
@@ -85,4 +86,17 @@ impl<'a> Printer<'a> {
 fn place(declarator: &Declarator) -> Span {
     let name = declarator.name.span;
     declarator.initial.as_ref().map_or(name, |e| name.to(e.span))
+}
+
+/// A type without sizes, in the head of a function.
+pub(super) fn unsized_type(ty: &Type) -> String {
+    match ty.array_parts() {
+        (Type::Tuple(parts), 0) => {
+            let parts: Vec<_> = parts.iter().map(unsized_type).collect();
+            // The type of a tuple of one part has a comma, as the tuple has.
+            format!("tuple({}{})", parts.join(", "), if parts.len() == 1 { "," } else { "" })
+        }
+        (element, 0) => element.to_string(),
+        (element, dimensions) => format!("array[{}] {}", ",".repeat(dimensions - 1), unsized_type(element)),
+    }
 }

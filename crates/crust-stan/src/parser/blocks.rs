@@ -34,6 +34,26 @@ impl Parser<'_> {
         program
     }
 
+    pub(super) fn functions_file(&mut self) -> Program {
+        let start = self.here();
+        let mut functions = Vec::new();
+        while !self.is(TokenKind::End) {
+            functions.append(&mut self.functions());
+            if self.is(TokenKind::CloseBrace) {
+                let problem = Diagnostic::error("extra-brace", "this brace closes nothing", self.here());
+                self.report(problem);
+                self.advance();
+            } else if !self.is(TokenKind::End) {
+                let problem = Diagnostic::error("block-in-functions", "a file of functions has no blocks", self.here())
+                    .help("a program with blocks is kept in a file that ends in `.stan`");
+                self.report(problem);
+                self.at = self.tokens.len() - 1;
+            }
+        }
+        let span = start.to(self.previous());
+        Program { functions: Some(FunctionsBlock { functions, span }), ..Program::default() }
+    }
+
     /// Takes the words of a block's head, if a block starts here.
     fn block_head(&mut self) -> Option<AnyBlock> {
         let (kind, words) = self.block_at()?;

@@ -78,22 +78,22 @@ impl Parser<'_> {
         }
     }
 
-    /// `{1, 2} ~ …` starts with an array, not with a block.
+    /// `{1, 2} ~ …` starts with an array, not with a block: no `;` in it, and no statement behind it.
     fn brace_is_array(&self) -> bool {
-        let starts_value = |kind: TokenKind| {
-            matches!(
-                kind,
-                TokenKind::Int | TokenKind::Real | TokenKind::DotNumber | TokenKind::Imaginary | TokenKind::Minus | TokenKind::OpenBracket
-            )
-        };
-        match self.peek_second() {
-            kind if starts_value(kind) => true,
-            TokenKind::Ident => matches!(
-                self.tokens.get(self.at + 2).map(|t| t.kind),
-                Some(TokenKind::Comma | TokenKind::CloseBrace)
-            ),
-            _ => false,
+        let mut depth = 0;
+        for (i, token) in self.tokens[self.at..].iter().enumerate() {
+            match token.kind {
+                TokenKind::OpenBrace => depth += 1,
+                TokenKind::CloseBrace => depth -= 1,
+                TokenKind::Semicolon => return false,
+                _ => {}
+            }
+            if depth == 0 {
+                let next = self.tokens.get(self.at + i + 1).map_or(TokenKind::End, |t| t.kind);
+                return i > 1 && matches!(next, TokenKind::Tilde | TokenKind::OpenBracket | TokenKind::DotNumber);
+            }
         }
+        false
     }
 
     /// A `;` that must be there. Where it is forgotten at the end of a line, one message is enough and parsing goes on.

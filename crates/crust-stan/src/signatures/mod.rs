@@ -4,7 +4,8 @@
 //! patterns, in `vocabulary.txt` (which explains the notation), `functions.txt` and `distributions.txt`, and calls are
 //! matched against the patterns, argument by argument, without ever listing what they expand to.
 //!
-//! Functions that take a function and any number of further arguments have no signature in this sense: see [`VARIADIC`].
+//! Functions that take a function and any number of further arguments have no signature in this sense: see
+//! [`VARIADIC`].
 
 mod resolve;
 mod shape;
@@ -134,8 +135,8 @@ pub fn candidates(name: &str) -> Vec<Candidate> {
     candidates
 }
 
-/// What a word in a [`Candidate`] stands for: `reals` is `real, vector, row_vector or array[] real`. `None` for the names
-/// of types.
+/// What a word in a [`Candidate`] stands for: `reals` is `real, vector, row_vector or array[] real`. `None` for the
+/// names of types.
 pub fn meaning(word: &str) -> Option<String> {
     library().set(word).map(|types| text::meaning_of_set(&types))
 }

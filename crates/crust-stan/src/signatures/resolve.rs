@@ -188,7 +188,8 @@ impl Misfits {
     }
 }
 
-/// Writes down the types for people: a type in all depths once, at its smallest depth, and no `int` where `real` will do.
+/// Writes down the types for people: a type in all depths once, at its smallest depth, and no `int` where `real` will
+/// do.
 fn alternatives(types: &[Type]) -> Vec<String> {
     let mut shown: Vec<&Type> = Vec::new();
     let mut arrays = false;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use crate::types::{ArgumentType, FunctionType, Type, promotion_steps};
 
@@ -19,7 +20,8 @@ pub(super) struct Argument<'a> {
     depth: usize,
 }
 
-/// One way to make a shape concrete: the position in its families, and the number of dimensions its depth marks stand for.
+/// One way to make a shape concrete: the position in its families, and the number of dimensions its depth marks stand
+/// for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Instance {
     pub position: usize,
@@ -47,6 +49,8 @@ pub(super) struct Slot {
     /// The word in the table, if the slot is a named set.
     pub set: Option<&'static str>,
     pub choices: Vec<Choice>,
+    /// What the depth marks in this slot range over, if there are any.
+    pub dimensions: Option<RangeInclusive<usize>>,
 }
 
 /// What a shape gives.
@@ -60,7 +64,7 @@ pub(super) enum Gives {
 
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    pub slots: Vec<Slot>,
+    pub slots: Vec<Arc<Slot>>,
     pub gives: Gives,
     /// The length of the families in this shape, 1 if there is none.
     pub positions: usize,

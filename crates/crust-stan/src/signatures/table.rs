@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::shape::{Choice, Form, Gives, Instance, Shape, Slot};
 use crate::types::{ArgumentType, FunctionType, Type};
@@ -71,7 +71,8 @@ impl Library {
 
     fn read() -> Self {
         let words = read_vocabulary(VOCABULARY);
-        let mut reader = Reader { words: &words, shapes: Vec::new(), functions: BTreeMap::new() };
+        let mut reader =
+            Reader { words: &words, slots: BTreeMap::new(), shapes: Vec::new(), functions: BTreeMap::new() };
         for table in TABLES {
             reader.read(table);
         }
@@ -135,6 +136,7 @@ fn read_functor(words: &Words, text: &'static str) -> Type {
 /// Reads one table after the other.
 struct Reader<'a> {
     words: &'a Words,
+    slots: BTreeMap<&'static str, Arc<Slot>>,
     shapes: Vec<Shape>,
     functions: BTreeMap<String, Vec<usize>>,
 }
@@ -161,7 +163,7 @@ impl Reader<'_> {
                 self.read_distribution(outcome, rest, &mut group);
             } else {
                 let (slots, gives) = line.split_once(" => ").expect("a shape has the form `(types) => type`");
-                self.add(inside(slots), read_gives(self.words, gives), "", &mut group);
+                group.push(("", self.add(inside(slots), read_gives(self.words, gives))));
             }
         }
     }
@@ -169,49 +171,51 @@ impl Reader<'_> {
     fn read_distribution(&mut self, outcome: &'static str, rest: &'static str, group: &mut Group) {
         let (slots, suffixes) = rest.rsplit_once(')').expect("a distribution has the form `type ~ (types) suffixes`");
         let slots: Vec<_> = split(&slots[1..]).collect();
+        let all = std::iter::once(outcome).chain(slots.iter().copied());
+        let density = self.add(all, read_gives(self.words, "real"));
         for suffix in suffixes.split_whitespace() {
             if suffix == "rng" {
                 let widened = slots.iter().map(|&slot| if slot == "reals" { "numbers" } else { slot });
                 let draw = if outcome.starts_with("int") { Type::Int } else { Type::Real };
-                self.add(widened, Gives::Draws(draw), "_rng", group);
+                let draws = self.add(widened, Gives::Draws(draw));
+                group.push(("_rng", draws));
             } else {
                 let suffix = ["_lpdf", "_lpmf", "_cdf", "_lcdf", "_lccdf"].iter().find(|known| known[1..] == *suffix);
-                let all = std::iter::once(outcome).chain(slots.iter().copied());
-                self.add(all, read_gives(self.words, "real"), suffix.expect("a known suffix"), group);
+                group.push((suffix.expect("a known suffix"), density));
             }
         }
     }
 
-    fn add(
-        &mut self,
-        slots: impl Iterator<Item = &'static str>,
-        gives: Gives,
-        suffix: &'static str,
-        group: &mut Group,
-    ) {
+    /// Adds a shape and gives its position.
+    fn add(&mut self, slots: impl Iterator<Item = &'static str>, gives: Gives) -> usize {
+        let slots: Vec<_> = slots.map(|slot| self.slot(slot)).collect();
         let mut positions = 1;
         let mut dimensions = None;
-        let mut note = |choices: &[Choice], marks: Option<RangeInclusive<usize>>| {
-            for length in choices.iter().map(|choice| choice.forms.len()).filter(|&length| length > 1) {
+        for slot in &slots {
+            for length in slot.choices.iter().map(|choice| choice.forms.len()).filter(|&length| length > 1) {
                 assert!(positions == 1 || positions == length, "families of different lengths in one shape");
                 positions = length;
             }
-            if let Some(marks) = marks {
-                assert!(dimensions.as_ref().is_none_or(|known| *known == marks), "different depths in one shape");
+            if let Some(marks) = &slot.dimensions {
+                assert!(dimensions.is_none_or(|known| known == marks), "different depths in one shape");
                 dimensions = Some(marks);
             }
+        }
+        let dimensions = dimensions.cloned().unwrap_or(0..=0);
+        self.shapes.push(Shape { slots, gives, positions, dimensions });
+        self.shapes.len() - 1
+    }
+
+    /// Reads a slot. Few slots are different, so all shapes share them.
+    fn slot(&mut self, text: &'static str) -> Arc<Slot> {
+        let words = self.words;
+        let read = || {
+            let (data_only, text) = read_data(text);
+            let (choices, dimensions) = read_choices(words, text);
+            let set = words.get_key_value(text).map(|(&word, _)| word);
+            Arc::new(Slot { data_only, set, choices, dimensions })
         };
-        let slots = slots
-            .map(|slot| {
-                let (data_only, text) = read_data(slot);
-                let (choices, marks) = read_choices(self.words, text);
-                note(&choices, marks);
-                Slot { data_only, set: self.words.get_key_value(text).map(|(&word, _)| word), choices }
-            })
-            .collect();
-        let shape = Shape { slots, gives, positions, dimensions: dimensions.unwrap_or(0..=0) };
-        group.push((suffix, self.shapes.len()));
-        self.shapes.push(shape);
+        Arc::clone(self.slots.entry(text).or_insert_with(read))
     }
 
     /// Gives all names that `pattern` stands for the shapes of the group.
@@ -220,12 +224,12 @@ impl Reader<'_> {
             Some((start, rest)) => {
                 let (variants, end) = rest.split_once('}').expect("a closing brace");
                 for variant in variants.split(',') {
-                    self.add_names(&format!("{before}{start}{variant}"), end, group);
+                    self.add_names(&[before, start, variant].concat(), end, group);
                 }
             }
             None => {
                 for (suffix, shape) in group {
-                    self.functions.entry(format!("{before}{pattern}{suffix}")).or_default().push(*shape);
+                    self.functions.entry([before, pattern, suffix].concat()).or_default().push(*shape);
                 }
             }
         }

@@ -144,7 +144,8 @@ fn wrong_arguments_say_what_would_have_fitted() {
         "size",
         &[Tuple(vec![Int]).in_array(1)],
         0,
-        "real, complex, vector, row_vector, matrix, complex_vector, complex_row_vector, complex_matrix, arrays of these",
+        "real, complex, vector, row_vector, matrix, complex_vector, complex_row_vector, complex_matrix, \
+         arrays of these",
     );
 }
 
@@ -215,6 +216,25 @@ fn ties_are_ambiguous() {
 }
 
 #[test]
+fn the_library_alone_has_no_ties() {
+    let types: Vec<Type> = expand("size")
+        .into_iter()
+        .map(|signature| signature.arguments[0].ty.clone())
+        .filter(|ty| ty.array_parts().1 < 2)
+        .collect();
+    assert_eq!(types.len(), 18);
+    let tied = |name: &str, arguments: &[Type]| matches!(resolve(name, arguments), Resolution::Ambiguous(_));
+    for name in function_names() {
+        for a in &types {
+            assert!(!tied(name, std::slice::from_ref(a)), "{name}({a})");
+            for b in &types {
+                assert!(!tied(name, &[a.clone(), b.clone()]), "{name}({a}, {b})");
+            }
+        }
+    }
+}
+
+#[test]
 fn own_definitions_compete_with_the_library() {
     let definitions = [own(&[Tuple(vec![Int, Int]), Int], Int)];
     let call = |arguments: &[Type]| match resolve_with("fmax", &definitions, arguments) {
@@ -244,9 +264,8 @@ fn candidates_are_short_and_readable() {
     );
     assert_eq!(
         texts("get_real"),
-        [
-            "(T) => S where (T, S) is (complex, real), (complex_vector, vector), (complex_row_vector, row_vector) or (complex_matrix, matrix); also element by element for arrays"
-        ]
+        ["(T) => S where (T, S) is (complex, real), (complex_vector, vector), (complex_row_vector, row_vector) or \
+             (complex_matrix, matrix); also element by element for arrays"]
     );
     assert_eq!(meaning("reals").as_deref(), Some("real, vector, row_vector or array[] real"));
     assert!(meaning("real").is_none() && meaning("REAL").is_none());

@@ -62,7 +62,7 @@ impl Writer {
                 let parts: Vec<_> = parts.iter().map(|part| self.choice(part)).collect();
                 format!("tuple({})", parts.join(", "))
             }
-            Gives::Draws(ty) if shape.slots.iter().all(is_scalar) => ty.to_string(),
+            Gives::Draws(ty) if shape.slots.iter().all(|slot| is_scalar(slot)) => ty.to_string(),
             Gives::Draws(ty) => format!("{ty} or array[] {ty}"),
         };
         let deep = shape.dimensions.start() < shape.dimensions.end();

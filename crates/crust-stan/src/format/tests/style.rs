@@ -88,8 +88,8 @@ fn long_lines_are_broken() {
         + beta_of_the_second_covariate * x[:, 2] + offset_of_it;
   real a_variable_with_a_long_name_indeed =
       a_function_with_a_long_name_indeed_and_more_of_it(x);
-  x = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000, 11000, 12000,
-       13000, 14000, 15000};
+  x = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000, 11000,
+       12000, 13000, 14000, 15000};
 ",
     );
 }

@@ -1,0 +1,359 @@
+//! The constraints of declared types, checked as Stan checks data: same conditions, same tolerance.
+//!
+//! Offset and multiplier say how a parameter is transformed; Stan does not check them for data, neither does this.
+
+use super::operators::{Dense, cholesky};
+use super::{Interpreter, Outcome};
+use crate::ast::SpecialType;
+use crate::diagnostics::Diagnostic;
+use crate::typed::{Constraint, Expr, SizedKind, SizedType};
+use crate::value::{Cell, Tensor, Value};
+
+/// Stan's tolerance for sums and symmetry.
+const TOLERANCE: f64 = 1e-8;
+
+/// A value that breaks the constraint of its declaration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    pub name: String,
+    /// Where below the variable: indices and tuple parts.
+    pub path: Vec<Step>,
+    /// Follows the name of the place: `is -1`.
+    pub found: String,
+    /// `must be at least 0`
+    pub requirement: String,
+    /// How many other elements break it, too.
+    pub more: usize,
+}
+
+/// One step from a variable to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Counts from zero.
+    Index(usize),
+    /// Counts from one.
+    Part(u32),
+}
+
+impl Violation {
+    /// The place as in the program: `y[3, 2]`.
+    pub fn place(&self) -> String {
+        place(&self.name, &self.path)
+    }
+
+    /// The whole sentence.
+    pub fn message(&self) -> String {
+        let more = match self.more {
+            0 => String::new(),
+            1 => " (so must 1 other)".into(),
+            n => format!(" (so must {n} others)"),
+        };
+        format!("`{}` {}, but {}{more}", self.place(), self.found, self.requirement)
+    }
+}
+
+/// A place below a variable as in the program.
+pub fn place(name: &str, path: &[Step]) -> String {
+    let mut text = name.to_owned();
+    let mut open = false;
+    for step in path {
+        match (step, open) {
+            (Step::Index(i), false) => text.push_str(&format!("[{}", i + 1)),
+            (Step::Index(i), true) => text.push_str(&format!(", {}", i + 1)),
+            (Step::Part(k), open) => text.push_str(&format!("{}.{k}", if open { "]" } else { "" })),
+        }
+        open = matches!(step, Step::Index(_));
+    }
+    if open {
+        text.push(']');
+    }
+    text
+}
+
+/// What leads to a container: array dimensions still to be filled in, and tuple parts.
+#[derive(Clone, Copy)]
+enum Way {
+    Dimension,
+    Part(u32),
+}
+
+pub(super) fn violations(
+    interpreter: &mut Interpreter<'_>,
+    declared: &SizedType,
+    name: &str,
+    value: &Value,
+) -> Outcome<Vec<Violation>> {
+    let mut found = Vec::new();
+    below(interpreter, declared, name, &mut Vec::new(), value, &mut found)?;
+    Ok(found)
+}
+
+fn below(
+    interpreter: &mut Interpreter<'_>,
+    declared: &SizedType,
+    name: &str,
+    way: &mut Vec<Way>,
+    value: &Value,
+    found: &mut Vec<Violation>,
+) -> Outcome<()> {
+    match &declared.kind {
+        SizedKind::Array { sizes, element } => {
+            way.extend(sizes.iter().map(|_| Way::Dimension));
+            below(interpreter, element, name, way, value, found)?;
+            way.truncate(way.len() - sizes.len());
+        }
+        SizedKind::Tuple(types) => {
+            for (k, ty) in (1..).zip(types) {
+                let Some(part) = value.part(k) else { continue };
+                way.push(Way::Part(k));
+                below(interpreter, ty, name, way, part, found)?;
+                way.pop();
+            }
+        }
+        SizedKind::Plain { constraint, .. } => bounds(interpreter, constraint, name, way, value, found)?,
+        SizedKind::Special { special, .. } => {
+            let Value::Tensor(tensor) = value else { return Ok(()) };
+            found.extend(special_cells(*special, tensor, name, way));
+        }
+    }
+    Ok(())
+}
+
+fn bounds(
+    interpreter: &mut Interpreter<'_>,
+    constraint: &Constraint,
+    name: &str,
+    way: &[Way],
+    value: &Value,
+    found: &mut Vec<Violation>,
+) -> Outcome<()> {
+    let sides: [(&Option<Expr>, fn(f64, f64) -> bool, &str); 2] = [
+        (&constraint.lower, |x, bound| x >= bound, "must be at least"),
+        (&constraint.upper, |x, bound| x <= bound, "must be at most"),
+    ];
+    for (bound, holds, words) in sides {
+        let Some(e) = bound else { continue };
+        let bound = interpreter.expression(e)?;
+        let (Some(limits), Some(numbers)) = (bound.to_reals(), value.to_reals()) else { continue };
+        if !fits(&bound, value) {
+            let (bound, value) = (bound.shape(), value.shape());
+            let text = |s: Option<crate::value::Shape>| s.map_or_else(String::new, |s| s.to_string());
+            let message = format!("the bound of `{name}` is {}, which does not fit {}", text(bound), text(value));
+            return Err(Box::new(Diagnostic::error("size-mismatch", message, e.span)));
+        }
+        let mut bad = numbers.iter().enumerate().filter(|(i, x)| !holds(**x, limits[i % limits.len()]));
+        let Some((at, x)) = bad.next() else { continue };
+        let limit = limits[at % limits.len()];
+        found.push(Violation {
+            name: name.to_owned(),
+            path: path_to(way, value, at),
+            found: format!("is {x}"),
+            requirement: format!("{words} {limit}"),
+            more: bad.count(),
+        });
+    }
+    Ok(())
+}
+
+/// Whether a bound is a scalar, or has the dimensions of the value or of its inner part.
+fn fits(bound: &Value, value: &Value) -> bool {
+    match (bound.as_tensor(), value.as_tensor()) {
+        (None, _) => true,
+        (Some(bound), Some(value)) => value.dims().ends_with(&bound.dims()) || value.numbers.is_empty(),
+        (Some(_), None) => false,
+    }
+}
+
+/// The path to the scalar at a place of the layout.
+fn path_to(way: &[Way], value: &Value, at: usize) -> Vec<Step> {
+    let Value::Tensor(t) = value else { return fill(way, &[], &[]) };
+    let size = t.cell.scalars().max(1);
+    let (cell, inner) = (at / size, at % size);
+    let inner = match t.cell.dims().as_slice() {
+        [] => vec![],
+        [_] => vec![inner],
+        dims => vec![inner % dims[0], inner / dims[0]],
+    };
+    fill(way, &indices(&t.array, cell), &inner)
+}
+
+/// The indices of a cell.
+fn indices(array: &[usize], mut cell: usize) -> Vec<usize> {
+    let mut indices = vec![0; array.len()];
+    for (slot, &size) in indices.iter_mut().zip(array).rev() {
+        *slot = cell % size.max(1);
+        cell /= size.max(1);
+    }
+    indices
+}
+
+fn fill(way: &[Way], indices: &[usize], inner: &[usize]) -> Vec<Step> {
+    let mut next = indices.iter();
+    let mut path: Vec<Step> = Vec::new();
+    for step in way {
+        path.push(match step {
+            Way::Part(k) => Step::Part(*k),
+            Way::Dimension => Step::Index(next.next().copied().unwrap_or(0)),
+        });
+    }
+    path.extend(inner.iter().map(|&i| Step::Index(i)));
+    path
+}
+
+fn special_cells(special: SpecialType, t: &Tensor, name: &str, way: &[Way]) -> Option<Violation> {
+    let numbers = t.numbers.to_reals();
+    let (rows, cols) = match t.cell {
+        Cell::Vector(n) => (n, 1),
+        Cell::Matrix(r, c) => (r, c),
+        _ => return None,
+    };
+    let size = rows * cols;
+    let cells: usize = t.array.iter().product();
+    if size == 0 && cells > 0 {
+        let fault = check(special, &Dense { rows, cols, numbers: Vec::new() })?;
+        return Some(violation(name, fill(way, &vec![0; t.array.len()], &[]), fault, cells - 1));
+    }
+    let mut first = None;
+    let mut more = 0;
+    for (k, cell) in numbers.chunks_exact(size.max(1)).enumerate() {
+        let Some(fault) = check(special, &Dense { rows, cols, numbers: cell.to_vec() }) else { continue };
+        if first.is_some() {
+            more += 1;
+        } else {
+            first = Some((fill(way, &indices(&t.array, k), &[]), fault));
+        }
+    }
+    first.map(|(path, fault)| violation(name, path, fault, more))
+}
+
+fn violation(name: &str, path: Vec<Step>, fault: Fault, more: usize) -> Violation {
+    let path = path.into_iter().chain(fault.at.iter().map(|&i| Step::Index(i))).collect();
+    Violation { name: name.to_owned(), path, found: fault.found, requirement: fault.requirement, more }
+}
+
+/// What is wrong with a cell: at which of its elements (or with all of it), and what should be.
+struct Fault {
+    at: Vec<usize>,
+    found: String,
+    requirement: String,
+}
+
+fn fault(at: &[usize], found: String, requirement: impl Into<String>) -> Option<Fault> {
+    Some(Fault { at: at.to_vec(), found, requirement: requirement.into() })
+}
+
+fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
+    let nothing = m.numbers.is_empty();
+    match special {
+        // Sizes of zero that Stan lets pass.
+        SpecialType::Ordered
+        | SpecialType::PositiveOrdered
+        | SpecialType::CorrMatrix
+        | SpecialType::CholeskyFactorCorr
+            if nothing =>
+        {
+            None
+        }
+        _ if nothing => fault(&[], "has no elements".into(), format!("a {} needs at least one", special.name())),
+        SpecialType::Simplex => stochastic(m, true),
+        SpecialType::ColumnStochasticMatrix => stochastic(m, true),
+        SpecialType::RowStochasticMatrix => stochastic(m, false),
+        SpecialType::UnitVector => unit_length(&m.numbers, &[], "a unit_vector must have length 1"),
+        SpecialType::Ordered => ordered(&m.numbers),
+        SpecialType::PositiveOrdered if m.numbers[0] < 0.0 => {
+            fault(&[0], format!("is {}", m.numbers[0]), "the first of a positive_ordered must not be negative")
+        }
+        SpecialType::PositiveOrdered => ordered(&m.numbers),
+        SpecialType::SumToZeroVector | SpecialType::SumToZeroMatrix => {
+            let sum: f64 = m.numbers.iter().sum();
+            if sum.abs() <= TOLERANCE { None } else { fault(&[], format!("sums to {sum}"), "must sum to 0") }
+        }
+        SpecialType::CovMatrix => positive_definite(m),
+        SpecialType::CorrMatrix => {
+            let off = (0..m.rows).find(|&i| !((m.at(i, i) - 1.0).abs() <= TOLERANCE));
+            match off {
+                Some(i) => fault(&[i, i], format!("is {}", m.at(i, i)), "the diagonal of a corr_matrix must be 1"),
+                None => positive_definite(m),
+            }
+        }
+        SpecialType::CholeskyFactorCov => cholesky_factor(m),
+        SpecialType::CholeskyFactorCorr => cholesky_factor(m).or_else(|| {
+            (0..m.rows).find_map(|r| {
+                let row: Vec<f64> = (0..m.cols).map(|c| m.at(r, c)).collect();
+                unit_length(&row, &[r], "the rows of a cholesky_factor_corr must have length 1")
+            })
+        }),
+    }
+}
+
+fn unit_length(numbers: &[f64], at: &[usize], requirement: &str) -> Option<Fault> {
+    let squares: f64 = numbers.iter().map(|x| x * x).sum();
+    if (1.0 - squares).abs() <= TOLERANCE {
+        None
+    } else {
+        fault(at, format!("has squares that sum to {squares}"), requirement)
+    }
+}
+
+fn ordered(numbers: &[f64]) -> Option<Fault> {
+    let at = numbers.windows(2).position(|pair| !(pair[1] > pair[0]))?;
+    let requirement = format!("must be greater than the element before it, {}", numbers[at]);
+    fault(&[at + 1], format!("is {}", numbers[at + 1]), requirement)
+}
+
+/// Columns (or rows) of numbers that are not negative and sum to one.
+fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
+    let is_vector = m.cols == 1 && by_column;
+    if let Some(at) = m.numbers.iter().position(|x| !(*x >= 0.0)) {
+        let place = if is_vector { vec![at] } else { vec![at % m.rows, at / m.rows] };
+        return fault(&place, format!("is {}", m.numbers[at]), "must not be negative");
+    }
+    let lines = if by_column { m.cols } else { m.rows };
+    (0..lines).find_map(|line| {
+        let sum: f64 = if by_column {
+            m.numbers[line * m.rows..(line + 1) * m.rows].iter().sum()
+        } else {
+            (0..m.cols).map(|c| m.at(line, c)).sum()
+        };
+        if (1.0 - sum).abs() <= TOLERANCE {
+            return None;
+        }
+        match (is_vector, by_column) {
+            (true, _) => fault(&[], format!("sums to {sum}"), "must sum to 1"),
+            (_, true) => fault(&[], format!("has a column {} that sums to {sum}", line + 1), "all columns must sum to 1"),
+            (_, false) => fault(&[line], format!("sums to {sum}"), "all rows must sum to 1"),
+        }
+    })
+}
+
+fn positive_definite(m: &Dense) -> Option<Fault> {
+    for r in 0..m.rows {
+        for c in r + 1..m.cols {
+            if !((m.at(r, c) - m.at(c, r)).abs() <= TOLERANCE) {
+                let requirement = format!("must be {}, as on the other side of the diagonal", m.at(c, r));
+                return fault(&[r, c], format!("is {}", m.at(r, c)), requirement);
+            }
+        }
+    }
+    let tiny = m.rows == 1 && !(m.numbers[0] > TOLERANCE);
+    if tiny || cholesky(m).is_none() {
+        return fault(&[], "is not positive definite".into(), "must be");
+    }
+    None
+}
+
+fn cholesky_factor(m: &Dense) -> Option<Fault> {
+    if m.cols > m.rows {
+        let found = format!("has {} columns and {} rows", m.cols, m.rows);
+        return fault(&[], found, "must not have more columns than rows");
+    }
+    for c in 0..m.cols {
+        if let Some(r) = (0..c).find(|&r| m.at(r, c) != 0.0) {
+            return fault(&[r, c], format!("is {}", m.at(r, c)), "must be 0, above the diagonal");
+        }
+        if !(m.at(c, c) > 0.0) {
+            return fault(&[c, c], format!("is {}", m.at(c, c)), "must be positive, on the diagonal");
+        }
+    }
+    None
+}

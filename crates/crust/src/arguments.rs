@@ -1,0 +1,96 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// How far is your Bayesian inference from the true posterior?
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Parse and type-check a Stan program, and its data if given
+    Check(Check),
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Write the result as JSON to FILE, or to standard output (and nothing else there) for `-`
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The Stan program (`-` reads it from standard input)
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON
+    pub data: Option<PathBuf>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+    /// Also warn of what is valid, but perhaps not meant
+    #[arg(long)]
+    pub pedantic: bool,
+    /// Print the program in current syntax, formatted, with its comments
+    #[arg(long)]
+    pub canonical: bool,
+}
+
+impl Arguments {
+    pub fn read() -> Result<Self, clap::Error> {
+        Self::try_parse_from(without_swallowed_model(std::env::args_os().collect()))
+    }
+}
+
+/// `--json` may stand without a file. In `check --json model.stan` the program is not that file: nobody means to have it
+/// overwritten.
+fn without_swallowed_model(arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_program = |a: &OsString| {
+        let extension = std::path::Path::new(a).extension();
+        extension.is_some_and(|e| e == "stan" || e == "stanfunctions" || e == "wppl")
+    };
+    let mut result = Vec::with_capacity(arguments.len());
+    let mut arguments = arguments.into_iter().peekable();
+    while let Some(argument) = arguments.next() {
+        let alone = argument == "--json" && arguments.peek().is_some_and(is_program);
+        result.push(if alone { "--json=-".into() } else { argument });
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Arguments {
+        let words = words.iter().map(OsString::from).collect();
+        Arguments::try_parse_from(without_swallowed_model(words)).expect("valid arguments")
+    }
+
+    #[test]
+    fn json_never_swallows_the_program() {
+        let arguments = parse(&["crust", "check", "--json", "a.stan", "b.json"]);
+        assert_eq!(arguments.common.json, Some("-".into()));
+        let Command::Check(check) = arguments.command;
+        assert_eq!((check.model, check.data), ("a.stan".into(), Some("b.json".into())));
+        assert_eq!(parse(&["crust", "check", "a.stan", "--json", "out.json"]).common.json, Some("out.json".into()));
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}
