@@ -125,7 +125,11 @@ pub enum StmtKind {
     /// `real<lower=0> a, b = 2;`
     Declare(Declaration),
     /// `x[1] += 2;` The target is a variable with indices and tuple parts, or a tuple of such: `(a, b[1]) = f();`
-    Assign { target: Expr, op: AssignOp, value: Expr },
+    Assign {
+        target: Expr,
+        op: AssignOp,
+        value: Expr,
+    },
     /// A call of a function that returns nothing.
     Call(Call),
     /// `target += e;`
@@ -134,15 +138,31 @@ pub enum StmtKind {
     JacobianPlus(Expr),
     Tilde(Tilde),
     /// A chain `if … else if … else …`, flat however long it is.
-    If { branches: Vec<Branch>, otherwise: Option<Box<Stmt>> },
-    For { variable: Ident, over: LoopOver, body: Box<Stmt> },
-    While { condition: Expr, body: Box<Stmt> },
+    If {
+        branches: Vec<Branch>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    For {
+        variable: Ident,
+        over: LoopOver,
+        body: Box<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Box<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
     Block(Vec<Stmt>),
-    Profile { name: String, body: Vec<Stmt> },
-    Message { kind: MessageKind, parts: Vec<MessagePart> },
+    Profile {
+        name: String,
+        body: Vec<Stmt>,
+    },
+    Message {
+        kind: MessageKind,
+        parts: Vec<MessagePart>,
+    },
     /// A lone `;`.
     Skip,
     /// What the parser could not read; it has said so already.
@@ -244,10 +264,20 @@ pub struct DeclaredType {
 pub enum DeclaredKind {
     /// A type that takes bounds or offset and multiplier: `int`, `real`, `complex` (no sizes), the vectors (one), the
     /// matrices (two). The parser lets a constraint stand on every one of them; the checker knows which may have it.
-    Plain { base: BaseType, constraint: Constraint, sizes: Vec<Expr> },
+    Plain {
+        base: BaseType,
+        constraint: Constraint,
+        sizes: Vec<Expr>,
+    },
     /// A type whose name is its constraint.
-    Special { special: SpecialType, sizes: Vec<Expr> },
-    Array { sizes: Vec<Expr>, element: Box<DeclaredType> },
+    Special {
+        special: SpecialType,
+        sizes: Vec<Expr>,
+    },
+    Array {
+        sizes: Vec<Expr>,
+        element: Box<DeclaredType>,
+    },
     Tuple(Vec<DeclaredType>),
 }
 
@@ -403,14 +433,31 @@ pub enum ExprKind {
     Call(Call),
     /// `target()`
     Target,
-    Index { base: Box<Expr>, indices: Vec<Index> },
+    Index {
+        base: Box<Expr>,
+        indices: Vec<Index>,
+    },
     /// `t.2`; counts from one.
-    TuplePart { base: Box<Expr>, part: u32 },
-    Unary { op: UnaryOp, operand: Box<Expr> },
+    TuplePart {
+        base: Box<Expr>,
+        part: u32,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
     /// `a'`
     Transpose(Box<Expr>),
-    Binary { op: BinaryOp, left: Box<Expr>, right: Box<Expr> },
-    Ternary { condition: Box<Expr>, yes: Box<Expr>, no: Box<Expr> },
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Ternary {
+        condition: Box<Expr>,
+        yes: Box<Expr>,
+        no: Box<Expr>,
+    },
     /// `{a, b}`
     Array(Vec<Expr>),
     /// `[a, b]`: a row vector, or a matrix where the elements are row vectors.

@@ -161,7 +161,14 @@ impl Checker {
 
     fn loop_variable(&mut self, name: &Ident, ty: Type) -> VariableId {
         let level = self.level_here(&ty);
-        self.declare(Variable { name: name.name.clone(), ty, declared: None, origin: Origin::Loop, level, span: name.span })
+        self.declare(Variable {
+            name: name.name.clone(),
+            ty,
+            declared: None,
+            origin: Origin::Loop,
+            level,
+            span: name.span,
+        })
     }
 
     fn own_functions(&self, name: &str) -> Vec<FunctionType> {

@@ -23,7 +23,7 @@ use crate::span::Span;
 use crate::typed::{Expr, FunctionId, Origin, Program, SizedType, VariableId};
 use crate::value::{Shape, Unavailable, Value};
 
-pub use constraints::Violation;
+pub use constraints::{Step, Violation, place};
 
 /// The result of running a piece of the program: an error is one of the program, with its place in it.
 pub type Outcome<T> = Result<T, Box<Diagnostic>>;

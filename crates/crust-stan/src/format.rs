@@ -21,16 +21,18 @@ use std::borrow::Cow;
 
 /// Prints a program. The spans of `program` and `comments` are places in `source`.
 pub fn format(program: &Program, comments: &[Comment], source: &Source) -> String {
-    let mut printer = Printer {
-        items: Vec::new(),
-        comments: Comments::new(comments, source),
-        source,
-        first: true,
-        blank_due: false,
-        printed: 0,
-    };
+    let mut printer = Printer::new(comments, source);
     printer.program(program);
-    layout::render(&printer.items)
+    printer.finish()
+}
+
+/// Prints the functions of a program without the block around them, as they stand in a file of functions.
+pub fn format_functions(program: &Program, comments: &[Comment], source: &Source) -> String {
+    let mut printer = Printer::new(comments, source);
+    if let Some(block) = &program.functions {
+        printer.functions(&block.functions);
+    }
+    printer.finish()
 }
 
 struct Printer<'a> {
@@ -46,6 +48,23 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
+    fn new(comments: &'a [Comment], source: &'a Source) -> Self {
+        Self {
+            items: Vec::new(),
+            comments: Comments::new(comments, source),
+            source,
+            first: true,
+            blank_due: false,
+            printed: 0,
+        }
+    }
+
+    /// Prints the comments that are left, and lays it all out.
+    fn finish(mut self) -> String {
+        self.flush(usize::MAX);
+        layout::render(&self.items)
+    }
+
     fn text(&mut self, text: impl Into<Cow<'a, str>>) {
         let text = text.into();
         if !text.is_empty() {
@@ -99,7 +118,6 @@ impl<'a> Printer<'a> {
                 self.braces(span.end, |p| p.statements(&block.statements));
             }
         }
-        self.flush(usize::MAX);
     }
 
     /// `{ inside }`, which ends at `end` in the source.

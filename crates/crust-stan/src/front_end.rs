@@ -7,6 +7,7 @@ use crate::lexer::Comment;
 use crate::migrate::migrate;
 use crate::parser::{parse, parse_functions};
 use crate::source::{Loader, Source};
+use crate::span::Span;
 use crate::typed;
 use std::path::Path;
 
@@ -38,14 +39,23 @@ pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) ->
     let mut ast = parsed.program;
     problems.extend(migrate(&mut ast));
     let checked = check(&ast);
-    // A program that cannot be parsed in full has names missing; what the checker says of them would be noise.
-    let broken = problems.iter().any(Diagnostic::is_error);
-    problems.extend(checked.problems.into_iter().filter(|p| !broken || !follows_from_syntax_errors(p)));
+    let noise = |p: &Diagnostic| follows_from_skipped(p, &source, &parsed.skipped);
+    problems.extend(checked.problems.into_iter().filter(|p| !noise(p)));
     problems.sort_by_key(|p| (p.span.start, p.span.end));
     Reading { source, ast, comments: parsed.comments, typed: checked.program, problems }
 }
 
-/// Complaints that a declaration or definition which the parser had to skip would explain.
-fn follows_from_syntax_errors(problem: &Diagnostic) -> bool {
-    matches!(problem.code, "undeclared-variable" | "unknown-function" | "unknown-distribution" | "declared-only" | "missing-return")
+/// Whether the name that a complaint is about stands in text that the parser had to skip: it may well be declared there.
+fn follows_from_skipped(problem: &Diagnostic, source: &Source, skipped: &[Span]) -> bool {
+    let about_names = ["undeclared-variable", "unknown-function", "unknown-distribution", "declared-only"];
+    let name = source.slice(problem.span);
+    about_names.contains(&problem.code)
+        && skipped.iter().any(|span| {
+            let text = source.slice(*span);
+            let inside = problem.span.start >= span.start && problem.span.end <= span.end;
+            !inside
+                && text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|word| {
+                    word == name || word.strip_prefix(name).is_some_and(|ending| ending == "_lpdf" || ending == "_lpmf")
+                })
+        })
 }

@@ -29,7 +29,14 @@ pub struct Lexed {
 }
 
 pub fn lex(text: &str) -> Lexed {
-    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, tokens: Vec::with_capacity(text.len() / 4), comments: Vec::new(), problems: Vec::new() };
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        tokens: Vec::with_capacity(text.len() / 4),
+        comments: Vec::new(),
+        problems: Vec::new(),
+    };
     while lexer.at < lexer.bytes.len() {
         lexer.next();
     }
@@ -273,9 +280,10 @@ mod tests {
     #[test]
     fn numbers_of_every_form() {
         use TokenKind as K;
-        assert_eq!(kinds("1 1_000 1. .5 1e3 1.5E-2 3i .5e2i"), [
-            K::Int, K::Int, K::Real, K::DotNumber, K::Real, K::Real, K::Imaginary, K::Imaginary, K::End,
-        ]);
+        assert_eq!(
+            kinds("1 1_000 1. .5 1e3 1.5E-2 3i .5e2i"),
+            [K::Int, K::Int, K::Real, K::DotNumber, K::Real, K::Real, K::Imaginary, K::Imaginary, K::End,]
+        );
         assert_eq!(kinds("2.*x"), [K::Real, K::Star, K::Ident, K::End]);
         assert_eq!(kinds("t.1.2"), [K::Ident, K::DotNumber, K::DotNumber, K::End]);
         assert_eq!(lex("1x").problems[0].code, "bad-number");
@@ -284,19 +292,29 @@ mod tests {
     #[test]
     fn the_longest_operator_wins() {
         use TokenKind as K;
-        assert_eq!(kinds("%/% % ./= ./ .^ <- <="), [
-            K::IntDivide, K::Percent, K::EltDivideAssign, K::EltDivide, K::EltPower, K::Less, K::Minus, K::LessEqual, K::End,
-        ]);
+        assert_eq!(
+            kinds("%/% % ./= ./ .^ <- <="),
+            [
+                K::IntDivide,
+                K::Percent,
+                K::EltDivideAssign,
+                K::EltDivide,
+                K::EltPower,
+                K::Less,
+                K::Minus,
+                K::LessEqual,
+                K::End,
+            ]
+        );
     }
 
     #[test]
     fn comments_are_kept_apart() {
         let lexed = lex("a // b\n/* c\n*/ d # e");
-        assert_eq!(lexed.comments.iter().map(|c| c.kind).collect::<Vec<_>>(), [
-            CommentKind::Line,
-            CommentKind::Block,
-            CommentKind::Hash
-        ]);
+        assert_eq!(
+            lexed.comments.iter().map(|c| c.kind).collect::<Vec<_>>(),
+            [CommentKind::Line, CommentKind::Block, CommentKind::Hash]
+        );
         assert_eq!(lexed.tokens.len(), 3);
     }
 

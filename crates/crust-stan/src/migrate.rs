@@ -24,9 +24,7 @@ const RENAMED: [(&str, &str); 5] = [
 ];
 
 /// Functions that still work, with what to use instead.
-const DISCOURAGED: [(&str, &str); 6] = [
-    ("algebra_solver", "solve_powell"),
-    ("algebra_solver_newton", "solve_newton"),
+const DISCOURAGED: [(&str, &str); 4] = [
     ("integrate_ode", "ode_rk45"),
     ("integrate_ode_adams", "ode_adams"),
     ("integrate_ode_bdf", "ode_bdf"),
@@ -99,11 +97,11 @@ impl Migration {
         let (name, span) = (call.function.name.clone(), call.function.span);
         if let Some((_, new)) = RENAMED.iter().find(|(old, _)| *old == name) {
             self.retired(&name, new, span);
-            call.function.name = (*new).to_owned();
+            call.function.name = String::from(*new);
         } else if let Some((_, new)) = DISCOURAGED.iter().find(|(old, _)| *old == name) {
             let warning = Diagnostic::warning("discouraged-function", format!("`{name}` will be retired"), span);
             self.warnings.push(warning.help(format!("use `{new}`, which takes its arguments in another way")));
-        } else if let Some(new) = self.density_name(&name) {
+        } else if let Some(new) = self.density_name(&name).filter(|_| !call.bar) {
             self.retired(&name, &format!("{new}(… | …)"), span);
             call.function.name = new;
             call.bar = true;
@@ -146,15 +144,22 @@ impl Migration {
     /// Called for every statement, inner ones first.
     fn statement(&mut self, statement: &mut Stmt) {
         match &mut statement.kind {
-            StmtKind::Call(call) if call.function.name == "increment_log_prob" && call.arguments.len() == 1 && !self.own.contains("increment_log_prob") => {
+            StmtKind::Call(call)
+                if call.function.name == "increment_log_prob"
+                    && call.arguments.len() == 1
+                    && !self.own.contains("increment_log_prob") =>
+            {
                 self.retired("increment_log_prob(…)", "target += …", call.function.span);
                 if let Some(value) = call.arguments.pop() {
                     statement.kind = StmtKind::TargetPlus(value);
                 }
             }
-            StmtKind::Tilde(tilde) if tilde.distribution.name == "lkj_cov" && tilde.arguments.len() == 3 && tilde.truncation.is_none() => {
+            StmtKind::Tilde(tilde)
+                if tilde.distribution.name == "lkj_cov" && tilde.arguments.len() == 3 && tilde.truncation.is_none() =>
+            {
                 self.lkj_cov_warning(tilde.distribution.span);
-                let variate = std::mem::replace(&mut tilde.variate, Expr { kind: ExprKind::Error, span: statement.span });
+                let variate =
+                    std::mem::replace(&mut tilde.variate, Expr { kind: ExprKind::Error, span: statement.span });
                 let terms = lkj_cov(variate, std::mem::take(&mut tilde.arguments), tilde.distribution.span);
                 let span = statement.span;
                 statement.kind = StmtKind::Block(terms.map(|t| Stmt { kind: StmtKind::Tilde(t), span }).into());

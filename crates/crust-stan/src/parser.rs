@@ -18,22 +18,31 @@ pub struct Parsed {
     pub program: Program,
     pub comments: Vec<Comment>,
     pub problems: Vec<Diagnostic>,
+    /// What could not be read: it may have declared things.
+    pub skipped: Vec<Span>,
 }
 
 pub fn parse(source: &Source) -> Parsed {
-    run(source, |p| p.program())
+    run(source, Parser::program)
 }
 
 /// Reads a file of functions without a block around them (`.stanfunctions`).
 pub fn parse_functions(source: &Source) -> Parsed {
-    run(source, |p| p.functions_file())
+    run(source, Parser::functions_file)
 }
 
-fn run(source: &Source, start: fn(&mut Parser<'_>) -> Program) -> Parsed {
+fn run<'a>(source: &'a Source, start: fn(&mut Parser<'a>) -> Program) -> Parsed {
     let lexed = lex(source.text());
-    let mut parser = Parser { text: source.text(), tokens: lexed.tokens, at: 0, depth: 0, problems: lexed.problems };
+    let mut parser = Parser {
+        text: source.text(),
+        tokens: lexed.tokens,
+        at: 0,
+        depth: 0,
+        problems: lexed.problems,
+        skipped: Vec::new(),
+    };
     let program = start(&mut parser);
-    Parsed { program, comments: lexed.comments, problems: parser.problems }
+    Parsed { program, comments: lexed.comments, problems: parser.problems, skipped: parser.skipped }
 }
 
 /// Says that a problem has been reported and the construct was given up.
@@ -52,6 +61,7 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     problems: Vec<Diagnostic>,
+    skipped: Vec<Span>,
 }
 
 impl Parser<'_> {
@@ -210,6 +220,17 @@ fn starts_statement(keyword: Keyword) -> bool {
     use Keyword as K;
     matches!(
         keyword,
-        K::Return | K::If | K::While | K::For | K::Break | K::Continue | K::Profile | K::Print | K::Reject | K::FatalError | K::Target | K::Jacobian
+        K::Return
+            | K::If
+            | K::While
+            | K::For
+            | K::Break
+            | K::Continue
+            | K::Profile
+            | K::Print
+            | K::Reject
+            | K::FatalError
+            | K::Target
+            | K::Jacobian
     ) || declarations::starts_type(keyword)
 }

@@ -23,7 +23,7 @@ pub fn render(problem: &Diagnostic, source: &Source, colour: bool) -> String {
     for help in &problem.help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
-    renderer.render(&[group]).to_string()
+    renderer.render(&[group])
 }
 
 /// One excerpt for each file that the diagnostic points into, the file of the mistake itself first.

@@ -228,8 +228,7 @@ mod tests {
         assert!(problems.is_empty());
         let words: Vec<_> = source.text().split_whitespace().collect();
         assert_eq!(words, ["first", "one", "two", "three", "last", "end"]);
-        for (word, file, line, column) in
-            [("first", 0, 1, 1), ("three", 2, 2, 5), ("last", 1, 2, 1), ("end", 0, 3, 1)]
+        for (word, file, line, column) in [("first", 0, 1, 1), ("three", 2, 2, 5), ("last", 1, 2, 1), ("end", 0, 3, 1)]
         {
             let start = source.text().find(word).expect("the word is there");
             let location = source.location(Span::new(start, start + word.len()));

@@ -161,6 +161,5 @@ keywords! {
 }
 
 /// Words that the grammar does not use, but that nothing may be called.
-pub const RESERVED: &[&str] = &[
-    "true", "false", "typedef", "struct", "var", "export", "extern", "static", "auto", "repeat", "until", "then",
-];
+pub const RESERVED: &[&str] =
+    &["true", "false", "typedef", "struct", "var", "export", "extern", "static", "auto", "repeat", "until", "then"];

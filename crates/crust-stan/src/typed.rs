@@ -141,22 +141,45 @@ pub struct Stmt {
 
 #[derive(Clone, Debug)]
 pub enum StmtKind {
-    Declare { variable: VariableId, initial: Option<Expr> },
+    Declare {
+        variable: VariableId,
+        initial: Option<Expr>,
+    },
     /// `op` is `None` for `=`, the operator of a compound assignment otherwise.
-    Assign { target: Place, op: Option<BinaryOp>, value: Expr },
+    Assign {
+        target: Place,
+        op: Option<BinaryOp>,
+        value: Expr,
+    },
     Call(Call),
     TargetPlus(Expr),
     JacobianPlus(Expr),
     Tilde(Box<Tilde>),
-    If { branches: Vec<(Expr, Stmt)>, otherwise: Option<Box<Stmt>> },
-    For { variable: VariableId, over: LoopOver, body: Box<Stmt> },
-    While { condition: Expr, body: Box<Stmt> },
+    If {
+        branches: Vec<(Expr, Stmt)>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    For {
+        variable: VariableId,
+        over: LoopOver,
+        body: Box<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Box<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Expr>),
     Block(Vec<Stmt>),
-    Profile { name: String, body: Vec<Stmt> },
-    Message { kind: MessageKind, parts: Vec<MessagePart> },
+    Profile {
+        name: String,
+        body: Vec<Stmt>,
+    },
+    Message {
+        kind: MessageKind,
+        parts: Vec<MessagePart>,
+    },
     Skip,
 }
 
@@ -220,13 +243,30 @@ pub enum ExprKind {
     /// A function as an argument of a higher-order function.
     FunctionName(Callee),
     Target,
-    Index { base: Box<Expr>, indices: Vec<Index> },
+    Index {
+        base: Box<Expr>,
+        indices: Vec<Index>,
+    },
     /// Counts from one.
-    TuplePart { base: Box<Expr>, part: u32 },
-    Unary { op: UnaryOp, operand: Box<Expr> },
+    TuplePart {
+        base: Box<Expr>,
+        part: u32,
+    },
+    Unary {
+        op: UnaryOp,
+        operand: Box<Expr>,
+    },
     Transpose(Box<Expr>),
-    Binary { op: BinaryOp, left: Box<Expr>, right: Box<Expr> },
-    Ternary { condition: Box<Expr>, yes: Box<Expr>, no: Box<Expr> },
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+    },
+    Ternary {
+        condition: Box<Expr>,
+        yes: Box<Expr>,
+        no: Box<Expr>,
+    },
     Array(Vec<Expr>),
     /// A row vector, or a matrix where the type says so.
     RowVector(Vec<Expr>),

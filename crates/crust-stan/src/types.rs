@@ -118,9 +118,12 @@ pub fn promotion_steps(from: &Type, to: &Type) -> Option<u32> {
     match (from, to) {
         (Unknown, _) | (_, Unknown) => Some(0),
         (a, b) if a == b => Some(0),
-        (Int, Real) | (Real, Complex) => Some(1),
+        (Int, Real)
+        | (Real, Complex)
+        | (Vector, ComplexVector)
+        | (RowVector, ComplexRowVector)
+        | (Matrix, ComplexMatrix) => Some(1),
         (Int, Complex) => Some(2),
-        (Vector, ComplexVector) | (RowVector, ComplexRowVector) | (Matrix, ComplexMatrix) => Some(1),
         (Array(a), Array(b)) => promotion_steps(a, b),
         (Tuple(a), Tuple(b)) if a.len() == b.len() => {
             a.iter().zip(b).try_fold(0, |sum, (a, b)| Some(sum + promotion_steps(a, b)?))

@@ -40,7 +40,13 @@ pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
     Ok(if ok { Outcome::Fine } else { Outcome::BadInput })
 }
 
-fn report(reading: &Reading, summary: Option<&Summary>, arguments: &Check, common: &Common, name: &str) -> Result<(), String> {
+fn report(
+    reading: &Reading,
+    summary: Option<&Summary>,
+    arguments: &Check,
+    common: &Common,
+    name: &str,
+) -> Result<(), String> {
     let on_stdout = common.json.as_deref() == Some(Path::new("-"));
     if !on_stdout {
         show_problems(reading, common.quiet);
@@ -82,7 +88,10 @@ fn show_problems(reading: &Reading, quiet: bool) {
         terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
     }
     for (code, seen) in warnings.into_iter().filter(|(_, seen)| *seen > MOST_OF_A_KIND && !quiet) {
-        terminal::complain(&format!("… and {} more warnings of the kind `{code}`; `--json` has all\n", seen - MOST_OF_A_KIND));
+        terminal::complain(&format!(
+            "… and {} more warnings of the kind `{code}`; `--json` has all\n",
+            seen - MOST_OF_A_KIND
+        ));
     }
     if errors > 0 {
         terminal::error(&format!("{errors} {} found", if errors == 1 { "mistake" } else { "mistakes" }));

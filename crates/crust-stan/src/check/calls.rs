@@ -63,10 +63,10 @@ impl Checker {
 
     fn called(&mut self, function: &str, found: Match, arguments: Vec<Expr>, suffix: Suffix) -> Called {
         let types: Vec<_> = found.arguments.iter().map(|a| a.ty.clone()).collect();
-        let callee = self.own_function(function, &types).map_or_else(|| Callee::Library(function.to_owned()), Callee::User);
-        for (i, (wanted, argument)) in found.arguments.iter().zip(&arguments).enumerate() {
-            let data_only = wanted.data_only || (matches!(callee, Callee::Library(_)) && library_data_only(function, i));
-            self.require_data(data_only, argument, function);
+        let callee =
+            self.own_function(function, &types).map_or_else(|| Callee::Library(function.to_owned()), Callee::User);
+        for (wanted, argument) in found.arguments.iter().zip(&arguments) {
+            self.require_data(wanted.data_only, argument, function);
         }
         let changes_target = matches!(suffix, Suffix::Lp | Suffix::Jacobian);
         let level = if changes_target { Level::Parameter } else { highest(&arguments) };
@@ -93,7 +93,14 @@ impl Checker {
     fn resolve(&mut self, function: &str, name: &ast::Ident, arguments: &[Expr], span: Span) -> Option<Match> {
         let own = self.own_functions(function);
         let mut types: Vec<_> = arguments.iter().map(|a| a.ty.clone()).collect();
-        let mut resolution = signatures::resolve_with(function, &own, &types);
+        // Overloads that want data where there are none do not compete, unless nothing else is left to complain about.
+        let takes =
+            |f: &&FunctionType| f.arguments.iter().zip(arguments).all(|(w, a)| !w.data_only || a.level == Level::Data);
+        let able: Vec<_> = own.iter().filter(takes).cloned().collect();
+        let mut resolution = signatures::resolve_with(function, &able, &types);
+        if able.len() < own.len() && !matches!(resolution, Resolution::Match(_)) {
+            resolution = signatures::resolve_with(function, &own, &types);
+        }
         if let (Resolution::Mismatch(_), Some(first)) = (&resolution, arguments.first()) {
             for overload in self.overloads(first).into_iter().skip(1) {
                 types[0] = Type::Function(Box::new(overload));
@@ -114,7 +121,7 @@ impl Checker {
                 None
             }
             Resolution::Mismatch(mismatch) => {
-                let candidates = self.candidate_texts(function, &own);
+                let candidates = candidate_texts(function, &own);
                 self.report(errors::call_mismatch(name, &mismatch, arguments, &candidates, span));
                 None
             }
@@ -142,11 +149,6 @@ impl Checker {
                 self.report(errors::functor_suffix(&name, functor.span));
             }
         }
-    }
-
-    pub(super) fn candidate_texts(&self, function: &str, own: &[FunctionType]) -> Vec<String> {
-        let library = signatures::candidates(function).into_iter().map(|c| c.text);
-        own.iter().map(ToString::to_string).chain(library).collect()
     }
 
     /// What the end of the name asks for: the bar, and the places where it may be called.
@@ -208,13 +210,8 @@ pub(super) fn highest(arguments: &[Expr]) -> Level {
     arguments.iter().map(|a| a.level).max().unwrap_or(Level::Data)
 }
 
-/// Arguments of old higher-order functions that must be data: real data for the functor, and tolerances.
-fn library_data_only(function: &str, argument: usize) -> bool {
-    match function {
-        "algebra_solver" | "algebra_solver_newton" => argument >= 3,
-        "integrate_1d" => argument >= 4,
-        "integrate_ode" | "integrate_ode_rk45" | "integrate_ode_bdf" | "integrate_ode_adams" => argument >= 5,
-        "map_rect" => argument >= 3,
-        _ => false,
-    }
+/// The signatures of a function for a message: the program's own first.
+pub(super) fn candidate_texts(function: &str, own: &[FunctionType]) -> Vec<String> {
+    let library = signatures::candidates(function).into_iter().map(|c| c.text);
+    own.iter().map(ToString::to_string).chain(library).collect()
 }

@@ -5,15 +5,19 @@ use super::{Checker, Region, errors};
 use crate::ast::{self, BaseType, BlockKind, DeclaredKind};
 use crate::names::Suffix;
 use crate::span::Span;
-use crate::typed::{
-    Callee, Constraint, Expr, ExprKind, Origin, SizedKind, SizedType, Stmt, StmtKind, Variable,
-};
+use crate::typed::{Callee, Constraint, Expr, ExprKind, Origin, SizedKind, SizedType, Stmt, StmtKind, Variable};
 use crate::types::{Type, promotion_steps};
 
 impl Checker {
-    pub(super) fn declaration(&mut self, declaration: &ast::Declaration, top_level: bool, span: Span, out: &mut Vec<Stmt>) {
+    pub(super) fn declaration(
+        &mut self,
+        declaration: &ast::Declaration,
+        top_level: bool,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
         let sized = self.sized_type(&declaration.ty, top_level);
-        self.check_constraints(&sized, &sized.ty(), 0);
+        self.check_constraints(&sized, &sized.ty());
         let ty = sized.ty();
         self.check_int_parameters(&ty, top_level, declaration.ty.span);
         let origin = match self.region {
@@ -127,16 +131,16 @@ impl Checker {
         e
     }
 
-    /// Bounds and the like have the type of a number of the variable, or of the whole variable. `tuple_depth` > 0 inside
-    /// tuples, where each part is a variable of its own.
-    fn check_constraints(&mut self, sized: &SizedType, whole: &Type, tuple_depth: usize) {
+    /// Bounds and the like have the type of a number of the variable, or of the whole variable; each part of a tuple is a
+    /// variable of its own.
+    fn check_constraints(&mut self, sized: &SizedType, whole: &Type) {
         match &sized.kind {
             SizedKind::Tuple(parts) => {
                 for part in parts {
-                    self.check_constraints(part, &part.ty(), tuple_depth + 1);
+                    self.check_constraints(part, &part.ty());
                 }
             }
-            SizedKind::Array { element, .. } => self.check_constraints(element, whole, tuple_depth),
+            SizedKind::Array { element, .. } => self.check_constraints(element, whole),
             SizedKind::Special { .. } => {}
             SizedKind::Plain { base, constraint, .. } => self.check_constraint(*base, constraint, whole),
         }

@@ -177,13 +177,13 @@ impl Checker {
     pub(super) fn part_type(&mut self, base: &Type, part: u32, span: Span) -> Type {
         match base {
             Type::Unknown => Type::Unknown,
-            Type::Tuple(parts) => match (part as usize).checked_sub(1).and_then(|i| parts.get(i)) {
-                Some(ty) => ty.clone(),
-                None => {
+            Type::Tuple(parts) => {
+                let found = (part as usize).checked_sub(1).and_then(|i| parts.get(i));
+                if found.is_none() {
                     self.report(errors::tuple_part_missing(part, parts.len(), span));
-                    Type::Unknown
                 }
-            },
+                found.cloned().unwrap_or(Type::Unknown)
+            }
             other => {
                 self.report(errors::not_a_tuple(other, span));
                 Type::Unknown
@@ -242,7 +242,11 @@ impl Checker {
             let wants_rows = first.is_some_and(|e| matches!(e.ty, Type::RowVector | Type::ComplexRowVector));
             let fits = |e: &&Expr| {
                 e.ty.is_unknown()
-                    || if wants_rows { matches!(e.ty, Type::RowVector | Type::ComplexRowVector) } else { e.ty.is_scalar() }
+                    || if wants_rows {
+                        matches!(e.ty, Type::RowVector | Type::ComplexRowVector)
+                    } else {
+                        e.ty.is_scalar()
+                    }
             };
             if let Some(bad) = elements.iter().find(|e| !fits(e)) {
                 self.problems.push(errors::row_vector_element(wants_rows, &bad.ty, bad.span));
@@ -288,12 +292,9 @@ fn index_type(base: &Type, indices: &[Index]) -> Type {
         Type::Vector | Type::RowVector if !first.is_multiple() => Type::Real,
         Type::ComplexVector | Type::ComplexRowVector if !first.is_multiple() => Type::Complex,
         Type::Matrix => matrix_index(first, rest, [Type::Matrix, Type::RowVector, Type::Vector, Type::Real]),
-        Type::ComplexMatrix => matrix_index(first, rest, [
-            Type::ComplexMatrix,
-            Type::ComplexRowVector,
-            Type::ComplexVector,
-            Type::Complex,
-        ]),
+        Type::ComplexMatrix => {
+            matrix_index(first, rest, [Type::ComplexMatrix, Type::ComplexRowVector, Type::ComplexVector, Type::Complex])
+        }
         other => other.clone(),
     }
 }

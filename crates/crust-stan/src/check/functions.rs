@@ -104,7 +104,9 @@ impl Checker {
             let definition = self.own_function(&declaration.name.name, &types).map(|id| self.program.function(id));
             let problem = match definition {
                 None => Some(errors::declared_only(&declaration.name, &ty)),
-                Some(found) if found.ty != ty => Some(errors::declaration_mismatch(&declaration.name, &ty, &found.ty, found.span)),
+                Some(found) if found.ty != ty => {
+                    Some(errors::declaration_mismatch(&declaration.name, &ty, &found.ty, found.span))
+                }
                 Some(_) => None,
             };
             self.problems.extend(problem);

@@ -38,7 +38,12 @@ fn shape(function: &str, functor: &FunctionType) -> Option<Shape> {
             }
         }
         "dae" | "dae_tol" => {
-            let mut fixed = vec![plain(Type::Vector), plain(Type::Vector), ArgumentType::data(Type::Real), ArgumentType::data(times)];
+            let mut fixed = vec![
+                plain(Type::Vector),
+                plain(Type::Vector),
+                ArgumentType::data(Type::Real),
+                ArgumentType::data(times),
+            ];
             if function == "dae_tol" {
                 fixed.extend(tolerances(&[Type::Real, Type::Real, Type::Int]));
             }
@@ -78,23 +83,37 @@ fn shape(function: &str, functor: &FunctionType) -> Option<Shape> {
 /// `reduce_sum` cuts an array of anything but complex numbers and tuples.
 fn is_sliceable(ty: &Type) -> bool {
     let (element, dimensions) = ty.array_parts();
-    dimensions > 0
-        && matches!(element, Type::Int | Type::Real | Type::Vector | Type::RowVector | Type::Matrix)
+    dimensions > 0 && matches!(element, Type::Int | Type::Real | Type::Vector | Type::RowVector | Type::Matrix)
 }
 
 /// Why a functor or an argument does not fit.
 pub(super) enum Misfit {
     NotAFunction,
     /// The head of the functor.
-    Functor { wanted: String },
-    Count { wanted: usize, found: usize },
-    Argument { index: usize, wanted: ArgumentType },
+    Functor {
+        wanted: String,
+    },
+    Count {
+        wanted: usize,
+        found: usize,
+    },
+    Argument {
+        index: usize,
+        wanted: ArgumentType,
+    },
     /// Fits, but depends on parameters where data are wanted.
-    NotData { index: usize },
+    NotData {
+        index: usize,
+    },
 }
 
 impl Checker {
-    pub(super) fn variadic_call(&mut self, function: &ast::Ident, arguments: &[ast::Expr], span: Span) -> Option<Called> {
+    pub(super) fn variadic_call(
+        &mut self,
+        function: &ast::Ident,
+        arguments: &[ast::Expr],
+        span: Span,
+    ) -> Option<Called> {
         let mut arguments = self.check_arguments(arguments);
         let name = normalised(&function.name);
         if arguments.iter().any(|a| a.ty.mentions_unknown()) {
@@ -163,7 +182,13 @@ impl Checker {
 
     /// `laplace_marginal(likelihood, (its arguments), block size, covariance, (its arguments) [, controls])`, and the forms
     /// with a built-in likelihood, where the first two are replaced by the likelihood's data.
-    pub(super) fn laplace_call(&mut self, name: &str, function: &ast::Ident, arguments: Vec<Expr>, span: Span) -> Option<Called> {
+    pub(super) fn laplace_call(
+        &mut self,
+        name: &str,
+        function: &ast::Ident,
+        arguments: Vec<Expr>,
+        span: Span,
+    ) -> Option<Called> {
         let mut arguments = arguments;
         let result = self.fit_laplace(name, &mut arguments);
         if let Err(misfit) = result {
@@ -209,11 +234,20 @@ impl Checker {
     }
 
     /// A functor at `at` and, behind it, the tuple of the arguments that are passed on to it.
-    fn fit_with_tuple(&mut self, arguments: &mut [Expr], at: usize, supplied: &[Type], returns: &Type) -> Result<(), Misfit> {
+    fn fit_with_tuple(
+        &mut self,
+        arguments: &mut [Expr],
+        at: usize,
+        supplied: &[Type],
+        returns: &Type,
+    ) -> Result<(), Misfit> {
         let functor = arguments[at].clone();
         self.check_functor_suffix(&functor, &[Suffix::None]);
         let Type::Tuple(types) = arguments[at + 1].ty.clone() else {
-            return Err(Misfit::Argument { index: at + 1, wanted: ArgumentType::plain(Type::Tuple(vec![Type::Unknown])) });
+            return Err(Misfit::Argument {
+                index: at + 1,
+                wanted: ArgumentType::plain(Type::Tuple(vec![Type::Unknown])),
+            });
         };
         let tuple = arguments[at + 1].clone();
         let (overload, ()) = self.fit_overload(&functor, |overload| {

@@ -53,7 +53,11 @@ fn read_by<'a>(program: &'a Program, statement: &'a Stmt) -> Vec<&'a Expr> {
             read.push(value);
         }
         StmtKind::Call(call) => read.extend(&call.arguments),
-        StmtKind::TargetPlus(e) | StmtKind::JacobianPlus(e) | StmtKind::Return(Some(e)) => read.push(e),
+        StmtKind::TargetPlus(e)
+        | StmtKind::JacobianPlus(e)
+        | StmtKind::Return(Some(e))
+        | StmtKind::For { over: LoopOver::Each(e), .. }
+        | StmtKind::While { condition: e, .. } => read.push(e),
         StmtKind::Tilde(tilde) => {
             read.push(&tilde.variate);
             read.extend(&tilde.arguments);
@@ -63,7 +67,6 @@ fn read_by<'a>(program: &'a Program, statement: &'a Stmt) -> Vec<&'a Expr> {
         }
         StmtKind::If { branches, .. } => read.extend(branches.iter().map(|(condition, _)| condition)),
         StmtKind::For { over: LoopOver::Range { lower, upper }, .. } => read.extend([lower, upper]),
-        StmtKind::For { over: LoopOver::Each(e), .. } | StmtKind::While { condition: e, .. } => read.push(e),
         StmtKind::Message { parts, .. } => read.extend(parts.iter().filter_map(|p| match p {
             MessagePart::Value(e) => Some(e),
             MessagePart::Text(_) => None,

@@ -1,12 +1,14 @@
 //! Statements.
 
+use super::calls::candidate_texts;
 use super::{Checker, Region, errors, operators};
 use crate::ast::{self, AssignOp, BinaryOp, StmtKind as Ast};
 use crate::names::Suffix;
 use crate::signatures::{self, Resolution};
 use crate::span::Span;
 use crate::typed::{
-    Access, Callee, Expr, ExprKind, Index, LoopOver, MessagePart, Origin, Place, Stmt, StmtKind, Tilde, Truncation, VariableId,
+    Access, Callee, Expr, ExprKind, Index, LoopOver, MessagePart, Origin, Place, Stmt, StmtKind, Tilde, Truncation,
+    VariableId,
 };
 use crate::types::{Type, promotion_steps};
 
@@ -50,8 +52,8 @@ impl Checker {
             }
             Ast::Assign { target, op, value } => self.assign(target, *op, value),
             Ast::Call(call) => self.statement_call(call, span).map(StmtKind::Call),
-            Ast::TargetPlus(value) => self.target_plus(value, span),
-            Ast::JacobianPlus(value) => self.jacobian_plus(value, span),
+            Ast::TargetPlus(value) => Some(self.target_plus(value, span)),
+            Ast::JacobianPlus(value) => Some(self.jacobian_plus(value, span)),
             Ast::Tilde(tilde) => self.tilde(tilde, span),
             Ast::If { branches, otherwise } => Some(self.if_statement(branches, otherwise.as_deref())),
             Ast::For { variable, over, body } => self.for_statement(variable, over, body),
@@ -60,8 +62,8 @@ impl Checker {
                 let body = Box::new(self.in_loop(|c| c.body(body)));
                 Some(StmtKind::While { condition, body })
             }
-            Ast::Break | Ast::Continue => self.jump(&statement.kind, span),
-            Ast::Return(value) => self.return_statement(value.as_ref(), span),
+            Ast::Break | Ast::Continue => Some(self.jump(&statement.kind, span)),
+            Ast::Return(value) => Some(self.return_statement(value.as_ref(), span)),
             Ast::Block(statements) => Some(StmtKind::Block(self.scoped(|c| c.statements(statements, false)))),
             Ast::Profile { name, body } => {
                 let body = self.scoped(|c| c.statements(body, false));
@@ -130,7 +132,7 @@ impl Checker {
         })
     }
 
-    fn jump(&mut self, kind: &Ast, span: Span) -> Option<StmtKind> {
+    fn jump(&mut self, kind: &Ast, span: Span) -> StmtKind {
         let (word, kind) = match kind {
             Ast::Break => ("break", StmtKind::Break),
             _ => ("continue", StmtKind::Continue),
@@ -138,10 +140,10 @@ impl Checker {
         if self.loops == 0 {
             self.report(errors::outside_loop(word, span));
         }
-        Some(kind)
+        kind
     }
 
-    fn return_statement(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<StmtKind> {
+    fn return_statement(&mut self, value: Option<&ast::Expr>, span: Span) -> StmtKind {
         let value = value.map(|e| self.expression(e));
         match (self.returns.clone(), &value) {
             (None, _) => self.report(errors::return_outside_function(span)),
@@ -152,23 +154,21 @@ impl Checker {
             }
             _ => {}
         }
-        Some(StmtKind::Return(value))
+        StmtKind::Return(value)
     }
 
-    fn target_plus(&mut self, value: &ast::Expr, span: Span) -> Option<StmtKind> {
+    fn target_plus(&mut self, value: &ast::Expr, span: Span) -> StmtKind {
         if !self.region.allows_target_change() {
             self.report(errors::target_not_allowed("`target +=`", span));
         }
-        let value = self.increment("target", value);
-        Some(StmtKind::TargetPlus(value))
+        StmtKind::TargetPlus(self.increment("target", value))
     }
 
-    fn jacobian_plus(&mut self, value: &ast::Expr, span: Span) -> Option<StmtKind> {
+    fn jacobian_plus(&mut self, value: &ast::Expr, span: Span) -> StmtKind {
         if !self.region.allows_jacobian() {
             self.report(errors::jacobian_not_allowed("`jacobian +=`", span));
         }
-        let value = self.increment("jacobian", value);
-        Some(StmtKind::JacobianPlus(value))
+        StmtKind::JacobianPlus(self.increment("jacobian", value))
     }
 
     /// Numbers and containers of numbers can be added up.
@@ -296,7 +296,8 @@ impl Checker {
             Origin::Block(block) => {
                 let read_only = matches!(block, ast::BlockKind::Data | ast::BlockKind::Parameters);
                 let elsewhere = self.region != Region::Block(block);
-                (read_only || elsewhere).then(|| errors::assignment_to_block(&variable.name, block, span, variable.span))
+                (read_only || elsewhere)
+                    .then(|| errors::assignment_to_block(&variable.name, block, span, variable.span))
             }
         };
         self.problems.extend(problem);
@@ -307,9 +308,7 @@ impl Checker {
         let mut keys: Vec<(VariableId, Vec<u32>)> = Vec::new();
         collect_keys(place, &mut keys);
         for (i, (variable, parts)) in keys.iter().enumerate() {
-            let overlaps = |(v, p): &(VariableId, Vec<u32>)| {
-                v == variable && p.iter().zip(parts).all(|(a, b)| a == b)
-            };
+            let overlaps = |(v, p): &(VariableId, Vec<u32>)| v == variable && p.iter().zip(parts).all(|(a, b)| a == b);
             if keys[..i].iter().any(overlaps) {
                 let name = self.program.variable(*variable).name.clone();
                 self.report(errors::duplicate_target(&name, span));
@@ -337,7 +336,11 @@ impl Checker {
             self.report(errors::tilde_with_suffix(distribution));
             return None;
         }
-        let forms: Vec<_> = ["_lpdf", "_lpmf"].map(|s| format!("{name}{s}")).into_iter().filter(|f| self.is_known_function(f)).collect();
+        let forms: Vec<_> = ["_lpdf", "_lpmf"]
+            .map(|s| format!("{name}{s}"))
+            .into_iter()
+            .filter(|f| self.is_known_function(f))
+            .collect();
         if forms.is_empty() {
             let problem = self.unknown_distribution(distribution);
             self.report(problem);
@@ -366,7 +369,7 @@ impl Checker {
                     return None;
                 }
                 Resolution::Mismatch(found) => {
-                    let candidates = self.candidate_texts(form, &self.own_functions(form));
+                    let candidates = candidate_texts(form, &self.own_functions(form));
                     mismatch = mismatch.or(Some((found, candidates)));
                 }
                 Resolution::UnknownFunction => {}
@@ -378,7 +381,14 @@ impl Checker {
         None
     }
 
-    fn laplace_density(&mut self, form: &str, distribution: &ast::Ident, variate: &Expr, arguments: &[Expr], span: Span) -> Option<Callee> {
+    fn laplace_density(
+        &mut self,
+        form: &str,
+        distribution: &ast::Ident,
+        variate: &Expr,
+        arguments: &[Expr],
+        span: Span,
+    ) -> Option<Callee> {
         let all = std::iter::once(variate).chain(arguments).cloned().collect();
         let function = ast::Ident { name: form.to_owned(), span: distribution.span };
         self.laplace_call(form, &function, all, span)?;
@@ -395,7 +405,12 @@ impl Checker {
     }
 
     /// Truncation divides by a difference of distribution functions, which must exist for the type of the bounds.
-    fn truncation(&mut self, truncation: &ast::Truncation, distribution: &ast::Ident, arguments: &[Expr]) -> Truncation {
+    fn truncation(
+        &mut self,
+        truncation: &ast::Truncation,
+        distribution: &ast::Ident,
+        arguments: &[Expr],
+    ) -> Truncation {
         let mut bound = |e: &Option<ast::Expr>| {
             let e = self.expression(e.as_ref()?);
             if !matches!(e.ty, Type::Int | Type::Real | Type::Unknown) {
@@ -417,7 +432,13 @@ impl Checker {
             if let Some(ending) = missing.filter(|_| known) {
                 let function = format!("{}{ending}", distribution.name);
                 let exists = self.is_known_function(&function);
-                self.report(errors::truncation_without_cdf(distribution, &function, exists, &bound.ty, truncation.span));
+                self.report(errors::truncation_without_cdf(
+                    distribution,
+                    &function,
+                    exists,
+                    &bound.ty,
+                    truncation.span,
+                ));
                 break;
             }
         }

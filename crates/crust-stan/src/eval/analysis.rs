@@ -58,8 +58,12 @@ pub(super) fn exits(stmt: &Stmt) -> Exits {
 fn children(stmt: &Stmt, visit: &mut dyn FnMut(&Stmt)) {
     match &stmt.kind {
         StmtKind::If { branches, otherwise } => {
-            branches.iter().for_each(|(_, body)| visit(body));
-            otherwise.iter().for_each(|body| visit(body));
+            for (_, body) in branches {
+                visit(body);
+            }
+            if let Some(body) = otherwise {
+                visit(body);
+            }
         }
         StmtKind::For { body, .. } | StmtKind::While { body, .. } => visit(body),
         StmtKind::Block(body) | StmtKind::Profile { body, .. } => body.iter().for_each(visit),

@@ -57,11 +57,12 @@ pub fn place(name: &str, path: &[Step]) -> String {
     let mut text = name.to_owned();
     let mut open = false;
     for step in path {
-        match (step, open) {
-            (Step::Index(i), false) => text.push_str(&format!("[{}", i + 1)),
-            (Step::Index(i), true) => text.push_str(&format!(", {}", i + 1)),
-            (Step::Part(k), open) => text.push_str(&format!("{}.{k}", if open { "]" } else { "" })),
-        }
+        let piece = match (step, open) {
+            (Step::Index(i), false) => format!("[{}", i + 1),
+            (Step::Index(i), true) => format!(", {}", i + 1),
+            (Step::Part(k), open) => format!("{}.{k}", if open { "]" } else { "" }),
+        };
+        text.push_str(&piece);
         open = matches!(step, Step::Index(_));
     }
     if open {
@@ -119,6 +120,9 @@ fn below(
     Ok(())
 }
 
+/// A bound, what it asks of a number, and that in words.
+type Side<'a> = (&'a Option<Expr>, fn(f64, f64) -> bool, &'a str);
+
 fn bounds(
     interpreter: &mut Interpreter<'_>,
     constraint: &Constraint,
@@ -127,7 +131,7 @@ fn bounds(
     value: &Value,
     found: &mut Vec<Violation>,
 ) -> Outcome<()> {
-    let sides: [(&Option<Expr>, fn(f64, f64) -> bool, &str); 2] = [
+    let sides: [Side; 2] = [
         (&constraint.lower, |x, bound| x >= bound, "must be at least"),
         (&constraint.upper, |x, bound| x <= bound, "must be at most"),
     ];
@@ -238,8 +242,14 @@ struct Fault {
     requirement: String,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every caller returns it as it is")]
 fn fault(at: &[usize], found: String, requirement: impl Into<String>) -> Option<Fault> {
     Some(Fault { at: at.to_vec(), found, requirement: requirement.into() })
+}
+
+/// Within the tolerance; NaN never is.
+fn near(x: f64, y: f64) -> bool {
+    (x - y).abs() <= TOLERANCE
 }
 
 fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
@@ -255,22 +265,20 @@ fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
             None
         }
         _ if nothing => fault(&[], "has no elements".into(), format!("a {} needs at least one", special.name())),
-        SpecialType::Simplex => stochastic(m, true),
-        SpecialType::ColumnStochasticMatrix => stochastic(m, true),
+        SpecialType::Simplex | SpecialType::ColumnStochasticMatrix => stochastic(m, true),
         SpecialType::RowStochasticMatrix => stochastic(m, false),
         SpecialType::UnitVector => unit_length(&m.numbers, &[], "a unit_vector must have length 1"),
-        SpecialType::Ordered => ordered(&m.numbers),
         SpecialType::PositiveOrdered if m.numbers[0] < 0.0 => {
             fault(&[0], format!("is {}", m.numbers[0]), "the first of a positive_ordered must not be negative")
         }
-        SpecialType::PositiveOrdered => ordered(&m.numbers),
+        SpecialType::Ordered | SpecialType::PositiveOrdered => ordered(&m.numbers),
         SpecialType::SumToZeroVector | SpecialType::SumToZeroMatrix => {
             let sum: f64 = m.numbers.iter().sum();
-            if sum.abs() <= TOLERANCE { None } else { fault(&[], format!("sums to {sum}"), "must sum to 0") }
+            if near(sum, 0.0) { None } else { fault(&[], format!("sums to {sum}"), "must sum to 0") }
         }
         SpecialType::CovMatrix => positive_definite(m),
         SpecialType::CorrMatrix => {
-            let off = (0..m.rows).find(|&i| !((m.at(i, i) - 1.0).abs() <= TOLERANCE));
+            let off = (0..m.rows).find(|&i| !near(m.at(i, i), 1.0));
             match off {
                 Some(i) => fault(&[i, i], format!("is {}", m.at(i, i)), "the diagonal of a corr_matrix must be 1"),
                 None => positive_definite(m),
@@ -288,7 +296,7 @@ fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
 
 fn unit_length(numbers: &[f64], at: &[usize], requirement: &str) -> Option<Fault> {
     let squares: f64 = numbers.iter().map(|x| x * x).sum();
-    if (1.0 - squares).abs() <= TOLERANCE {
+    if near(squares, 1.0) {
         None
     } else {
         fault(at, format!("has squares that sum to {squares}"), requirement)
@@ -296,7 +304,8 @@ fn unit_length(numbers: &[f64], at: &[usize], requirement: &str) -> Option<Fault
 }
 
 fn ordered(numbers: &[f64]) -> Option<Fault> {
-    let at = numbers.windows(2).position(|pair| !(pair[1] > pair[0]))?;
+    let above = |x: f64, y: f64| x > y;
+    let at = numbers.windows(2).position(|pair| !above(pair[1], pair[0]))?;
     let requirement = format!("must be greater than the element before it, {}", numbers[at]);
     fault(&[at + 1], format!("is {}", numbers[at + 1]), requirement)
 }
@@ -304,7 +313,8 @@ fn ordered(numbers: &[f64]) -> Option<Fault> {
 /// Columns (or rows) of numbers that are not negative and sum to one.
 fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
     let is_vector = m.cols == 1 && by_column;
-    if let Some(at) = m.numbers.iter().position(|x| !(*x >= 0.0)) {
+    let fine = |x: f64| x >= 0.0;
+    if let Some(at) = m.numbers.iter().position(|x| !fine(*x)) {
         let place = if is_vector { vec![at] } else { vec![at % m.rows, at / m.rows] };
         return fault(&place, format!("is {}", m.numbers[at]), "must not be negative");
     }
@@ -315,7 +325,7 @@ fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
         } else {
             (0..m.cols).map(|c| m.at(line, c)).sum()
         };
-        if (1.0 - sum).abs() <= TOLERANCE {
+        if near(sum, 1.0) {
             return None;
         }
         match (is_vector, by_column) {
@@ -329,14 +339,15 @@ fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
 fn positive_definite(m: &Dense) -> Option<Fault> {
     for r in 0..m.rows {
         for c in r + 1..m.cols {
-            if !((m.at(r, c) - m.at(c, r)).abs() <= TOLERANCE) {
+            if !near(m.at(r, c), m.at(c, r)) {
                 let requirement = format!("must be {}, as on the other side of the diagonal", m.at(c, r));
                 return fault(&[r, c], format!("is {}", m.at(r, c)), requirement);
             }
         }
     }
-    let tiny = m.rows == 1 && !(m.numbers[0] > TOLERANCE);
-    if tiny || cholesky(m).is_none() {
+    // Stan asks this of a single number, and of larger matrices only that they have a Cholesky factor.
+    let large_enough = m.rows > 1 || m.numbers[0] > TOLERANCE;
+    if !large_enough || cholesky(m).is_none() {
         return fault(&[], "is not positive definite".into(), "must be");
     }
     None
@@ -351,7 +362,8 @@ fn cholesky_factor(m: &Dense) -> Option<Fault> {
         if let Some(r) = (0..c).find(|&r| m.at(r, c) != 0.0) {
             return fault(&[r, c], format!("is {}", m.at(r, c)), "must be 0, above the diagonal");
         }
-        if !(m.at(c, c) > 0.0) {
+        let positive = m.at(c, c) > 0.0;
+        if !positive {
             return fault(&[c, c], format!("is {}", m.at(c, c)), "must be positive, on the diagonal");
         }
     }

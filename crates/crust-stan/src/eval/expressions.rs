@@ -12,13 +12,10 @@ use crate::value::{Cell, Complex, Item, Numbers, Selector, Tensor, Tuple, Value}
 impl Interpreter<'_> {
     pub(super) fn eval(&mut self, e: &Expr) -> Outcome<Value> {
         match &e.kind {
-            ExprKind::Int(n) => match i32::try_from(*n) {
-                Ok(n) => Ok(Value::Int(n)),
-                Err(_) => {
-                    let message = format!("{n} does not fit Stan's int, which has 32 bits");
-                    Err(Box::new(Diagnostic::error("integer-overflow", message, e.span)))
-                }
-            },
+            ExprKind::Int(n) => i32::try_from(*n).map(Value::Int).map_err(|_| {
+                let message = format!("{n} does not fit Stan's int, which has 32 bits");
+                Box::new(Diagnostic::error("integer-overflow", message, e.span))
+            }),
             ExprKind::Real(x) => Ok(Value::Real(*x)),
             ExprKind::Imaginary(im) => Ok(Value::Complex(Complex { re: 0.0, im: *im })),
             ExprKind::Variable(id) => Ok(self.variable(*id, e.span)),

@@ -51,12 +51,11 @@ pub(super) fn binary(op: BinaryOp, a: &Value, b: &Value) -> Answer {
 }
 
 fn ints(op: BinaryOp, a: i32, b: i32) -> Answer {
-    let checked = |result: Option<i32>| match result {
-        Some(n) => Ok(Value::Int(n)),
-        None => {
-            let message = format!("{a} {} {b} does not fit Stan's int, which has 32 bits", op.symbol());
-            fail("integer-overflow", message)
-        }
+    let checked = |result: Option<i32>| {
+        result.map(Value::Int).ok_or_else(|| Failure::Error {
+            code: "integer-overflow",
+            message: format!("{a} {} {b} does not fit Stan's int, which has 32 bits", op.symbol()),
+        })
     };
     match op {
         BinaryOp::Add => checked(a.checked_add(b)),

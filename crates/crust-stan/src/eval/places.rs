@@ -13,28 +13,34 @@ use crate::value::{IndexProblem, Numbers, Selector, Unavailable, Value};
 impl Interpreter<'_> {
     pub(super) fn assign(&mut self, target: &Place, op: Option<BinaryOp>, value: &Expr) -> Outcome<()> {
         let span = value.span;
-        match (op, target) {
-            (Some(op), Place::Variable { variable, path, .. }) => {
-                let mut old = self.variable(*variable, span);
-                let (selectors, parts) = match self.path(path)? {
-                    Ok(path) => path,
-                    Err(unknown) => return self.lose(&[*variable], &unknown),
-                };
-                for part in &parts {
-                    old = part_of(&old, *part);
-                }
-                let old = old.select(&selectors).map_err(|p| index_error(&p, span, path))?;
-                let right = self.eval(value)?;
-                // The container would be copied if the old value still held on to it.
-                let new = settle(super::operators::binary(op, &old, &right), span)?;
-                drop(old);
-                self.write(target, new, span)
-            }
-            _ => {
-                let value = self.eval(value)?;
-                self.write(target, value, span)
-            }
+        let mut new = self.eval(value)?;
+        if let (Some(op), Place::Variable { variable, path, .. }) = (op, target) {
+            // The old value is gone before the new one is written: the container would be copied if it were shared.
+            new = match self.old_value(*variable, path, span)? {
+                Ok(old) => settle(super::operators::binary(op, &old, &new), span)?,
+                Err(unknown) => return self.lose(&[*variable], &unknown),
+            };
         }
+        self.write(target, new, span)
+    }
+
+    /// The part of a variable that a compound assignment changes.
+    fn old_value(&mut self, variable: VariableId, path: &[Access], span: Span) -> Outcome<Known<Value>> {
+        let mut buffer = [0; MAX_FAST_INDICES];
+        if let [Access::Index(indices)] = path
+            && let Some(Ok(count)) = self.plain_indices(indices, &mut buffer)?
+            && let Some(Value::Tensor(tensor)) = self.get(variable)
+            && let Ok(at) = tensor.place(&buffer[..count])
+        {
+            return Ok(Ok(tensor.scalar(at)));
+        }
+        let (selectors, parts) = match self.path(path)? {
+            Ok(path) => path,
+            Err(unknown) => return Ok(Err(unknown)),
+        };
+        let whole = self.variable(variable, span);
+        let part = parts.iter().fold(whole, |value, part| part_of(&value, *part));
+        part.select(&selectors).map(Ok).map_err(|problem| index_error(&problem, span, path))
     }
 
     fn write(&mut self, target: &Place, value: Value, span: Span) -> Outcome<()> {

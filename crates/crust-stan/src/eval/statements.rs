@@ -73,10 +73,13 @@ impl Interpreter<'_> {
             StmtKind::Call(call) => {
                 self.call(call, stmt.span)?;
             }
-            StmtKind::Message { kind: MessageKind::Print, .. } | StmtKind::Skip => {}
+            // Nobody listens; and no value can depend on the density.
+            StmtKind::Message { kind: MessageKind::Print, .. }
+            | StmtKind::Skip
+            | StmtKind::TargetPlus(_)
+            | StmtKind::JacobianPlus(_)
+            | StmtKind::Tilde(_) => {}
             StmtKind::Message { kind, parts } => return Err(self.stopped(*kind, parts, stmt.span)),
-            // The density is of no interest here: no value can depend on it.
-            StmtKind::TargetPlus(_) | StmtKind::JacobianPlus(_) | StmtKind::Tilde(_) => {}
         }
         Ok(Flow::Next)
     }

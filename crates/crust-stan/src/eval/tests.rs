@@ -279,3 +279,25 @@ fn constraints_of_transformed_data_are_checked() {
     );
     assert!(body("int<lower=1> x = 2; vector<lower=0, upper=[1, 2]'>[2] v = [0.5, 2]';").is_ok());
 }
+
+/// Loops over containers must cost per element, not per container: copies of 200,000 numbers for each of 200,000
+/// assignments would take minutes.
+#[test]
+fn element_access_does_not_copy_containers() {
+    let text = "
+        functions { real get(vector x, int i) { return x[i]; } }
+        transformed data {
+          int n = 200000;
+          vector[n] x; array[n] int k; matrix[n, 2] m; array[n] vector[2] a; real s = 0;
+          tuple(array[n] int, real) t;
+          for (i in 1:n) {
+            x[i] = i; k[i] = i % 7; m[i, 2] = x[i] / 2; a[i][1] = k[i]; a[i, 2] = 1;
+            x[i] += 1; k[i] *= 2; t.1[i] = i;
+            s += get(x, i) + m[i][2] + a[i][1];
+          }
+        }";
+    let start = std::time::Instant::now();
+    let lines = run(text).expect("runs");
+    assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
+    assert!(lines.iter().any(|line| line.starts_with("s = 3000")), "{}", lines[5]);
+}

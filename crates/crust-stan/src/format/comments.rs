@@ -81,13 +81,25 @@ impl<'a> Comments<'a> {
         self.in_one_line(comment) && !(self.first_on_line(comment) && self.last_on_line(comment))
     }
 
-    /// Whether an empty line stands before `position`, in its own file: where an include ends, the expanded text has
-    /// breaks that nobody wrote.
+    /// Whether an empty line stands before `position` in its own file, or, at the start of an included file, before the
+    /// directive: the expanded text has breaks that nobody wrote.
     pub fn blank_before(&self, position: usize) -> bool {
-        let (file, range) = self.source.in_file(Span::new(position, position));
-        let own = self.source.files().get(file).and_then(|f| f.text.get(..range.start)).unwrap_or("");
-        let own = if own.trim_end().is_empty() { self.text().get(..position).unwrap_or("") } else { own };
-        own.bytes().rev().take_while(u8::is_ascii_whitespace).filter(|&b| b == b'\n').count() > 1
+        let (mut position, mut breaks) = (position, 0);
+        loop {
+            let (file, range) = self.source.in_file(Span::new(position, position));
+            let mut before = self.source.files().get(file).and_then(|f| f.text.get(..range.start)).unwrap_or("");
+            if self.text().as_bytes().get(position) == Some(&b' ') {
+                // A blank in place of the directive.
+                before = before.rfind('#').map_or("", |n| &before[..n]);
+            }
+            let words = before.trim_ascii_end();
+            breaks += before[words.len()..].matches('\n').count();
+            if breaks > 1 || !words.is_empty() || position <= range.start {
+                return breaks > 1;
+            }
+            // One before the start of the file, where the directive stood.
+            position -= range.start + 1;
+        }
     }
 
     /// The first place from `position` on that is neither blank nor comment.
@@ -154,12 +166,12 @@ fn modern(text: &str) -> String {
 
 /// The line without up to `column` blanks at its start.
 fn outdent(line: &str, column: usize) -> &str {
-    let blanks = line.chars().take(column).take_while(|c| c.is_ascii_whitespace()).count();
+    let blanks = line.chars().take(column).take_while(char::is_ascii_whitespace).count();
     &line[blanks..]
 }
 
 /// Comments among statements, functions and blocks.
-impl<'a> Printer<'a> {
+impl Printer<'_> {
     /// Prints the comments before `position`, those that stand first on their line on lines of their own, the others
     /// behind what was printed last.
     pub(super) fn flush(&mut self, position: usize) -> Flushed {
@@ -187,7 +199,7 @@ impl<'a> Printer<'a> {
 }
 
 /// Comments in expressions.
-impl<'a> Printer<'a> {
+impl Printer<'_> {
     /// Comments between a bracket and the first thing in it.
     pub(super) fn comments_inside(&mut self, position: usize) {
         let comments = self.comments.take(position);

@@ -14,6 +14,8 @@ pub(super) const IN_CONSTRAINT: u8 = 5;
 const POSTFIX: u8 = 11;
 /// The same without a transpose, behind which no index may stand.
 const INDEXED: u8 = 12;
+/// Nothing binds as tightly.
+pub(super) const ALONE: u8 = u8::MAX;
 
 fn precedence(expression: &Expr) -> u8 {
     match &expression.kind {
@@ -65,6 +67,7 @@ impl List {
 }
 
 /// What stands behind the left end of an expression, from the inside out.
+#[derive(Clone, Copy)]
 enum Rest<'a> {
     Parenthesis,
     GroupEnd,

@@ -2,9 +2,9 @@
 
 use super::Printer;
 use super::comments::Mark;
-use super::expressions::{ANY, List, last};
+use super::expressions::{ALONE, ANY, List, last};
 use super::layout::{Item, Shape};
-use crate::ast::{Branch, Expr, LoopOver, MessageKind, MessagePart, Stmt, StmtKind, Tilde, Truncation};
+use crate::ast::{Branch, Expr, ExprKind, LoopOver, MessageKind, MessagePart, Stmt, StmtKind, Tilde, Truncation};
 
 impl<'a> Printer<'a> {
     /// A statement on a line of its own.
@@ -78,12 +78,7 @@ impl<'a> Printer<'a> {
 
     fn tilde(&mut self, tilde: &'a Tilde, end: usize) {
         let Tilde { variate, distribution, arguments, truncation } = tilde;
-        let start = self.items.len();
-        self.expression(variate, ANY);
-        if reads_as_block(&self.items[start..]) {
-            self.items.insert(start, Item::Text("(".into()));
-            self.text(")");
-        }
+        self.expression(variate, if reads_as_block(variate) { ALONE } else { ANY });
         self.text(" ~ ");
         self.text(&*distribution.name);
         let end = truncation.as_ref().map_or(end, |t| t.span.range().start);
@@ -195,18 +190,18 @@ fn takes_else(statement: &Stmt) -> bool {
     }
 }
 
-/// Whether words that start with `{` would be taken for a block. The parser knows an array from a block by what stands
-/// behind the brace.
-fn reads_as_block(items: &[Item]) -> bool {
-    let mut words = items.iter().filter_map(|item| match item {
-        Item::Text(text) if !text.starts_with("/*") => Some(&**text),
-        _ => None,
-    });
-    let (first, second, third) = (words.next(), words.next(), words.next());
-    let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    match (first, second) {
-        (Some("{"), Some(word)) if word.starts_with(|c: char| c.is_ascii_digit() || ".-[".contains(c)) => false,
-        (Some("{"), Some(word)) if is_name(word) => !matches!(third, Some("," | "}")),
-        (first, _) => first == Some("{"),
+/// Whether the brace with which the expression starts would be taken for that of a block: the parser knows an array by
+/// what stands behind it.
+fn reads_as_block(expression: &Expr) -> bool {
+    let (mut here, mut array_may_be_here) = (expression, true);
+    loop {
+        (here, array_may_be_here) = match &here.kind {
+            ExprKind::Index { base, .. } | ExprKind::TuplePart { base, .. } => (base, true),
+            ExprKind::Binary { left: inner, .. }
+            | ExprKind::Ternary { condition: inner, .. }
+            | ExprKind::Transpose(inner) => (inner, false),
+            ExprKind::Array(_) => return !array_may_be_here,
+            _ => return false,
+        };
     }
 }

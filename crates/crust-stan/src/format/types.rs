@@ -2,7 +2,7 @@
 
 use super::Printer;
 use super::expressions::{IN_CONSTRAINT, List, last};
-use crate::ast::{Constraint, Declaration, DeclaredKind, DeclaredType, Declarator, Expr};
+use crate::ast::{Constraint, Declaration, Declarator, DeclaredKind, DeclaredType, Expr};
 use crate::span::Span;
 use crate::types::Type;
 

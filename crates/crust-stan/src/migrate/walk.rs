@@ -93,7 +93,8 @@ fn statement(s: &mut Stmt, visitor: &mut dyn Visitor) {
 fn declared_type(ty: &mut DeclaredType, visitor: &mut dyn Visitor) {
     match &mut ty.kind {
         DeclaredKind::Plain { constraint, sizes, .. } => {
-            let parts = [&mut constraint.lower, &mut constraint.upper, &mut constraint.offset, &mut constraint.multiplier];
+            let parts =
+                [&mut constraint.lower, &mut constraint.upper, &mut constraint.offset, &mut constraint.multiplier];
             parts.into_iter().flatten().for_each(|e| expression(e, visitor));
             expressions(sizes, visitor);
         }
@@ -135,7 +136,12 @@ fn expression(e: &mut Expr, visitor: &mut dyn Visitor) {
             [condition, yes, no].into_iter().for_each(|e| expression(e, visitor));
         }
         ExprKind::Array(list) | ExprKind::RowVector(list) | ExprKind::Tuple(list) => expressions(list, visitor),
-        ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Imaginary(_) | ExprKind::Variable(_) | ExprKind::Target | ExprKind::Error => {}
+        ExprKind::Int(_)
+        | ExprKind::Real(_)
+        | ExprKind::Imaginary(_)
+        | ExprKind::Variable(_)
+        | ExprKind::Target
+        | ExprKind::Error => {}
     }
     visitor.expression(e);
 }

@@ -112,6 +112,7 @@ impl Parser<'_> {
                 self.advance();
             }
         }
+        self.skipped.push(span.to(self.previous()));
     }
 
     fn block_body(&mut self, program: &mut Program, kind: AnyBlock, head: Span) {
@@ -119,6 +120,7 @@ impl Parser<'_> {
         if !self.is(TokenKind::OpenBrace) {
             self.expected("`{`", &place);
             self.synchronise();
+            self.skipped.push(head.to(self.previous()));
             return;
         }
         let open = self.advance().span;
@@ -189,9 +191,12 @@ impl Parser<'_> {
                 break;
             }
             let before = self.at;
-            match self.function() {
-                Ok(function) => functions.push(function),
-                Err(_) => self.skip_function(before),
+            let start = self.here();
+            if let Ok(function) = self.function() {
+                functions.push(function);
+            } else {
+                self.skip_function(before);
+                self.skipped.push(start.to(self.previous()));
             }
         }
         functions

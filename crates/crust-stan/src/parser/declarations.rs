@@ -1,14 +1,16 @@
 //! Types: with sizes and constraints in declarations, without them in the heads of functions.
 
 use super::{Parse, Parser, messages};
-use crate::ast::{BaseType, Constraint, Declaration, DeclaredKind, DeclaredType, Declarator, Expr, SpecialType};
+use crate::ast::{BaseType, Constraint, Declaration, Declarator, DeclaredKind, DeclaredType, Expr, SpecialType};
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::token::{Keyword, TokenKind};
 use crate::types::Type;
 
 pub(super) fn starts_type(keyword: Keyword) -> bool {
-    base_type(keyword).is_some() || special_type(keyword).is_some() || matches!(keyword, Keyword::Array | Keyword::Tuple)
+    base_type(keyword).is_some()
+        || special_type(keyword).is_some()
+        || matches!(keyword, Keyword::Array | Keyword::Tuple)
 }
 
 fn base_type(keyword: Keyword) -> Option<BaseType> {
@@ -67,9 +69,16 @@ impl Parser<'_> {
         let open = self.here();
         let sizes = self.sizes()?;
         let span = open.to(self.previous());
+        if let DeclaredKind::Array { .. } = element.kind {
+            let problem =
+                Diagnostic::error("retired-array-list", "sizes stand both before the type and behind the name", span)
+                    .help("give all sizes of the array before the type");
+            return Err(self.report(problem));
+        }
         if several || self.is(TokenKind::Comma) {
-            let problem = Diagnostic::error("retired-array-list", "sizes behind a name cannot stand in a list of names", span)
-                .help("declare each of the variables by itself");
+            let problem =
+                Diagnostic::error("retired-array-list", "sizes behind a name cannot stand in a list of names", span)
+                    .help("declare each of the variables by itself");
             return Err(self.report(problem));
         }
         let inner = span.range();
@@ -139,7 +148,8 @@ impl Parser<'_> {
     /// `[a, b]` behind a type that needs `counts` of them.
     fn type_sizes(&mut self, name: &str, counts: &[usize]) -> Parse<Vec<Expr>> {
         if self.is(TokenKind::Less) {
-            let problem = Diagnostic::error("special-constraint", format!("`{name}` takes no further constraint"), self.here());
+            let problem =
+                Diagnostic::error("special-constraint", format!("`{name}` takes no further constraint"), self.here());
             return Err(self.report(problem));
         }
         if !self.is(TokenKind::OpenBracket) {
@@ -212,8 +222,12 @@ impl Parser<'_> {
         let bounds = constraint.lower.is_some() || constraint.upper.is_some();
         if bounds && (constraint.offset.is_some() || constraint.multiplier.is_some()) {
             self.report(
-                Diagnostic::error("mixed-constraint", "bounds do not go together with offset and multiplier", constraint.span)
-                    .note("each names a transform of its own, and a variable has one"),
+                Diagnostic::error(
+                    "mixed-constraint",
+                    "bounds do not go together with offset and multiplier",
+                    constraint.span,
+                )
+                .note("each names a transform of its own, and a variable has one"),
             );
         }
         Ok(constraint)
@@ -299,7 +313,11 @@ impl Parser<'_> {
         }
         let dimensions = self.dimensions(open)?;
         let ty = element.in_array(dimensions);
-        self.report(messages::retired("an array written behind its element", &ty.to_string(), start.to(self.previous())));
+        self.report(messages::retired(
+            "an array written behind its element",
+            &ty.to_string(),
+            start.to(self.previous()),
+        ));
         Ok(ty)
     }
 

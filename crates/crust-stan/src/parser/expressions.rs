@@ -88,8 +88,12 @@ impl Parser<'_> {
                 }
                 TokenKind::OpenBracket => {
                     if let ExprKind::Transpose(_) = base.kind {
-                        let problem = Diagnostic::error("index-of-transpose", "a transpose cannot be indexed as it is", self.here())
-                            .help("put it into parentheses: `(x')[i]`");
+                        let problem = Diagnostic::error(
+                            "index-of-transpose",
+                            "a transpose cannot be indexed as it is",
+                            self.here(),
+                        )
+                        .help("put it into parentheses: `(x')[i]`");
                         self.report(problem);
                     }
                     self.advance();

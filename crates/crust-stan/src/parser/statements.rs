@@ -23,7 +23,9 @@ impl Parser<'_> {
                 statements.push(statement);
             } else {
                 self.synchronise();
-                statements.push(Stmt { kind: StmtKind::Error, span: start.to(self.previous()) });
+                let span = start.to(self.previous());
+                self.skipped.push(span);
+                statements.push(Stmt { kind: StmtKind::Error, span });
             }
             if self.at == before {
                 self.advance();
@@ -59,7 +61,9 @@ impl Parser<'_> {
                 K::Print => self.message_statement(MessageKind::Print),
                 K::Reject => self.message_statement(MessageKind::Reject),
                 K::FatalError => self.message_statement(MessageKind::FatalError),
-                K::Target if self.peek_second() != TokenKind::OpenParen => self.increment("target", StmtKind::TargetPlus),
+                K::Target if self.peek_second() != TokenKind::OpenParen => {
+                    self.increment("target", StmtKind::TargetPlus)
+                }
                 K::Jacobian => self.increment("jacobian", StmtKind::JacobianPlus),
                 K::Else => {
                     let problem = Diagnostic::error("syntax", "`else` without `if`", self.here())
@@ -220,8 +224,9 @@ impl Parser<'_> {
         self.advance();
         if !self.take(TokenKind::PlusAssign) {
             let (found, span) = self.found();
-            let problem = Diagnostic::error("target-assignment", format!("`{word}` can only be added to, found {found}"), span)
-                .help(format!("write `{word} += …;`"));
+            let problem =
+                Diagnostic::error("target-assignment", format!("`{word}` can only be added to, found {found}"), span)
+                    .help(format!("write `{word} += …;`"));
             return Err(self.report(problem));
         }
         let value = self.expression()?;

@@ -21,21 +21,20 @@ pub(super) fn directives(text: &str) -> (Vec<Directive>, Option<usize>) {
     while i < bytes.len() {
         let rest = &bytes[i..];
         i += match rest {
-            [b'/', b'/', ..] => line_length(rest),
-            [b'/', b'*', ..] => match text[i + 2..].find("*/") {
-                Some(n) => n + 4,
-                None => {
+            [b'/', b'*', ..] => {
+                let length = text[i + 2..].find("*/").map(|n| n + 4);
+                if length.is_none() {
                     open_comment = Some(i);
-                    rest.len()
                 }
-            },
+                length.unwrap_or(rest.len())
+            }
             [b'"', ..] => rest[1..].iter().position(|&b| b == b'"' || b == b'\n').map_or(rest.len(), |n| n + 2),
             [b'#', ..] if rest.starts_with(b"#include") => {
                 let (name, length) = include_name(&text[i + 8..]);
                 found.push(Directive { range: i..i + 8 + length, name });
                 8 + length
             }
-            [b'#', ..] => line_length(rest),
+            [b'#', ..] | [b'/', b'/', ..] => line_length(rest),
             _ => 1,
         };
     }
@@ -137,9 +136,11 @@ impl IncludeProblem {
             Self::NoName => Diagnostic::error("include-name", "`#include` without a file name", span)
                 .help("write `#include name.stan`, `#include \"name.stan\"` or `#include <name.stan>`"),
             Self::NotFound(roots) => {
-                let error = Diagnostic::error("include-not-found", format!("cannot find the included file `{name}`"), span);
+                let error =
+                    Diagnostic::error("include-not-found", format!("cannot find the included file `{name}`"), span);
                 let looked: Vec<_> = roots.iter().map(|r| format!("`{}`", r.display())).collect();
-                let error = if looked.is_empty() { error } else { error.note(format!("looked in {}", looked.join(", "))) };
+                let error =
+                    if looked.is_empty() { error } else { error.note(format!("looked in {}", looked.join(", "))) };
                 error.help("give the folder that holds it with `--include-path`")
             }
             Self::Unreadable(why) => {
@@ -156,7 +157,8 @@ impl IncludeProblem {
             .note(format!("it would be `{}`", path.display()))
             .help("give the folder that holds it with `--include-path`"),
             Self::Cycle(chain) => {
-                let names: Vec<_> = chain.iter().map(|p| p.file_name().unwrap_or(p.as_os_str()).to_string_lossy()).collect();
+                let names: Vec<_> =
+                    chain.iter().map(|p| p.file_name().unwrap_or(p.as_os_str()).to_string_lossy()).collect();
                 Diagnostic::error("include-cycle", format!("the file `{name}` includes itself"), span)
                     .note(format!("the way round is {}", names.join(" → ")))
             }

@@ -34,7 +34,9 @@ pub enum IndexProblem {
 impl fmt::Display for IndexProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfRange { index, size: 0, .. } => write!(f, "index {index} is out of range: there are no elements"),
+            Self::OutOfRange { index, size: 0, .. } => {
+                write!(f, "index {index} is out of range: there are no elements")
+            }
             Self::OutOfRange { index, size, .. } => write!(f, "index {index} is out of range 1 to {size}"),
             Self::NoSuchPart => f.write_str("there is no such part"),
             Self::Mismatch { expected, found: Some(found) } => write!(f, "expected {expected}, found {found}"),

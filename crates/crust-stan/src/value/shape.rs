@@ -60,10 +60,7 @@ impl Cell {
     }
 
     pub fn is_complex(self) -> bool {
-        matches!(
-            self,
-            Self::Complex | Self::ComplexVector(_) | Self::ComplexRowVector(_) | Self::ComplexMatrix(..)
-        )
+        matches!(self, Self::Complex | Self::ComplexVector(_) | Self::ComplexRowVector(_) | Self::ComplexMatrix(..))
     }
 
     pub fn is_scalar(self) -> bool {
@@ -172,9 +169,7 @@ impl Shape {
 
     /// How many numbers a value of this shape holds (a complex number is two); `None` where that does not fit a `usize`.
     pub fn numbers(&self) -> Option<usize> {
-        self.count(&|cell| {
-            cell.dims().as_slice().iter().try_fold(cell.unit(), |product, &d| product.checked_mul(d))
-        })
+        self.count(&|cell| cell.dims().as_slice().iter().try_fold(cell.unit(), |product, &d| product.checked_mul(d)))
     }
 
     /// How many scalars a value of this shape holds (a complex number is one).
@@ -185,9 +180,7 @@ impl Shape {
     fn count(&self, of_cell: &dyn Fn(Cell) -> Option<usize>) -> Option<usize> {
         let inner = match &self.item {
             Item::Cell(cell) => of_cell(*cell),
-            Item::Tuple(parts) => {
-                parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.count(of_cell)?))
-            }
+            Item::Tuple(parts) => parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(part.count(of_cell)?)),
         };
         // A dimension of zero makes the whole empty, however large the others are.
         if self.array.contains(&0) || inner == Some(0) {

@@ -69,7 +69,8 @@ impl Summary {
 
 fn variable(reading: &Reading, id: VariableId) -> VariableSummary {
     let variable = reading.typed.variable(id);
-    let ty = variable.declared.as_ref().map_or_else(|| variable.ty.to_string(), |d| one_line(reading.source.slice(d.span)));
+    let ty =
+        variable.declared.as_ref().map_or_else(|| variable.ty.to_string(), |d| one_line(reading.source.slice(d.span)));
     VariableSummary { name: variable.name.clone(), ty }
 }
 

@@ -23,8 +23,12 @@ pub(in crate::check) fn unknown_function(name: &Ident, suggestion: Option<&str>)
 
 pub(in crate::check) fn distribution_as_function(name: &Ident, forms: &[String]) -> Diagnostic {
     let forms: Vec<_> = forms.iter().map(|f| format!("`{f}`")).collect();
-    Diagnostic::error("distribution-as-function", format!("`{}` is a distribution, not a function", name.name), name.span)
-        .help(format!("its functions are {}; as a statement it is `y ~ {}(…)`", forms.join(", "), name.name))
+    Diagnostic::error(
+        "distribution-as-function",
+        format!("`{}` is a distribution, not a function", name.name),
+        name.span,
+    )
+    .help(format!("its functions are {}; as a statement it is `y ~ {}(…)`", forms.join(", "), name.name))
 }
 
 pub(in crate::check) fn distribution_form_missing(name: &Ident, forms: &[String]) -> Diagnostic {
@@ -39,7 +43,8 @@ pub(in crate::check) fn void_as_value(name: &Ident) -> Diagnostic {
 }
 
 pub(in crate::check) fn value_unused(name: &Ident) -> Diagnostic {
-    let error = Diagnostic::error("value-unused", format!("the value that `{}` returns is not used", name.name), name.span);
+    let error =
+        Diagnostic::error("value-unused", format!("the value that `{}` returns is not used", name.name), name.span);
     if Suffix::of(&name.name).is_density() {
         error.help(format!("add it to the density: `target += {}(…);`", name.name))
     } else {
@@ -64,14 +69,26 @@ pub(in crate::check) fn data_required(function: &str, span: Span) -> Diagnostic 
         .note("variables of `data` and `transformed data` are data, and arguments that are declared `data`")
 }
 
-pub(in crate::check) fn ambiguous_call(name: &Ident, arguments: &[Expr], candidates: &[Candidate], span: Span) -> Diagnostic {
+pub(in crate::check) fn ambiguous_call(
+    name: &Ident,
+    arguments: &[Expr],
+    candidates: &[Candidate],
+    span: Span,
+) -> Diagnostic {
     let message = format!("the call of `{}` with ({}) can mean several functions", name.name, types(arguments));
     let error = Diagnostic::error("ambiguous-call", message, span);
     let texts: Vec<_> = candidates.iter().map(|c| c.text.clone()).collect();
-    with_candidates(error, &name.name, &texts).help("convert the arguments, or define the function for exactly these types")
+    with_candidates(error, &name.name, &texts)
+        .help("convert the arguments, or define the function for exactly these types")
 }
 
-pub(in crate::check) fn call_mismatch(name: &Ident, mismatch: &Mismatch, arguments: &[Expr], candidates: &[String], span: Span) -> Diagnostic {
+pub(in crate::check) fn call_mismatch(
+    name: &Ident,
+    mismatch: &Mismatch,
+    arguments: &[Expr],
+    candidates: &[String],
+    span: Span,
+) -> Diagnostic {
     let error = match mismatch {
         Mismatch::Arity { expected, found } => arity(&name.name, expected, *found, span),
         Mismatch::Argument { index, expected, found } => {
@@ -133,9 +150,13 @@ fn with_candidates(error: Diagnostic, name: &str, candidates: &[String]) -> Diag
     if candidates.len() > MOST_CANDIDATES {
         shown.push(format!("and {} more", candidates.len() - MOST_CANDIDATES));
     }
-    let mut words: Vec<_> = candidates.iter().take(MOST_CANDIDATES).flat_map(|c| {
-        c.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect::<Vec<_>>()
-    }).collect();
+    let mut words: Vec<_> = candidates
+        .iter()
+        .take(MOST_CANDIDATES)
+        .flat_map(|c| {
+            c.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect::<Vec<_>>()
+        })
+        .collect();
     words.sort_unstable();
     words.dedup();
     let meanings = words.into_iter().filter_map(|w| crate::signatures::meaning(w).map(|m| format!("{w} = {m}")));
@@ -153,24 +174,35 @@ pub(in crate::check) fn functor_missing(name: &Ident, span: Span) -> Diagnostic 
 }
 
 pub(in crate::check) fn functor_suffix(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("functor-suffix", format!("`{name}` cannot be passed to another function"), span)
-        .note("a function that is passed on must be an ordinary one: it cannot draw random numbers or change the target")
+    Diagnostic::error("functor-suffix", format!("`{name}` cannot be passed to another function"), span).note(
+        "a function that is passed on must be an ordinary one: it cannot draw random numbers or change the target",
+    )
 }
 
-pub(in crate::check) fn higher_order_misfit(function: &str, misfit: &Misfit, arguments: &[Expr], span: Span) -> Diagnostic {
+pub(in crate::check) fn higher_order_misfit(
+    function: &str,
+    misfit: &Misfit,
+    arguments: &[Expr],
+    span: Span,
+) -> Diagnostic {
     let at = |index: usize| arguments.get(index).map_or(span, |a| a.span);
     let found = |index: usize| arguments.get(index).map_or_else(String::new, |a| a.ty.to_string());
     match misfit {
-        Misfit::NotAFunction => Diagnostic::error("functor", format!("`{function}` needs a function here"), at(0)).label(format!("`{}`", found(0))),
-        Misfit::Functor { wanted } => {
-            Diagnostic::error("functor", format!("the function passed to `{function}` does not have the form that it needs"), at(0))
-                .label(format!("`{}`", found(0)))
-                .note(format!("it must be `{wanted}`"))
-        }
-        Misfit::Count { wanted, found } => {
-            Diagnostic::error("argument-count", format!("`{function}` with this function takes {}, found {found}", count(*wanted, "argument")), span)
-                .note("behind its own arguments stand those that are passed on to the function")
-        }
+        Misfit::NotAFunction => Diagnostic::error("functor", format!("`{function}` needs a function here"), at(0))
+            .label(format!("`{}`", found(0))),
+        Misfit::Functor { wanted } => Diagnostic::error(
+            "functor",
+            format!("the function passed to `{function}` does not have the form that it needs"),
+            at(0),
+        )
+        .label(format!("`{}`", found(0)))
+        .note(format!("it must be `{wanted}`")),
+        Misfit::Count { wanted, found } => Diagnostic::error(
+            "argument-count",
+            format!("`{function}` with this function takes {}, found {found}", count(*wanted, "argument")),
+            span,
+        )
+        .note("behind its own arguments stand those that are passed on to the function"),
         Misfit::Argument { index, wanted } => Diagnostic::error(
             "argument-type",
             format!("{} of `{function}` must be `{wanted}`, found `{}`", argument_name(*index), found(*index)),
@@ -182,24 +214,39 @@ pub(in crate::check) fn higher_order_misfit(function: &str, misfit: &Misfit, arg
 
 pub(in crate::check) fn tilde_with_suffix(name: &Ident) -> Diagnostic {
     let (stem, _) = Suffix::split(&name.name);
-    Diagnostic::error("tilde-with-suffix", format!("`~` takes the name of a distribution, not of its density `{}`", name.name), name.span)
-        .help(format!("write `~ {stem}(…)`"))
+    Diagnostic::error(
+        "tilde-with-suffix",
+        format!("`~` takes the name of a distribution, not of its density `{}`", name.name),
+        name.span,
+    )
+    .help(format!("write `~ {stem}(…)`"))
 }
 
 pub(in crate::check) fn unknown_distribution(name: &Ident, is_function: bool, suggestion: Option<&str>) -> Diagnostic {
-    let error = Diagnostic::error("unknown-distribution", format!("there is no distribution `{}`", name.name), name.span);
-    let error = if is_function { error.note(format!("`{}` is a function, but not a density", name.name)) } else { error };
+    let error =
+        Diagnostic::error("unknown-distribution", format!("there is no distribution `{}`", name.name), name.span);
+    let error =
+        if is_function { error.note(format!("`{}` is a function, but not a density", name.name)) } else { error };
     match suggestion {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => error.note(format!("a distribution of your own needs a function `{0}_lpdf` or `{0}_lpmf`", name.name)),
     }
 }
 
-pub(in crate::check) fn truncation_without_cdf(name: &Ident, function: &str, exists: bool, bound: &Type, span: Span) -> Diagnostic {
+pub(in crate::check) fn truncation_without_cdf(
+    name: &Ident,
+    function: &str,
+    exists: bool,
+    bound: &Type,
+    span: Span,
+) -> Diagnostic {
     let error = Diagnostic::error("truncation-without-cdf", format!("`{}` cannot be truncated here", name.name), span);
     if exists {
         error.note(format!("`{function}` does not take a bound of type `{bound}` with these arguments"))
     } else {
-        error.note(format!("truncation needs the functions `{0}_lcdf` and `{0}_lccdf`, and there is no `{function}`", name.name))
+        error.note(format!(
+            "truncation needs the functions `{0}_lcdf` and `{0}_lccdf`, and there is no `{function}`",
+            name.name
+        ))
     }
 }

@@ -6,8 +6,12 @@ use crate::span::Span;
 use crate::types::{FunctionType, Type};
 
 pub(in crate::check) fn defined_twice(name: &Ident, ty: &FunctionType, first: &FunctionType, span: Span) -> Diagnostic {
-    let error = Diagnostic::error("defined-twice", format!("`{}` is already defined for these arguments", name.name), name.span)
-        .related(span, "defined here");
+    let error = Diagnostic::error(
+        "defined-twice",
+        format!("`{}` is already defined for these arguments", name.name),
+        name.span,
+    )
+    .related(span, "defined here");
     if ty.returns == first.returns {
         error.note("functions of one name must differ in the types of their arguments")
     } else {
@@ -33,9 +37,13 @@ pub(in crate::check) fn declared_only(name: &Ident, ty: &FunctionType) -> Diagno
 }
 
 pub(in crate::check) fn declared_after_definition(name: &Ident, definition: Span) -> Diagnostic {
-    Diagnostic::error("declared-after-definition", format!("`{}` is declared behind its definition", name.name), name.span)
-        .related(definition, "defined here")
-        .help("remove the declaration")
+    Diagnostic::error(
+        "declared-after-definition",
+        format!("`{}` is declared behind its definition", name.name),
+        name.span,
+    )
+    .related(definition, "defined here")
+    .help("remove the declaration")
 }
 
 pub(in crate::check) fn declared_twice(name: &Ident, ty: &FunctionType, first: Span) -> Diagnostic {
@@ -44,10 +52,19 @@ pub(in crate::check) fn declared_twice(name: &Ident, ty: &FunctionType, first: S
         .note(format!("the declaration is {}{ty}", name.name))
 }
 
-pub(in crate::check) fn declaration_mismatch(name: &Ident, declared: &FunctionType, defined: &FunctionType, span: Span) -> Diagnostic {
-    Diagnostic::error("declaration-mismatch", format!("the declaration of `{}` does not match its definition", name.name), name.span)
-        .label(format!("declared {declared}"))
-        .related(span, format!("defined {defined}"))
+pub(in crate::check) fn declaration_mismatch(
+    name: &Ident,
+    declared: &FunctionType,
+    defined: &FunctionType,
+    span: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        "declaration-mismatch",
+        format!("the declaration of `{}` does not match its definition", name.name),
+        name.span,
+    )
+    .label(format!("declared {declared}"))
+    .related(span, format!("defined {defined}"))
 }
 
 pub(in crate::check) fn unnormalised_definition(name: &Ident) -> Diagnostic {
@@ -68,12 +85,20 @@ pub(in crate::check) fn density_variate(name: &Ident, kind: &str, found: Option<
         None => format!("`{}` needs a first argument of {kind} type", name.name),
     };
     let error = Diagnostic::error("density-variate", message, span);
-    if kind == "real" { error.help("a mass function of integers ends in `_lpmf`") } else { error.help("a density of real numbers ends in `_lpdf`") }
+    if kind == "real" {
+        error.help("a mass function of integers ends in `_lpmf`")
+    } else {
+        error.help("a density of real numbers ends in `_lpdf`")
+    }
 }
 
 pub(in crate::check) fn missing_return(name: &Ident, body: Span) -> Diagnostic {
     let end = Span { start: body.end.saturating_sub(1), end: body.end };
-    Diagnostic::error("missing-return", format!("`{}` can come to its end without returning a value", name.name), name.span)
-        .related(end, "the end is here")
-        .help("add a `return`, or `reject` where it must not happen")
+    Diagnostic::error(
+        "missing-return",
+        format!("`{}` can come to its end without returning a value", name.name),
+        name.span,
+    )
+    .related(end, "the end is here")
+    .help("add a `return`, or `reject` where it must not happen")
 }

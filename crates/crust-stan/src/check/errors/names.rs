@@ -12,8 +12,12 @@ pub(in crate::check) fn redeclared(name: &Ident, first: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn reserved_word(name: &Ident) -> Diagnostic {
-    Diagnostic::error("reserved-word", format!("`{}` is a reserved word and cannot be used as a name", name.name), name.span)
-        .help(format!("choose another name, such as `{}_`", name.name))
+    Diagnostic::error(
+        "reserved-word",
+        format!("`{}` is a reserved word and cannot be used as a name", name.name),
+        name.span,
+    )
+    .help(format!("choose another name, such as `{}_`", name.name))
 }
 
 pub(in crate::check) fn reserved_as_value(name: &str, span: Span) -> Diagnostic {
@@ -57,8 +61,12 @@ pub(in crate::check) fn assignment_to_function(name: &str, span: Span) -> Diagno
 }
 
 pub(in crate::check) fn assignment_to_argument(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("assignment-to-argument", format!("`{name}` is an argument of the function and cannot be changed"), span)
-        .help("copy it into a local variable")
+    Diagnostic::error(
+        "assignment-to-argument",
+        format!("`{name}` is an argument of the function and cannot be changed"),
+        span,
+    )
+    .help("copy it into a local variable")
 }
 
 pub(in crate::check) fn assignment_to_loop_variable(name: &str, span: Span) -> Diagnostic {
@@ -67,7 +75,9 @@ pub(in crate::check) fn assignment_to_loop_variable(name: &str, span: Span) -> D
 
 pub(in crate::check) fn assignment_to_block(name: &str, block: BlockKind, span: Span, declared: Span) -> Diagnostic {
     let (message, help) = match block {
-        BlockKind::Data => (format!("`{name}` is data and cannot be changed"), "copy it into a variable of `transformed data`"),
+        BlockKind::Data => {
+            (format!("`{name}` is data and cannot be changed"), "copy it into a variable of `transformed data`")
+        }
         BlockKind::Parameters => {
             (format!("`{name}` is a parameter and cannot be changed"), "compute from it in `transformed parameters`")
         }

@@ -10,13 +10,18 @@ pub(in crate::check) fn target_not_allowed(what: &str, span: Span) -> Diagnostic
 }
 
 pub(in crate::check) fn jacobian_not_allowed(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("jacobian-not-allowed", format!("{what} cannot be used here"), span)
-        .note("the Jacobian adjustment belongs to `transformed parameters` and to functions whose names end in `_jacobian`")
+    Diagnostic::error("jacobian-not-allowed", format!("{what} cannot be used here"), span).note(
+        "the Jacobian adjustment belongs to `transformed parameters` and to functions whose names end in `_jacobian`",
+    )
 }
 
 pub(in crate::check) fn rng_not_allowed(function: &Ident) -> Diagnostic {
-    Diagnostic::error("rng-not-allowed", format!("`{}` draws random numbers, which is not allowed here", function.name), function.span)
-        .note("random numbers belong to `transformed data`, `generated quantities` and functions whose names end in `_rng`")
+    Diagnostic::error(
+        "rng-not-allowed",
+        format!("`{}` draws random numbers, which is not allowed here", function.name),
+        function.span,
+    )
+    .note("random numbers belong to `transformed data`, `generated quantities` and functions whose names end in `_rng`")
 }
 
 pub(in crate::check) fn unnormalised_not_allowed(function: &Ident) -> Diagnostic {
@@ -83,11 +88,19 @@ pub(in crate::check) fn size_random(span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn nested_multiple_index(span: Span) -> Diagnostic {
-    Diagnostic::error("nested-multiple-index", "what a multiple index selects cannot be indexed again on the left of `=`", span)
-        .help("put all indices into one pair of brackets: `x[a:b, c]`")
+    Diagnostic::error(
+        "nested-multiple-index",
+        "what a multiple index selects cannot be indexed again on the left of `=`",
+        span,
+    )
+    .help("put all indices into one pair of brackets: `x[a:b, c]`")
 }
 
 pub(in crate::check) fn self_index(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("self-index", format!("an index on the left of `=` cannot read `{name}`, which is being changed"), span)
-        .help("put the index into a variable of its own first")
+    Diagnostic::error(
+        "self-index",
+        format!("an index on the left of `=` cannot read `{name}`, which is being changed"),
+        span,
+    )
+    .help("put the index into a variable of its own first")
 }

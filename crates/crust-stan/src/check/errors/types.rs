@@ -20,7 +20,11 @@ pub(in crate::check) fn condition_type(of: &str, found: &Type, span: Span) -> Di
 }
 
 pub(in crate::check) fn index_type(found: &Type, span: Span) -> Diagnostic {
-    Diagnostic::error("index-type", format!("an index must be an `int`, an `array[] int` or a range, found `{found}`"), span)
+    Diagnostic::error(
+        "index-type",
+        format!("an index must be an `int`, an `array[] int` or a range, found `{found}`"),
+        span,
+    )
 }
 
 pub(in crate::check) fn range_bound_type(found: &Type, span: Span) -> Diagnostic {
@@ -33,12 +37,14 @@ pub(in crate::check) fn not_indexable(found: &Type, span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn too_many_indices(ty: &Type, dimensions: usize, found: usize, span: Span) -> Diagnostic {
-    let message = format!("`{ty}` takes {}, found {found}", super::count(dimensions, "index").replace("indexs", "indices"));
+    let message =
+        format!("`{ty}` takes {}, found {found}", super::count(dimensions, "index").replace("indexs", "indices"));
     Diagnostic::error("too-many-indices", message, span)
 }
 
 pub(in crate::check) fn tuple_part_missing(part: u32, length: usize, span: Span) -> Diagnostic {
-    Diagnostic::error("tuple-part", format!("the tuple has no part {part}"), span).note(format!("its parts are 1 to {length}"))
+    Diagnostic::error("tuple-part", format!("the tuple has no part {part}"), span)
+        .note(format!("its parts are 1 to {length}"))
 }
 
 pub(in crate::check) fn not_a_tuple(found: &Type, span: Span) -> Diagnostic {
@@ -63,9 +69,17 @@ pub(in crate::check) fn array_mismatch(expected: &Type, found: &Expr, first: Spa
 
 pub(in crate::check) fn row_vector_element(wants_rows: bool, found: &Type, span: Span) -> Diagnostic {
     let error = if wants_rows {
-        Diagnostic::error("row-vector-element", format!("the rows of a matrix must be row vectors, found `{found}`"), span)
+        Diagnostic::error(
+            "row-vector-element",
+            format!("the rows of a matrix must be row vectors, found `{found}`"),
+            span,
+        )
     } else {
-        Diagnostic::error("row-vector-element", format!("the elements of `[…]` must be numbers or row vectors, found `{found}`"), span)
+        Diagnostic::error(
+            "row-vector-element",
+            format!("the elements of `[…]` must be numbers or row vectors, found `{found}`"),
+            span,
+        )
     };
     match found {
         Type::Vector => error.help("a vector is turned into a row by `'`"),
@@ -110,10 +124,14 @@ fn binary_help(op: BinaryOp, left: &Type, right: &Type) -> Option<String> {
         (Type::Array(_), _) | (_, Type::Array(_)) => {
             Some("arrays have no arithmetic: use `vector`, or convert with `to_vector`".into())
         }
-        (Type::Vector, Type::RowVector) | (Type::RowVector, Type::Vector) => Some("transpose one of them with `'`".into()),
+        (Type::Vector, Type::RowVector) | (Type::RowVector, Type::Vector) => {
+            Some("transpose one of them with `'`".into())
+        }
         (Type::Real, _) | (_, Type::Real) => match op {
             BinaryOp::Or | BinaryOp::And => Some("logical operators take `int`: compare first, as in `x != 0`".into()),
-            BinaryOp::IntDivide => Some("the quotient of real numbers is `/`; its integer part is `floor(x / y)`".into()),
+            BinaryOp::IntDivide => {
+                Some("the quotient of real numbers is `/`; its integer part is `floor(x / y)`".into())
+            }
             BinaryOp::Modulo => Some("the remainder of real numbers is `fmod(x, y)`".into()),
             _ => None,
         },
@@ -127,9 +145,17 @@ pub(in crate::check) fn compound_operands(op: Option<BinaryOp>, target: &Type, v
     Diagnostic::error("operand-type", message, value.span)
 }
 
-pub(in crate::check) fn assignment_type(target: &Type, given: &Type, op: Option<BinaryOp>, value: &Expr, place: Span) -> Diagnostic {
+pub(in crate::check) fn assignment_type(
+    target: &Type,
+    given: &Type,
+    op: Option<BinaryOp>,
+    value: &Expr,
+    place: Span,
+) -> Diagnostic {
     let error = match op {
-        None => Diagnostic::error("assignment-type", format!("a `{given}` cannot be assigned to a `{target}`"), value.span),
+        None => {
+            Diagnostic::error("assignment-type", format!("a `{given}` cannot be assigned to a `{target}`"), value.span)
+        }
         Some(op) => Diagnostic::error(
             "assignment-type",
             format!("`{}=` would give a `{given}`, which cannot be assigned to a `{target}`", op.symbol()),
@@ -179,7 +205,8 @@ pub(in crate::check) fn return_without_value(wanted: &Type, span: Span) -> Diagn
 }
 
 pub(in crate::check) fn return_type(wanted: &Type, found: &Type, span: Span) -> Diagnostic {
-    let error = Diagnostic::error("return-type", format!("the function must return a `{wanted}`, found `{found}`"), span);
+    let error =
+        Diagnostic::error("return-type", format!("the function must return a `{wanted}`, found `{found}`"), span);
     conversion_help(error, found, wanted)
 }
 
@@ -197,7 +224,8 @@ pub(in crate::check) fn complex_constraint(span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn int_affine(word: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("int-affine", format!("an integer cannot have `{word}`"), span).note("integers can have `lower` and `upper`")
+    Diagnostic::error("int-affine", format!("an integer cannot have `{word}`"), span)
+        .note("integers can have `lower` and `upper`")
 }
 
 pub(in crate::check) fn int_bound(word: &str, span: Span) -> Diagnostic {
@@ -210,7 +238,11 @@ pub(in crate::check) fn constraint_type(word: &str, variable: &Type, found: &Typ
 }
 
 pub(in crate::check) fn truncation_bound_type(found: &Type, span: Span) -> Diagnostic {
-    Diagnostic::error("truncation-bound-type", format!("a truncation bound must be an `int` or a `real`, found `{found}`"), span)
+    Diagnostic::error(
+        "truncation-bound-type",
+        format!("a truncation bound must be an `int` or a `real`, found `{found}`"),
+        span,
+    )
 }
 
 pub(in crate::check) fn argument_name(index: usize) -> String {

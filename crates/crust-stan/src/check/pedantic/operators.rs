@@ -29,12 +29,24 @@ fn warning(e: &Expr) -> Option<Diagnostic> {
         );
     }
     let compares = |op: BinaryOp| {
-        matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual | BinaryOp::Equal | BinaryOp::NotEqual)
+        matches!(
+            op,
+            BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual
+                | BinaryOp::Equal
+                | BinaryOp::NotEqual
+        )
     };
     if compares(*op) && matches!(left.kind, ExprKind::Binary { op, .. } if compares(op)) {
         return Some(
-            Diagnostic::warning("chained-comparison", "`a < b < c` compares the truth value of `a < b` with `c`", e.span)
-                .help("write `a < b && b < c`"),
+            Diagnostic::warning(
+                "chained-comparison",
+                "`a < b < c` compares the truth value of `a < b` with `c`",
+                e.span,
+            )
+            .help("write `a < b && b < c`"),
         );
     }
     None

@@ -143,10 +143,27 @@ enum Support {
 
 fn support(distribution: &str) -> Option<Support> {
     Some(match distribution {
-        "normal" | "std_normal" | "student_t" | "cauchy" | "double_exponential" | "logistic" | "gumbel" | "skew_normal"
-        | "skew_double_exponential" | "exp_mod_normal" => Support::Line,
-        "lognormal" | "chi_square" | "inv_chi_square" | "scaled_inv_chi_square" | "exponential" | "gamma" | "inv_gamma"
-        | "weibull" | "frechet" | "rayleigh" | "loglogistic" => Support::Positive,
+        "normal"
+        | "std_normal"
+        | "student_t"
+        | "cauchy"
+        | "double_exponential"
+        | "logistic"
+        | "gumbel"
+        | "skew_normal"
+        | "skew_double_exponential"
+        | "exp_mod_normal" => Support::Line,
+        "lognormal"
+        | "chi_square"
+        | "inv_chi_square"
+        | "scaled_inv_chi_square"
+        | "exponential"
+        | "gamma"
+        | "inv_gamma"
+        | "weibull"
+        | "frechet"
+        | "rayleigh"
+        | "loglogistic" => Support::Positive,
         "beta" | "beta_proportion" => Support::Unit,
         "uniform" => Support::Arguments,
         _ => return None,
@@ -163,13 +180,19 @@ fn support_warning(program: &Program, factor: &Factor<'_>) -> Option<Diagnostic>
     let truncated = matches!(&factor.statement.kind, StmtKind::Tilde(t) if t.truncation.is_some());
     let (name, distribution) = (&variable.name, &factor.distribution);
     let warn = |code, message: String, help: String| {
-        Some(Diagnostic::warning(code, message, factor.statement.span).related(variable.span, "declared here").help(help))
+        Some(
+            Diagnostic::warning(code, message, factor.statement.span)
+                .related(variable.span, "declared here")
+                .help(help),
+        )
     };
     let (lower, upper) = (&constraint.lower, &constraint.upper);
     match support {
         Support::Line if lower.is_some() && upper.is_some() && !truncated => warn(
             "bounded-parameter",
-            format!("`{name}` is bounded on both sides, but its prior `{distribution}` is not: it is cut off at the bounds"),
+            format!(
+                "`{name}` is bounded on both sides, but its prior `{distribution}` is not: it is cut off at the bounds"
+            ),
             format!("leave the bounds out, or say it with `{distribution}(…) T[…, …]`"),
         ),
         Support::Positive if lower.is_none() => warn(
@@ -236,7 +259,12 @@ fn is_bounded(ty: &SizedType) -> bool {
         SizedKind::Plain { constraint, .. } => constraint.lower.is_some() && constraint.upper.is_some(),
         SizedKind::Special { special, .. } => !matches!(
             special,
-            S::Ordered | S::PositiveOrdered | S::SumToZeroVector | S::SumToZeroMatrix | S::CovMatrix | S::CholeskyFactorCov
+            S::Ordered
+                | S::PositiveOrdered
+                | S::SumToZeroVector
+                | S::SumToZeroMatrix
+                | S::CovMatrix
+                | S::CholeskyFactorCov
         ),
         SizedKind::Array { element, .. } => is_bounded(element),
         SizedKind::Tuple(parts) => parts.iter().all(is_bounded),

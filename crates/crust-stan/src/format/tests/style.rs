@@ -1,6 +1,9 @@
 //! What the printed text looks like.
 
 use super::{check, read_right};
+use crate::format::format_functions;
+use crate::parser::parse_functions;
+use crate::source::Source;
 
 /// Prints statements of a model, and compares with what they should be, given without the block around them.
 fn assert_statements(text: &str, expected: &str) {
@@ -46,6 +49,19 @@ fn functions_are_set_apart() {
         "functions {\n  real f(real x);\n  void g(data array[,] int y);\n\n  real f(real x) {\n    return x;\n  }\n\n  \
          // about g\n  void g(data array[,] int y) {\n  }\n}\n",
     );
+}
+
+#[test]
+fn files_of_functions_have_no_block() {
+    let print = |text: &str| {
+        let (source, _) = Source::from_text("test.stanfunctions", text);
+        let parsed = parse_functions(&source);
+        assert!(parsed.problems.is_empty());
+        format_functions(&parsed.program, &parsed.comments, &source)
+    };
+    let out = print("// head\n\nreal f(real x){return x;}void g(){} // g\n// end");
+    assert_eq!(out, "// head\n\nreal f(real x) {\n  return x;\n}\n\nvoid g() {\n} // g\n// end\n");
+    assert_eq!(print(&out), out);
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::{format, read_right};
 use crate::ast::{
-    AssignOp, BaseType, BinaryOp, Block, Branch, Call, Constraint, Declaration, DeclaredKind, DeclaredType, Declarator,
+    AssignOp, BaseType, BinaryOp, Block, Branch, Call, Constraint, Declaration, Declarator, DeclaredKind, DeclaredType,
     Expr, ExprKind, Ident, Index, LoopOver, Program, Stmt, StmtKind, Tilde, UnaryOp,
 };
-use crate::parser::MAX_CHAIN;
+use crate::parser::{MAX_CHAIN, MAX_DEPTH};
 use crate::source::Source;
 use crate::span::Span;
 use proptest::prelude::*;
@@ -272,6 +272,30 @@ fn chains_may_be_long() {
         let chain = (1..MAX_CHAIN).fold(variable("a"), |left, _| binary(op, left, variable("b")));
         let value = StmtKind::Assign { target: variable("x"), op: AssignOp::Set, value: chain };
         let program = model(vec![stmt(value)]);
+        assert!(round_trip(&program) == program);
+    }
+}
+
+/// The deepest programs that the parser takes, with long chains of indices at each level.
+#[test]
+fn nesting_may_be_deep() {
+    let around = |open: &str, inside: &str, close: &str| {
+        let depth = MAX_DEPTH - 10;
+        format!("{}{inside}{}", open.repeat(depth), close.repeat(depth))
+    };
+    let indices = "[1]".repeat(90);
+    let expressions = [
+        around("(", "1", ")"),
+        around("f(", "1", ")"),
+        around("{", "1", "}"),
+        around("-", "1", ""),
+        around("a ? b : ", "1", ""),
+        around("a ^ ", "1", ""),
+        around(&format!("a{indices}["), "1", "]"),
+    ];
+    let statements = [around("{", "", "}"), around("if (a) ", "x = 1;", ""), around("for (i in a) ", "{}", "")];
+    for text in expressions.map(|e| format!("x = {e};")).iter().chain(&statements) {
+        let program = read_right(&format!("model {{ {text} }}")).1.program;
         assert!(round_trip(&program) == program);
     }
 }
