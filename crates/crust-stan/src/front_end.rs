@@ -39,7 +39,13 @@ pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) ->
     let mut ast = parsed.program;
     problems.extend(migrate(&mut ast));
     let checked = check(&ast);
-    let noise = |p: &Diagnostic| follows_from_skipped(p, &source, &parsed.skipped);
+    // The same goes for names that the lexer could not read as such.
+    let misread: Vec<_> = problems.iter().filter(|p| p.is_error()).map(|p| p.span).collect();
+    let overlaps = |a: Span, b: Span| a.start < b.end && b.start < a.end;
+    let noise = |p: &Diagnostic| {
+        follows_from_skipped(p, &source, &parsed.skipped)
+            || (p.code == "undeclared-variable" && misread.iter().any(|span| overlaps(*span, p.span)))
+    };
     problems.extend(checked.problems.into_iter().filter(|p| !noise(p)));
     problems.sort_by_key(|p| (p.span.start, p.span.end));
     Reading { source, ast, comments: parsed.comments, typed: checked.program, problems }

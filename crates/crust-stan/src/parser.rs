@@ -33,12 +33,15 @@ pub fn parse_functions(source: &Source) -> Parsed {
 
 fn run<'a>(source: &'a Source, start: fn(&mut Parser<'a>) -> Program) -> Parsed {
     let lexed = lex(source.text());
+    let broken = lexed.problems.iter().filter(|p| p.is_error()).map(|p| p.span).collect();
     let mut parser = Parser {
         text: source.text(),
         tokens: lexed.tokens,
         at: 0,
         depth: 0,
         problems: lexed.problems,
+        broken,
+        gave_up: false,
         skipped: Vec::new(),
     };
     let program = start(&mut parser);
@@ -61,6 +64,10 @@ struct Parser<'a> {
     at: usize,
     depth: usize,
     problems: Vec<Diagnostic>,
+    /// Where the lexer found mistakes: what the parser stumbles over on the same line follows from them.
+    broken: Vec<Span>,
+    /// The rest of the program has been left unread, so nothing more can be said of it.
+    gave_up: bool,
     skipped: Vec<Span>,
 }
 
@@ -127,8 +134,17 @@ impl Parser<'_> {
     }
 
     fn report(&mut self, problem: Diagnostic) -> Reported {
-        self.problems.push(problem);
+        if !problem.is_error() || !(self.gave_up || self.follows_from_lexer(problem.span)) {
+            self.problems.push(problem);
+        }
         Reported
+    }
+
+    fn follows_from_lexer(&self, span: Span) -> bool {
+        self.broken.iter().any(|broken| {
+            let between = Span { start: broken.start.min(span.start), end: broken.start.max(span.start) };
+            !self.slice(between).contains('\n')
+        })
     }
 
     /// Whether `<-`, the retired assignment, is at hand (as a comparison with a negative number it is valid).
@@ -154,7 +170,9 @@ impl Parser<'_> {
             .note(format!("crust reads {limit}"))
             .help("name intermediate results");
         self.at = self.tokens.len() - 1;
-        self.report(problem)
+        self.report(problem);
+        self.gave_up = true;
+        Reported
     }
 
     /// A new or used name; a reserved word in its place is explained.
@@ -174,15 +192,35 @@ impl Parser<'_> {
     }
 
     /// Skips to where the next statement may start: behind a `;`, before the `}` that ends the block at hand, or before a
-    /// word that starts a statement on a line of its own.
-    fn synchronise(&mut self) {
+    /// word that starts a statement on a line of its own. The statement that failed began at token `first`: parentheses
+    /// and braces (of array literals) that it has opened are closed first.
+    fn synchronise(&mut self, first: usize) {
         let start = self.at;
+        let open = |open, close| {
+            let tokens = &self.tokens[first..start];
+            let count = |kind| tokens.iter().filter(|t| t.kind == kind).count();
+            count(open).saturating_sub(count(close))
+        };
+        let mut parens = open(TokenKind::OpenParen, TokenKind::CloseParen);
+        let mut braces = open(TokenKind::OpenBrace, TokenKind::CloseBrace);
         loop {
             match self.peek() {
-                TokenKind::End | TokenKind::CloseBrace => return,
+                TokenKind::End => return,
+                TokenKind::CloseBrace if braces == 0 => return,
+                TokenKind::CloseBrace => {
+                    braces -= 1;
+                    self.advance();
+                }
+                TokenKind::CloseParen => {
+                    parens = parens.saturating_sub(1);
+                    self.advance();
+                }
                 TokenKind::Semicolon => {
                     self.advance();
-                    return;
+                    // The `;`s in the head of a loop as in C end nothing.
+                    if parens == 0 || self.at_line_start() {
+                        return;
+                    }
                 }
                 TokenKind::OpenBrace => {
                     self.skip_braces();

@@ -117,13 +117,11 @@ impl Parser<'_> {
 
     fn block_body(&mut self, program: &mut Program, kind: AnyBlock, head: Span) {
         let place = format!("after `{}`", block_name(kind));
-        if !self.is(TokenKind::OpenBrace) {
+        let open = self.here();
+        if !self.take(TokenKind::OpenBrace) {
+            // As if it stood here: what follows is probably the block.
             self.expected("`{`", &place);
-            self.synchronise();
-            self.skipped.push(head.to(self.previous()));
-            return;
         }
-        let open = self.advance().span;
         if let Some(kind) = kind {
             let statements = self.statements();
             self.close_block(open, block_name(Some(kind)));
@@ -153,7 +151,8 @@ impl Parser<'_> {
     }
 
     fn close_block(&mut self, open: Span, name: &str) {
-        if !self.take(TokenKind::CloseBrace) {
+        let in_comment = self.problems.iter().any(|p| p.code == "open-comment");
+        if !self.take(TokenKind::CloseBrace) && !in_comment {
             let problem = Diagnostic::error("open-brace", format!("the block `{name}` is never closed"), open)
                 .label("opened here")
                 .help("a `}` is missing, here or in one of its statements");

@@ -1,6 +1,7 @@
 //! The parser's messages: one constructor for each kind of mistake.
 
 use super::{Parser, Reported};
+use crate::ast::Ident;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::token::TokenKind;
@@ -51,6 +52,37 @@ pub(super) fn retired(what: &str, replacement: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("retired-syntax", format!("{what} is retired"), span).help(format!("write `{replacement}`"))
 }
 
+/// The Stan type that a type of another language stands for.
+pub(super) fn foreign_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "float" | "double" | "numeric" | "number" => "real",
+        "integer" | "bool" | "boolean" | "long" => "int",
+        "list" => "array",
+        "rowvector" => "row_vector",
+        _ => return None,
+    })
+}
+
+/// What looks like a call, but is a statement of another language.
+pub(super) fn foreign_statement(name: &Ident) -> Option<Diagnostic> {
+    let help = match name.name.as_str() {
+        "elif" | "elseif" | "elsif" => "write `else if (…)`",
+        "switch" => "write a chain of `if … else if …`",
+        "foreach" => "write `for (x in xs)`",
+        "unless" => "write `if (!…)`",
+        "repeat" | "until" | "do" => "write `while (…)`",
+        _ => return None,
+    };
+    Some(Diagnostic::error("unknown-statement", format!("Stan has no `{}`", name.name), name.span).help(help))
+}
+
+fn with_idiom(problem: Diagnostic, idiom: Option<&str>) -> Diagnostic {
+    match idiom {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
+}
+
 impl Parser<'_> {
     /// "expected … {place}, found …"
     pub(super) fn expected(&mut self, what: &str, place: &str) -> Reported {
@@ -61,6 +93,7 @@ impl Parser<'_> {
         let span = if missing_end && self.at > 0 { self.previous().after() } else { span };
         let problem = Diagnostic::error("syntax", format!("expected {what}{place}, found {found}"), span);
         let problem = if missing_end { problem.label(format!("{what} is missing here")) } else { problem };
+        let problem = with_idiom(problem, self.foreign_idiom());
         self.report(problem)
     }
 
@@ -87,6 +120,34 @@ impl Parser<'_> {
                 .note("texts can stand in `print`, `reject`, `fatal_error` and `profile` only"),
             _ => Diagnostic::error("syntax", format!("expected an expression, found {found}"), span),
         };
+        let problem = with_idiom(problem, self.foreign_idiom());
         self.report(problem)
+    }
+
+    /// Habits of other languages that the tokens at hand look like.
+    fn foreign_idiom(&self) -> Option<&'static str> {
+        let before = self.at.checked_sub(1).map_or(TokenKind::End, |i| self.tokens[i].kind);
+        let word = if self.is(TokenKind::Ident) { self.slice(self.here()) } else { "" };
+        Some(match (before, self.peek()) {
+            (TokenKind::Star, TokenKind::Star) => "a power is written `a ^ b`",
+            (TokenKind::Plus, TokenKind::Semicolon) => "one is added by `i += 1`",
+            (TokenKind::Minus, TokenKind::Semicolon) => "one is subtracted by `i -= 1`",
+            (TokenKind::Caret | TokenKind::EltPower | TokenKind::Percent | TokenKind::IntDivide, TokenKind::Assign) => {
+                "this operator has no assigning form: write `a = a ^ b`"
+            }
+            (TokenKind::Less | TokenKind::Greater | TokenKind::Not, TokenKind::Assign) => {
+                "no blank can stand in an operator"
+            }
+            (TokenKind::Greater, TokenKind::Int | TokenKind::Real | TokenKind::Ident | TokenKind::OpenParen) => {
+                "a comparison inside `<…>` needs parentheses"
+            }
+            (_, TokenKind::Bar) => "the logical or is `||`",
+            (_, TokenKind::Quote) => "texts stand in double quotation marks",
+            _ if word == "and" => "the logical and is `&&`",
+            _ if word == "or" => "the logical or is `||`",
+            _ if word == "not" => "the logical not is `!`",
+            _ if word == "then" => "Stan has no `then`: the statement follows the condition",
+            _ => return None,
+        })
     }
 }

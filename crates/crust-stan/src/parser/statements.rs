@@ -22,7 +22,7 @@ impl Parser<'_> {
             if let Ok(statement) = self.statement() {
                 statements.push(statement);
             } else {
-                self.synchronise();
+                self.synchronise(before);
                 let span = start.to(self.previous());
                 self.skipped.push(span);
                 statements.push(Stmt { kind: StmtKind::Error, span });
@@ -258,6 +258,11 @@ impl Parser<'_> {
         }
         match left.kind {
             ExprKind::Call(call) => {
+                if let Some(problem) = messages::foreign_statement(&call.function) {
+                    if self.is(TokenKind::OpenBrace) {
+                        return Err(self.report(problem));
+                    }
+                }
                 self.semicolon("after the call")?;
                 Ok(StmtKind::Call(call))
             }
@@ -271,7 +276,8 @@ impl Parser<'_> {
         let problem = match (&left.kind, self.peek()) {
             (ExprKind::Variable(name), TokenKind::Ident) => {
                 let problem = Diagnostic::error("unknown-type", format!("`{name}` is not a type or statement"), span);
-                match crate::suggest::closest(name, Keyword::ALL.iter().map(|(_, word)| *word)) {
+                let near = || crate::suggest::closest(name, Keyword::ALL.iter().map(|(_, word)| *word));
+                match messages::foreign_type(name).or_else(near) {
                     Some(word) => problem.help(format!("did you mean `{word}`?")),
                     None => problem,
                 }
