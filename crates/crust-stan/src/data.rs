@@ -15,7 +15,7 @@ mod write;
 use std::sync::Arc;
 
 use crate::ast::BlockKind;
-use crate::eval::{Interpreter, Limits, Outcome, on_deep_stack};
+use crate::eval::{Interpreter, Limits, Outcome, Step, on_deep_stack};
 use crate::source::Source;
 use crate::span::Span;
 use crate::suggest;
@@ -95,7 +95,8 @@ pub fn read_data(program: &Program, source: &Source, json: &str, options: &Optio
     let text = Text { json, name: options.name, source };
     let fatal = |error: DataError| DataErrors { problems: vec![DataProblem::Data(error)] };
     let root = json::parse(json).map_err(|e| {
-        let mut error = DataError::new("data-syntax", format!("this is not JSON: {}", e.message)).at(&text, e.at);
+        let mut error =
+            DataError::new("data-syntax", format!("this cannot be read as JSON: {}", e.message)).at(&text, e.at);
         error.help.extend(e.help.map(str::to_owned));
         fatal(error)
     })?;
@@ -192,28 +193,42 @@ impl<'a> Reader<'a> {
                 return self.fail(declared, Some(shape));
             }
         };
-        match self.interpreter.violations(declared.ty, declared.name, &value) {
-            Ok(violations) => {
-                for violation in violations {
-                    let at = read::find(self.text.json, &member.value, &violation.path);
-                    let error = DataError::new("data-constraint", violation.message()).at(&self.text, at);
-                    self.problem(self.declaration(error.variable(declared.name), declared));
-                }
-            }
-            Err(diagnostic) => self.problems.push(DataProblem::Program(*diagnostic)),
-        }
+        let json = self.text.json;
+        let broken = self.check(declared, &value, |path| Some(read::find(json, &member.value, path)));
         // Also a value that breaks its constraint is of use: the sizes that depend on it can be checked. Not if it is a
         // size below zero, which would be reported a second time.
         match value {
-            Value::Int(n) if n < 0 && !self.problems.is_empty() => self.fail(declared, Some(shape)),
+            Value::Int(n) if n < 0 && broken => self.fail(declared, Some(shape)),
             value => self.interpreter.set(declared.id, value),
         }
+    }
+
+    /// Reports the constraints that a value breaks; says whether there are any.
+    fn check(&mut self, declared: Declared<'a>, value: &Value, place: impl Fn(&[Step]) -> Option<usize>) -> bool {
+        let violations = match self.interpreter.violations(declared.ty, declared.name, value) {
+            Ok(violations) => violations,
+            Err(diagnostic) => {
+                self.problems.push(DataProblem::Program(*diagnostic));
+                return true;
+            }
+        };
+        for violation in &violations {
+            let error = DataError::new("data-constraint", violation.message()).variable(declared.name);
+            let error = match place(&violation.path) {
+                Some(at) => error.at(&self.text, at),
+                None => error.file(&self.text),
+            };
+            self.problem(self.declaration(error, declared));
+        }
+        !violations.is_empty()
     }
 
     fn absent(&mut self, declared: Declared<'a>, shape: Shape) {
         if shape.numbers() == Some(0) {
             // Stan takes a variable without elements that is not there for what it is.
-            return self.interpreter.set(declared.id, Value::unset(&shape));
+            let value = Value::unset(&shape);
+            self.check(declared, &value, |_| None);
+            return self.interpreter.set(declared.id, value);
         }
         if (self.options.allow_missing)(declared.name) {
             self.data.missing.push(declared.id);
@@ -223,8 +238,9 @@ impl<'a> Reader<'a> {
         let message = format!("`{}` is missing from the data", declared.name);
         let mut error = DataError::new("data-missing", message).variable(declared.name).file(&self.text);
         error.expected = Some(shape.to_string());
-        let names = self.data.unused.iter().map(String::as_str);
-        if let Some(name) = suggest::closest(declared.name, names) {
+        let mut names = self.data.unused.iter().map(String::as_str);
+        let other_case = names.clone().find(|name| name.eq_ignore_ascii_case(declared.name));
+        if let Some(name) = other_case.or_else(|| suggest::closest(declared.name, names.by_ref())) {
             error = error.help(format!("the file has `{name}`, which the program does not declare; is that it?"));
         }
         self.problem(self.declaration(error, declared));

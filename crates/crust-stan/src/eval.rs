@@ -46,30 +46,60 @@ impl Default for Limits {
     }
 }
 
-/// Nesting of calls, statements and operations beyond this is taken for endless recursion. At some 2 kB per level this
-/// stays well within [`STACK`]; the longest sum the parser accepts nests 4000 levels.
-const MAX_DEPTH: u32 = 40_000;
-const STACK: usize = 512 << 20;
+/// Stacks to ask the system for, the largest first; pages that are not touched cost nothing.
+const STACKS: [usize; 3] = [512 << 20, 64 << 20, 8 << 20];
+/// What is left alone at the end of a stack: room for library functions and messages.
+const RESERVE: usize = 256 << 10;
+/// What a thread that nobody prepared is trusted to have left.
+const UNPREPARED: usize = 1 << 20;
 
-/// Runs `work` on a stack that the interpreter cannot exhaust; pages of it that are not touched cost nothing.
+thread_local! {
+    /// The address below which the stack of this thread must not grow; 0 where it is not set yet.
+    static FLOOR: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Roughly where the stack stands now.
+#[inline]
+fn stack_address() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(&marker).addr()
+}
+
+/// Runs `work` on a deep stack, so that programs may recurse deeply.
 pub fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("interpreter".into()).stack_size(STACK);
-        match thread.spawn_scoped(scope, work) {
-            Ok(handle) => handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(problem) => panic!("the system gives no thread with a stack of {STACK} bytes: {problem}"),
+    // The work is handed over through a slot: a thread that cannot be started must not take it away.
+    let work = std::sync::Mutex::new(Some(work));
+    let take = || work.lock().ok().and_then(|mut slot| slot.take());
+    for size in STACKS {
+        let result = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("interpreter".into()).stack_size(size);
+            let run = || {
+                FLOOR.set(stack_address().saturating_sub(size - RESERVE));
+                take().map(|work| work())
+            };
+            let handle = thread.spawn_scoped(scope, run).ok()?;
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        if let Some(result) = result {
+            return result;
         }
-    })
+    }
+    match take() {
+        Some(work) => work(),
+        None => unreachable!("a thread that took the work has returned its result"),
+    }
 }
 
 /// The state of a run: the value of every variable that has one.
 ///
-/// Programs may recurse deeply: call it inside [`on_deep_stack`].
+/// Inside [`on_deep_stack`] programs may recurse thousands of times, elsewhere only as far as a usual stack reaches;
+/// beyond that they are stopped with an error.
 pub struct Interpreter<'a> {
     program: &'a Program,
     limits: Limits,
     steps: u64,
-    depth: u32,
+    /// The address below which the stack must not grow.
+    floor: usize,
     frame: Vec<Option<Value>>,
     functions: Vec<FunctionState>,
 }
@@ -89,7 +119,7 @@ impl<'a> Interpreter<'a> {
             program,
             limits,
             steps: 0,
-            depth: 0,
+            floor: 0,
             frame: vec![None; program.variables.len()],
             functions: vec![FunctionState::default(); program.functions.len()],
         }
@@ -119,16 +149,19 @@ impl<'a> Interpreter<'a> {
 
     /// The value of an expression.
     pub fn expression(&mut self, expr: &Expr) -> Outcome<Value> {
+        self.enter();
         self.eval(expr)
     }
 
     /// The shape that a declaration asks for.
     pub fn shape(&mut self, declared: &SizedType) -> Outcome<Known<Shape>> {
+        self.enter();
         self.declared_shape(declared)
     }
 
     /// Where `value` breaks the constraints of its declaration. A constraint that is not known is not checked.
     pub fn violations(&mut self, declared: &SizedType, name: &str, value: &Value) -> Outcome<Vec<Violation>> {
+        self.enter();
         constraints::violations(self, declared, name, value)
     }
 
@@ -152,6 +185,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// Counts `steps` steps.
+    #[inline]
     fn spend(&mut self, steps: u64, span: Span) -> Outcome<()> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps <= self.limits.steps { Ok(()) } else { Err(self.too_long(span)) }
@@ -167,19 +201,18 @@ impl<'a> Interpreter<'a> {
         )
     }
 
-    /// Runs `work` one level deeper.
+    /// Runs `work` one level deeper, if the stack has room for that.
+    #[inline]
     fn deeper<T>(&mut self, span: Span, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
-        if self.depth >= MAX_DEPTH {
-            return Err(Box::new(
-                Diagnostic::error("too-deep", "functions call each other without end", span)
-                    .label("the nesting was given up here")
-                    .help("check that the recursion comes to an end"),
-            ));
+        if stack_address() < self.floor { Err(too_deep(span)) } else { work(self) }
+    }
+
+    /// Looks how far the stack of this thread reaches: at every entrance, for the state may have come from another one.
+    fn enter(&mut self) {
+        if FLOOR.get() == 0 {
+            FLOOR.set(stack_address().saturating_sub(UNPREPARED));
         }
-        self.depth += 1;
-        let result = work(self);
-        self.depth -= 1;
-        result
+        self.floor = FLOOR.get();
     }
 
     /// The value of a variable, or why it has none.
@@ -215,10 +248,22 @@ impl<'a> Interpreter<'a> {
     }
 }
 
+#[cold]
+fn too_deep(span: Span) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error("too-deep", "functions call each other without end", span)
+            .label("the nesting was given up here")
+            .help("check that the recursion comes to an end"),
+    )
+}
+
 /// Why an operation has no result.
 #[derive(Debug)]
 enum Failure {
-    Error { code: &'static str, message: String },
+    Error {
+        code: &'static str,
+        message: String,
+    },
     /// The interpreter lacks something: the result is unknown.
     Lacking(String),
 }

@@ -1,9 +1,13 @@
 //! The Stan language: from program text to a typed program, with everything there is to say about mistakes.
 pub mod ast;
 pub mod check;
+pub mod data;
 pub mod diagnostics;
+pub mod eval;
 pub mod format;
 pub mod front_end;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod lexer;
 pub mod migrate;
 pub mod names;

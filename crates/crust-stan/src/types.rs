@@ -166,7 +166,8 @@ impl fmt::Display for Type {
             Self::Tuple(parts) => {
                 f.write_str("tuple(")?;
                 write_list(f, parts)?;
-                return f.write_str(")");
+                // A tuple of one part has a comma behind it, like its values.
+                return f.write_str(if parts.len() == 1 { ",)" } else { ")" });
             }
             Self::Function(function) => return function.fmt(f),
         };

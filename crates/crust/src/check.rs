@@ -1,11 +1,14 @@
-//! `crust check`: what is wrong with a program, or what is in it.
+//! `crust check`: what is wrong with a program and its data, or what is in it.
 
 mod summary;
 
 use crate::arguments::{Check, Common};
 use crate::{Outcome, terminal};
 use crust_stan::check::pedantic;
-use crust_stan::diagnostics::Record;
+use crust_stan::data::{DataError, DataErrors, DataProblem, Options, read_data};
+use crust_stan::diagnostics::{Record, Severity};
+use crust_stan::eval::Limits;
+use crust_stan::format::{format, format_functions};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::render::render;
 use crust_stan::source::IncludeFiles;
@@ -17,62 +20,111 @@ use summary::Summary;
 
 /// What `--json` writes.
 #[derive(Serialize)]
-struct Report {
-    file: String,
+struct Report<'a> {
+    file: &'a str,
     ok: bool,
     diagnostics: Vec<Record>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    summary: Option<Summary>,
+    summary: Option<&'a Summary>,
 }
 
 pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
     let name = arguments.model.display().to_string();
-    let text = read_program(&arguments.model)?;
+    let text = read_text("program", &arguments.model)?;
     let loader = IncludeFiles { folders: arguments.include_path.clone() };
     let mut reading = read(&name, Some(&arguments.model), &text, &loader);
     if arguments.pedantic && !reading.has_errors() {
         reading.problems.extend(pedantic(&reading.typed));
         reading.problems.sort_by_key(|p| (p.span.start, p.span.end));
     }
-    let ok = !reading.has_errors();
-    let summary = ok.then(|| Summary::new(&reading));
-    report(&reading, summary.as_ref(), arguments, common, &name)?;
-    Ok(if ok { Outcome::Fine } else { Outcome::BadInput })
-}
-
-fn report(
-    reading: &Reading,
-    summary: Option<&Summary>,
-    arguments: &Check,
-    common: &Common,
-    name: &str,
-) -> Result<(), String> {
-    let on_stdout = common.json.as_deref() == Some(Path::new("-"));
-    if !on_stdout {
-        show_problems(reading, common.quiet);
-    }
-    if arguments.canonical && summary.is_some() && !on_stdout {
-        terminal::say(crust_stan::format::format(&reading.ast, &reading.comments, &reading.source).trim_end());
-    } else if let Some(summary) = summary.filter(|_| !on_stdout && !common.quiet) {
-        terminal::say(&summary.text(name));
-    }
-    if let Some(file) = &common.json {
-        let diagnostics = reading.problems.iter().map(|p| p.record(&reading.source)).collect();
-        let report = Report { file: name.to_owned(), ok: summary.is_some(), diagnostics, summary: summary.cloned() };
-        let json = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
-        if on_stdout {
-            terminal::say(&json);
-        } else {
-            std::fs::write(file, json + "\n").map_err(|e| format!("cannot write {}: {e}", file.display()))?;
+    let summary = if reading.has_errors() {
+        Err(None)
+    } else {
+        match &arguments.data {
+            None => Ok(Summary::of_program(&reading)),
+            Some(path) => summary_with_data(&reading, path)?.map_err(Some),
+        }
+    };
+    let json_on_stdout = common.json.as_deref() == Some(Path::new("-"));
+    if !json_on_stdout {
+        show_problems(&reading, summary.as_ref().err().and_then(Option::as_ref), common.quiet);
+        match &summary {
+            Ok(_) if arguments.canonical => terminal::say(canonical(&reading, &arguments.model).trim_end()),
+            Ok(summary) if !common.quiet => terminal::say(&summary.text(&name)),
+            _ => {}
         }
     }
-    Ok(())
+    if let Some(file) = &common.json {
+        write_report(file, &name, &reading, summary.as_ref())?;
+    }
+    Ok(if summary.is_ok() { Outcome::Fine } else { Outcome::BadInput })
+}
+
+/// Reads the data and runs transformed data, as far as sizes need it. The outer error is a file that cannot be read.
+fn summary_with_data(reading: &Reading, path: &Path) -> Result<Result<Summary, DataErrors>, String> {
+    let json = read_text("data", path)?;
+    let name = path.display().to_string();
+    let options = Options { name: &name, ..Options::default() };
+    let limits = Limits::default();
+    let program_error = |problem: Box<_>| DataErrors { problems: vec![DataProblem::Program(*problem)] };
+    let data = read_data(&reading.typed, &reading.source, &json, &options);
+    Ok(data.and_then(|data| {
+        let data = data.transformed(&reading.typed, limits).map_err(program_error)?;
+        Summary::with_data(reading, &data, limits).map_err(program_error)
+    }))
+}
+
+fn write_report(
+    file: &Path,
+    name: &str,
+    reading: &Reading,
+    summary: Result<&Summary, &Option<DataErrors>>,
+) -> Result<(), String> {
+    let mut diagnostics: Vec<_> = reading.problems.iter().map(|p| p.record(&reading.source)).collect();
+    for problem in summary.err().into_iter().flatten().flat_map(|e| &e.problems) {
+        diagnostics.push(match problem {
+            DataProblem::Program(problem) => problem.record(&reading.source),
+            DataProblem::Data(error) => data_record(error),
+        });
+    }
+    let report = Report { file: name, ok: summary.is_ok(), diagnostics, summary: summary.ok() };
+    let json = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
+    if file == Path::new("-") {
+        terminal::say(&json);
+        return Ok(());
+    }
+    std::fs::write(file, json + "\n").map_err(|e| format!("cannot write {}: {e}", file.display()))
+}
+
+/// A mistake in the data in the form that all diagnostics have.
+fn data_record(error: &DataError) -> Record {
+    let (line, column) = (error.line.unwrap_or(1), error.column.unwrap_or(1));
+    let facts = [("expected", &error.expected), ("found", &error.found), ("declared", &error.declared)];
+    Record {
+        severity: Severity::Error,
+        code: error.code,
+        file: error.file.clone(),
+        line,
+        column,
+        end_line: line,
+        end_column: column,
+        message: error.message.clone(),
+        label: error.place.clone(),
+        notes: facts.iter().filter_map(|(word, fact)| fact.as_ref().map(|f| format!("{word} {f}"))).collect(),
+        help: error.help.clone(),
+    }
+}
+
+fn canonical(reading: &Reading, path: &Path) -> String {
+    let only_functions = path.extension().is_some_and(|e| e == "stanfunctions");
+    let print = if only_functions { format_functions } else { format };
+    print(&reading.ast, &reading.comments, &reading.source)
 }
 
 /// Warnings of one kind beyond this many are counted, not shown: a program in retired syntax has one on every line.
 const MOST_OF_A_KIND: usize = 5;
 
-fn show_problems(reading: &Reading, quiet: bool) {
+fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) {
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
     let mut errors = 0;
     for problem in &reading.problems {
@@ -88,24 +140,27 @@ fn show_problems(reading: &Reading, quiet: bool) {
         terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
     }
     for (code, seen) in warnings.into_iter().filter(|(_, seen)| *seen > MOST_OF_A_KIND && !quiet) {
-        terminal::complain(&format!(
-            "… and {} more warnings of the kind `{code}`; `--json` has all\n",
-            seen - MOST_OF_A_KIND
-        ));
+        let more = seen - MOST_OF_A_KIND;
+        terminal::complain(&format!("… and {more} more warnings of the kind `{code}`; `--json` has all\n"));
+    }
+    if let Some(data) = data {
+        errors += data.problems.len();
+        terminal::complain(&data.render(&reading.source, terminal::colour()));
     }
     if errors > 0 {
         terminal::error(&format!("{errors} {} found", if errors == 1 { "mistake" } else { "mistakes" }));
     }
 }
 
-/// The text of a program. Bytes that are not UTF-8 can only stand in comments and texts, where they do no harm.
-fn read_program(path: &Path) -> Result<String, String> {
+/// The text of a file, or of standard input for `-`. Bytes that are not UTF-8 can only stand in comments and texts of a
+/// program, where they do no harm; in data they end up in an error.
+fn read_text(what: &str, path: &Path) -> Result<String, String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
     } else {
         std::fs::read(path)
     };
-    let bytes = bytes.map_err(|e| format!("cannot read the program {}: {e}", path.display()))?;
+    let bytes = bytes.map_err(|e| format!("cannot read the {what} {}: {e}", path.display()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

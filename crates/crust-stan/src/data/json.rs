@@ -132,7 +132,8 @@ impl Parser<'_> {
     fn error(&self, expected: &str) -> JsonError {
         let found = match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             None => "the end of the file".to_owned(),
-            Some(c) => format!("`{}`", c.escape_debug()),
+            Some(c) if c.is_control() => format!("`{}`", c.escape_default()),
+            Some(c) => format!("`{c}`"),
         };
         let help = match self.peek() {
             Some(b'\'') => Some("JSON strings stand in double quotes"),
@@ -430,7 +431,10 @@ mod tests {
 
     #[test]
     fn numbers_as_in_stan() {
-        assert_eq!(numbers("[1, -2147483648, 2147483647, -0]"), (vec![1.0, -2_147_483_648.0, 2_147_483_647.0, 0.0], None));
+        assert_eq!(
+            numbers("[1, -2147483648, 2147483647, -0]"),
+            (vec![1.0, -2_147_483_648.0, 2_147_483_647.0, 0.0], None)
+        );
         assert_eq!(numbers("[1,2.0]").1, Some(1));
         assert_eq!(numbers("[2147483648]"), (vec![2_147_483_648.0], Some(0)));
         assert_eq!(numbers("[99999999999999999999, 1e2, 1E+2,1e-2]").0, [1e20, 100.0, 100.0, 0.01]);
@@ -442,8 +446,31 @@ mod tests {
 
     #[test]
     fn what_stan_refuses() {
-        for text in ["+1", "01", ".5", "1.", "1e", "-", "1e400", "nan", "[1,]", "[1 2]", "{\"a\":1,}", "{a:1}", "'a'",
-            "\"a", "[", "{", "{}x", "", " ", "tru", "\"\\x\"", "\"\\ud800\"", "// x"] {
+        for text in [
+            "+1",
+            "01",
+            ".5",
+            "1.",
+            "1e",
+            "-",
+            "1e400",
+            "nan",
+            "[1,]",
+            "[1 2]",
+            "{\"a\":1,}",
+            "{a:1}",
+            "'a'",
+            "\"a",
+            "[",
+            "{",
+            "{}x",
+            "",
+            " ",
+            "tru",
+            "\"\\x\"",
+            "\"\\ud800\"",
+            "// x",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
         assert_eq!(error("{\"a\": [1, 2"), "11: expected `,` or `]`, found the end of the file");

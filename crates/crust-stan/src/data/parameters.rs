@@ -27,12 +27,7 @@ pub struct ParameterInfo {
 }
 
 /// The parameters block. `data` should have been through [`Data::transformed`], for sizes that depend on it.
-pub fn parameter_table(
-    program: &Program,
-    source: &Source,
-    data: &Data,
-    limits: Limits,
-) -> Outcome<Vec<ParameterInfo>> {
+pub fn parameter_table(program: &Program, source: &Source, data: &Data, limits: Limits) -> Outcome<Vec<ParameterInfo>> {
     table(program, source, data, limits, BlockKind::Parameters)
 }
 
@@ -142,11 +137,10 @@ fn dimension(ty: &SizedType, shape: &Shape) -> Outcome<usize> {
             let one = dimension(element, &inner)?;
             outer.iter().try_fold(one, |product, &n| product.checked_mul(n)).ok_or_else(too_large)
         }
-        (SizedKind::Tuple(types), Item::Tuple(shapes)) => {
-            types.iter().zip(shapes).try_fold(0_usize, |sum, (ty, shape)| {
-                sum.checked_add(dimension(ty, shape)?).ok_or_else(too_large)
-            })
-        }
+        (SizedKind::Tuple(types), Item::Tuple(shapes)) => types
+            .iter()
+            .zip(shapes)
+            .try_fold(0_usize, |sum, (ty, shape)| sum.checked_add(dimension(ty, shape)?).ok_or_else(too_large)),
         (SizedKind::Special { special, sizes }, Item::Cell(cell)) => special_dimension(ty, *special, sizes, *cell),
         _ => shape.numbers().ok_or_else(too_large),
     }

@@ -23,10 +23,17 @@ pub(super) struct Trouble {
 enum TroubleKind {
     /// Another number of elements, or of dimensions.
     Size,
-    /// Neither a number nor an array.
-    Type(String),
+    /// Not what is wanted: a number, or an array.
+    Type {
+        found: String,
+        wanted: &'static str,
+    },
     /// Not an integer, though the variable is an `int`.
-    NotInt { written: String, value: f64, more: usize },
+    NotInt {
+        written: String,
+        value: f64,
+        more: usize,
+    },
     /// A tuple that is not an object.
     NotTuple,
     MissingPart(u32),
@@ -100,7 +107,7 @@ fn spread<'n>(
             trouble(path, json::element_at(json, node.at, 0), TroubleKind::NotTuple)
         }
         Kind::Array(_) | Kind::Numbers(_) => trouble(path, node.at, TroubleKind::Size),
-        _ => trouble(path, node.at, TroubleKind::Type(describe(node))),
+        _ => trouble(path, node.at, TroubleKind::Type { found: describe(node), wanted: "an array" }),
     }
 }
 
@@ -236,7 +243,10 @@ impl Flat<'_> {
                     Ok(())
                 }
                 Some(_) => trouble(path, node.at, TroubleKind::Size),
-                None => trouble(path, node.at, TroubleKind::Type(describe(node))),
+                None => {
+                    let wanted = if dims.is_empty() { "a number" } else { "an array" };
+                    trouble(path, node.at, TroubleKind::Type { found: describe(node), wanted })
+                }
             },
         }
     }
@@ -312,7 +322,11 @@ fn describe(node: &Node) -> String {
             if odd == 0 {
                 format!("{rows} of {first} parts that differ in size")
             } else {
-                format!("{rows} of different length: row 1 has {}, row {} has {other}", counted(first, "value"), odd + 1)
+                format!(
+                    "{rows} of different length: row 1 has {}, row {} has {other}",
+                    counted(first, "value"),
+                    odd + 1
+                )
             }
         }
         None => format!("{}, some of them arrays and some not", counted(nodes.len(), "element")),
@@ -329,21 +343,27 @@ fn list(items: impl Iterator<Item = String>, between: &str) -> String {
 
 /// Where the part of a value stands to which a path leads; as near as the path can be followed.
 pub(super) fn find(json: &str, root: &Node, path: &[Step]) -> usize {
+    match follow(root, path) {
+        Ok(node) => node.at,
+        Err((node, index)) => json::element_at(json, node.at, index),
+    }
+}
+
+/// The node to which a path leads, or the packed array and the index in it.
+fn follow<'n>(root: &'n Node, path: &[Step]) -> Result<&'n Node, (&'n Node, usize)> {
     let mut node = root;
     for step in path {
         node = match (&node.kind, step) {
             (Kind::Array(nodes), Step::Index(i)) if *i < nodes.len() => &nodes[*i],
-            (Kind::Numbers(list), Step::Index(i)) if *i < list.values.len() => {
-                return json::element_at(json, node.at, *i);
-            }
+            (Kind::Numbers(list), Step::Index(i)) if *i < list.values.len() => return Err((node, *i)),
             (Kind::Object(members), Step::Part(k)) => match members.iter().find(|m| m.key == k.to_string()) {
                 Some(member) => &member.value,
-                None => return node.at,
+                None => return Ok(node),
             },
-            _ => return node.at,
+            _ => return Ok(node),
         };
     }
-    node.at
+    Ok(node)
 }
 
 impl Trouble {
@@ -354,12 +374,16 @@ impl Trouble {
                 let error = DataError::new("data-size", format!("`{name}` has another size than declared"));
                 size_help(error, shape, node)
             }
-            TroubleKind::Type(found) => {
-                let error = DataError::new("data-type", format!("`{at}` is {found}, not a number or an array"));
+            TroubleKind::Type { found, wanted } => {
+                let error = DataError::new("data-type", format!("`{at}` is {found}, not {wanted}"));
                 type_help(error, found)
             }
             TroubleKind::NotInt { written, value, more } => {
-                let more = if *more == 0 { String::new() } else { format!(", and so are {more} more") };
+                let more = match more {
+                    0 => String::new(),
+                    1 => " (nor is 1 other)".into(),
+                    n => format!(" (nor are {n} others)"),
+                };
                 let error = DataError::new("data-int", format!("`{at}` is {written}, not an int{more}"));
                 int_help(error, *value)
             }
@@ -371,7 +395,12 @@ impl Trouble {
         };
         error.expected = Some(shape.to_string());
         if matches!(self.kind, TroubleKind::Size | TroubleKind::NotTuple) {
-            error.found = Some(describe(node));
+            // Inside a tuple, what is found there says more than what the whole is.
+            let inside = self.path.iter().any(|step| matches!(step, Step::Part(_)));
+            error.found = Some(match follow(node, &self.path) {
+                Ok(part) if inside => format!("{} in {at}", describe(part)),
+                _ => describe(node),
+            });
         }
         if !self.path.is_empty() {
             error.place = Some(at);
@@ -397,7 +426,9 @@ fn size_help(error: DataError, shape: &Shape, node: &Node) -> DataError {
         _ if complex && found[..] == expected[..expected.len() - 1] => {
             error.help("a complex number is written as its real and imaginary part: [1.5, -2]")
         }
-        ([a, b], [c, d]) if (a, b) == (d, c) && a != b => error.help("rows and columns look exchanged: write row by row"),
+        ([a, b], [c, d]) if (a, b) == (d, c) && a != b => {
+            error.help("rows and columns look exchanged: write row by row")
+        }
         (expected, &[n]) if expected.len() > 1 && n == expected.iter().product::<usize>() => {
             error.help("write it as nested arrays, outermost index first: a matrix is an array of its rows")
         }
@@ -411,7 +442,12 @@ fn type_help(error: DataError, found: &str) -> DataError {
         "null" | "the string \"NA\"" => {
             error.help("Stan has no missing values: leave them out, and say in the data which ones are there")
         }
-        _ => match found.trim_start_matches("the string ").trim_matches('"').to_lowercase().trim_start_matches(['+', '-']) {
+        _ => match found
+            .trim_start_matches("the string ")
+            .trim_matches('"')
+            .to_lowercase()
+            .trim_start_matches(['+', '-'])
+        {
             "nan" => error.help("write \"NaN\""),
             "inf" | "infinity" => error.help("write \"Inf\" or \"-Inf\""),
             word if word.parse::<f64>().is_ok() => error.help("write the number without quotes"),

@@ -45,8 +45,8 @@ impl Violation {
     pub fn message(&self) -> String {
         let more = match self.more {
             0 => String::new(),
-            1 => " (so must 1 other)".into(),
-            n => format!(" (so must {n} others)"),
+            1 => " (1 other breaks this, too)".into(),
+            n => format!(" ({n} others break this, too)"),
         };
         format!("`{}` {}, but {}{more}", self.place(), self.found, self.requirement)
     }
@@ -135,6 +135,8 @@ fn bounds(
         (&constraint.lower, |x, bound| x >= bound, "must be at least"),
         (&constraint.upper, |x, bound| x <= bound, "must be at most"),
     ];
+    // NaN is within no bound; that is said once.
+    let mut nan_is_said = false;
     for (bound, holds, words) in sides {
         let Some(e) = bound else { continue };
         let bound = interpreter.expression(e)?;
@@ -145,8 +147,11 @@ fn bounds(
             let message = format!("the bound of `{name}` is {}, which does not fit {}", text(bound), text(value));
             return Err(Box::new(Diagnostic::error("size-mismatch", message, e.span)));
         }
-        let mut bad = numbers.iter().enumerate().filter(|(i, x)| !holds(**x, limits[i % limits.len()]));
+        let skip_nan = nan_is_said;
+        let wrong = |i: usize, x: f64| !(holds(x, limits[i % limits.len()]) || skip_nan && x.is_nan());
+        let mut bad = numbers.iter().enumerate().filter(|(i, x)| wrong(*i, **x));
         let Some((at, x)) = bad.next() else { continue };
+        nan_is_said = true;
         let limit = limits[at % limits.len()];
         found.push(Violation {
             name: name.to_owned(),
@@ -296,11 +301,7 @@ fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
 
 fn unit_length(numbers: &[f64], at: &[usize], requirement: &str) -> Option<Fault> {
     let squares: f64 = numbers.iter().map(|x| x * x).sum();
-    if near(squares, 1.0) {
-        None
-    } else {
-        fault(at, format!("has squares that sum to {squares}"), requirement)
-    }
+    if near(squares, 1.0) { None } else { fault(at, format!("has squares that sum to {squares}"), requirement) }
 }
 
 fn ordered(numbers: &[f64]) -> Option<Fault> {
@@ -330,7 +331,9 @@ fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
         }
         match (is_vector, by_column) {
             (true, _) => fault(&[], format!("sums to {sum}"), "must sum to 1"),
-            (_, true) => fault(&[], format!("has a column {} that sums to {sum}", line + 1), "all columns must sum to 1"),
+            (_, true) => {
+                fault(&[], format!("has a column {} that sums to {sum}", line + 1), "all columns must sum to 1")
+            }
             (_, false) => fault(&[line], format!("sums to {sum}"), "all rows must sum to 1"),
         }
     })

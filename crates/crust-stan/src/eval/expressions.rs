@@ -10,6 +10,7 @@ use crate::types::Type;
 use crate::value::{Cell, Complex, Item, Numbers, Selector, Tensor, Tuple, Value};
 
 impl Interpreter<'_> {
+    #[inline]
     pub(super) fn eval(&mut self, e: &Expr) -> Outcome<Value> {
         match &e.kind {
             ExprKind::Int(n) => i32::try_from(*n).map(Value::Int).map_err(|_| {
@@ -19,14 +20,15 @@ impl Interpreter<'_> {
             ExprKind::Real(x) => Ok(Value::Real(*x)),
             ExprKind::Imaginary(im) => Ok(Value::Complex(Complex { re: 0.0, im: *im })),
             ExprKind::Variable(id) => Ok(self.variable(*id, e.span)),
-            _ => {
-                self.spend(1, e.span)?;
-                self.deeper(e.span, |this| this.compound(e))
-            }
+            _ => self.compound(e),
         }
     }
 
     fn compound(&mut self, e: &Expr) -> Outcome<Value> {
+        self.spend(1, e.span)?;
+        if super::stack_address() < self.floor {
+            return Err(super::too_deep(e.span));
+        }
         match &e.kind {
             ExprKind::Binary { op, left, right } => self.binary(*op, left, right, e.span),
             ExprKind::Index { base, indices } => self.index(base, indices, e.span),
@@ -100,12 +102,14 @@ impl Interpreter<'_> {
         let (root, selectors) = match self.plain_path(base, indices, &mut buffer)? {
             Some(Err(unknown)) => return Ok(Value::Unavailable(unknown)),
             Some(Ok((root, count))) => {
-                let value = self.eval(root)?;
-                if let Value::Tensor(tensor) = &value
+                // The usual case first: an element of a variable, read where it lies.
+                if let ExprKind::Variable(id) = root.kind
+                    && let Some(Value::Tensor(tensor)) = self.get(id)
                     && let Ok(at) = tensor.place(&buffer[..count])
                 {
                     return Ok(tensor.scalar(at));
                 }
+                let value = self.eval(root)?;
                 (value, buffer[..count].iter().map(|&i| Selector::One(i)).collect())
             }
             None => {
@@ -141,9 +145,6 @@ impl Interpreter<'_> {
         indices: &'e [Index],
         buffer: &mut [i32; MAX_FAST_INDICES],
     ) -> Outcome<Option<Known<(&'e Expr, usize)>>> {
-        if indices.iter().any(Index::is_multiple) {
-            return Ok(None);
-        }
         let mut start = (base, 0);
         if let ExprKind::Index { base: inner, indices: first } = &base.kind {
             match self.plain_path(inner, first, buffer)? {
@@ -183,21 +184,18 @@ impl Interpreter<'_> {
         let variables = self.function_variables(id);
         // A function that is already running has its variables put aside for the time of the call.
         let recursive = self.functions[id.0 as usize].active > 0;
-        let aside: Vec<Option<Value>> = if recursive {
-            variables.iter().map(|v| self.frame[v.0 as usize].take()).collect()
-        } else {
-            Vec::new()
-        };
+        let aside: Vec<Option<Value>> =
+            if recursive { variables.iter().map(|v| self.frame[v.0 as usize].take()).collect() } else { Vec::new() };
         self.functions[id.0 as usize].active += 1;
         for (variable, value) in function.arguments.iter().zip(values) {
             self.set(*variable, value);
         }
         let result = self.deeper(span, |this| this.function_body(id, span));
         self.functions[id.0 as usize].active -= 1;
-        if recursive {
-            for (variable, value) in variables.iter().zip(aside) {
-                self.frame[variable.0 as usize] = value;
-            }
+        // Without recursion they are cleared: a container that an argument still held would be copied when it is written to.
+        let mut aside = aside.into_iter();
+        for variable in variables.iter() {
+            self.frame[variable.0 as usize] = aside.next().flatten();
         }
         result
     }

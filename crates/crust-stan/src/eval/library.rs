@@ -108,7 +108,10 @@ impl Args<'_> {
         let n = self.int(i)?;
         match usize::try_from(n) {
             Ok(n) => Ok(n),
-            Err(_) => fail("negative-size", format!("argument {} of `{}` is {n}: a size must not be negative", i + 1, self.name)),
+            Err(_) => fail(
+                "negative-size",
+                format!("argument {} of `{}` is {n}: a size must not be negative", i + 1, self.name),
+            ),
         }
     }
 

@@ -61,7 +61,8 @@ impl Interpreter<'_> {
     pub(super) fn replace(&mut self, variable: VariableId, value: Value, ty: &Type, span: Span) -> Outcome<()> {
         let value = value.promoted(ty);
         let slot = &mut self.frame[variable.0 as usize];
-        let old = slot.as_ref().and_then(|old| if ty.is_scalar() { None } else { old.shape() });
+        let is_known = !matches!(value, Value::Unavailable(_));
+        let old = slot.as_ref().and_then(|old| if is_known && ty.is_scalar() { None } else { old.shape() });
         if let Value::Unavailable(unknown) = value {
             let shape = old.or_else(|| unknown.shape.clone());
             *slot = Some(Value::Unavailable(Arc::new(Unavailable { shape, ..(*unknown).clone() })));
@@ -192,11 +193,7 @@ impl Interpreter<'_> {
 
     /// Evaluates indices that are all single integers into `buffer`: the common case, without allocation. `None` where
     /// they are not of that kind.
-    pub(super) fn plain_indices(
-        &mut self,
-        indices: &[Index],
-        buffer: &mut [i32],
-    ) -> Outcome<Option<Known<usize>>> {
+    pub(super) fn plain_indices(&mut self, indices: &[Index], buffer: &mut [i32]) -> Outcome<Option<Known<usize>>> {
         if indices.len() > buffer.len() || indices.iter().any(Index::is_multiple) {
             return Ok(None);
         }

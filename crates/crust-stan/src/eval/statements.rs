@@ -22,6 +22,7 @@ pub(super) enum Flow {
 impl Interpreter<'_> {
     /// Runs statements of a block.
     pub fn run(&mut self, statements: &[Stmt]) -> Outcome<()> {
+        self.enter();
         self.sequence(statements).map(|_| ())
     }
 
@@ -87,7 +88,7 @@ impl Interpreter<'_> {
     fn declare(&mut self, variable: VariableId, initial: Option<&Expr>) -> Outcome<()> {
         let program = self.program;
         let Some(declared) = &program.variable(variable).declared else { return Ok(()) };
-        let value = match self.shape(declared)? {
+        let value = match self.declared_shape(declared)? {
             Ok(shape) => {
                 self.spend(shape.numbers().unwrap_or(0) as u64, declared.span)?;
                 Value::unset(&shape)

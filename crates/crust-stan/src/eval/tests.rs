@@ -17,9 +17,9 @@ fn run_with(text: &str, limits: Limits) -> Result<Vec<String>, String> {
     let reading = read(text);
     on_deep_stack(|| {
         let mut interpreter = Interpreter::new(&reading.typed, limits);
-        interpreter.transformed_data().map_err(|d| {
-            format!("{}: {} <{}>", d.code, d.message, reading.source.slice(d.span))
-        })?;
+        interpreter
+            .transformed_data()
+            .map_err(|d| format!("{}: {} <{}>", d.code, d.message, reading.source.slice(d.span)))?;
         let names = reading.typed.declared_in(BlockKind::TransformedData);
         Ok(names
             .map(|id| {
@@ -197,6 +197,9 @@ fn endless_programs_are_stopped() {
     let text = "functions { int f(int n) { return f(n + 1) + 1; } } transformed data { int x = f(1); }";
     let error = run(text).expect_err("endless");
     assert!(error.starts_with("too-deep"), "{error}");
+    let reading = read(text);
+    let unprepared = Interpreter::new(&reading.typed, Limits::default()).transformed_data().expect_err("endless");
+    assert_eq!(unprepared.code, "too-deep", "also on the stack of a test thread");
     let deep = "functions { int f(int n) { if (n == 0) return 0; return 1 + f(n - 1); } }
         transformed data { int x = f(3000); }";
     assert_eq!(run(deep).expect("deep, but not endless"), ["x = 3000"]);

@@ -258,10 +258,9 @@ impl Parser<'_> {
         }
         match left.kind {
             ExprKind::Call(call) => {
-                if let Some(problem) = messages::foreign_statement(&call.function) {
-                    if self.is(TokenKind::OpenBrace) {
-                        return Err(self.report(problem));
-                    }
+                let foreign = messages::foreign_statement(&call.function).filter(|_| self.is(TokenKind::OpenBrace));
+                if let Some(problem) = foreign {
+                    return Err(self.report(problem));
                 }
                 self.semicolon("after the call")?;
                 Ok(StmtKind::Call(call))

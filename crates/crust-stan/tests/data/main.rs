@@ -49,12 +49,12 @@ fn indented(text: &str) -> String {
 fn read_document(text: &str) -> Document {
     let starts = |line: &&str| line.starts_with("case: ");
     let lines: Vec<&str> = text.lines().collect();
-    let first = lines.iter().position(|line| starts(&line)).unwrap_or(lines.len());
+    let first = lines.iter().position(|line| starts(line)).unwrap_or(lines.len());
     let program_at = lines.iter().position(|line| *line == "program:").expect("a document has a program");
     let mut cases = Vec::new();
     let mut rest = &lines[first..];
     while let Some((title, body)) = rest.split_first() {
-        let end = body.iter().position(|line| starts(&line)).unwrap_or(body.len());
+        let end = body.iter().position(|line| starts(line)).unwrap_or(body.len());
         let gives = body[..end].iter().position(|line| *line == "gives:").unwrap_or(end);
         cases.push(Case {
             name: title.trim_start_matches("case: ").to_owned(),
@@ -136,4 +136,37 @@ fn documents_say_what_is_given() {
     }
     assert!(count > 50, "only {count} cases were found");
     assert!(update || failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// The numbers in a text, in order.
+fn numbers(text: &str) -> Vec<f64> {
+    let is_number = |c: char| c.is_ascii_digit() || "+-.e".contains(c);
+    text.split(|c: char| !is_number(c)).filter_map(|word| word.parse().ok()).collect()
+}
+
+/// `real_stan/library.stan` was run by Stan 2.39 (the tool `realstan` of this project builds it), which printed
+/// `real_stan/library.txt` with six digits.
+#[test]
+fn the_interpreter_computes_what_stan_computes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_stan");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("readable");
+    let reading = front_end::read("library.stan", None, &read("library.stan"), &NoIncludes);
+    assert!(!reading.has_errors(), "{:?}", reading.problems);
+    let program = &reading.typed;
+    let data = read_data(program, &reading.source, "{}", &Options::default()).expect("there is nothing to read");
+    let data = data.transformed(program, Limits::default()).expect("runs");
+    let mut different = Vec::new();
+    let golden = read("library.txt");
+    for line in golden.lines() {
+        let (name, expected) = line.split_once(' ').expect("a name and a value");
+        let given = data.by_name(program, name).expect("a variable").to_string();
+        let (x, y) = (numbers(expected), numbers(&given));
+        let close = x.iter().zip(&y).all(|(x, y)| (x - y).abs() <= 1e-5 * x.abs().max(1e-3));
+        let brackets = |text: &str| text.chars().filter(|c| "[]".contains(*c)).collect::<String>();
+        if x.len() != y.len() || !close || brackets(expected) != brackets(&given) {
+            different.push(format!("{name}: Stan has {expected}, given is {given}"));
+        }
+    }
+    assert!(golden.lines().count() > 80);
+    assert!(different.is_empty(), "{}", different.join("\n"));
 }

@@ -114,7 +114,9 @@ fn append_array(a: &Args, x: &Value, y: &Value) -> Answer {
             array[0] += t.array[0];
             match (&s.numbers, &t.numbers) {
                 (Numbers::Int(x), Numbers::Int(y)) => Ok(Tensor::ints(array, [x.as_slice(), y].concat()).into()),
-                _ if s.cell.is_complex() != t.cell.is_complex() => a.error("argument-type", "the elements differ in type"),
+                _ if s.cell.is_complex() != t.cell.is_complex() => {
+                    a.error("argument-type", "the elements differ in type")
+                }
                 (x, y) => {
                     let cell = if s.cell == Cell::Int { t.cell } else { s.cell };
                     Ok(Tensor::reals(array, cell, [x.to_reals(), y.to_reals()].concat()).into())
@@ -234,9 +236,7 @@ fn to_matrix(a: &Args) -> Answer {
         ([], Cell::Vector(n)) => (n, 1, numbers),
         ([], Cell::RowVector(n)) => (1, n, numbers),
         ([], Cell::Matrix(r, c)) => (r, c, numbers),
-        (&[rows], Cell::RowVector(cols)) | (&[rows, cols], _) => {
-            (rows, cols, transposed(&numbers, cols, rows, unit))
-        }
+        (&[rows], Cell::RowVector(cols)) | (&[rows, cols], _) => (rows, cols, transposed(&numbers, cols, rows, unit)),
         _ => return a.error("argument-type", "this does not make a matrix"),
     };
     Ok(Tensor::reals(Vec::new(), Cell::Matrix(rows, cols).with_complex(complex), numbers).into())

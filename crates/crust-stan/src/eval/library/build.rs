@@ -140,5 +140,6 @@ fn linspaced_int(a: &Args) -> Answer {
         }
     };
     let numbers = (0..steps).map(|i| i32::try_from(number(i))).collect::<Result<_, _>>();
-    numbers.map_or_else(|_| a.error("integer-overflow", "a number does not fit Stan's int"), |v| Ok(Value::int_array(v)))
+    numbers
+        .map_or_else(|_| a.error("integer-overflow", "a number does not fit Stan's int"), |v| Ok(Value::int_array(v)))
 }

@@ -6,24 +6,30 @@ use crate::eval::{Failure, fail};
 use crate::value::{Cell, Complex, Item, Numbers, Shape, Tensor, Value};
 
 pub(super) const TABLE: &[Function] = &[
-    of_shape("size", |a| from_shape(a, |s| match (s.array.first(), &s.item) {
-        (Some(&n), _) => Some(n),
-        (None, Item::Cell(cell)) => Some(cell.scalars()),
-        _ => None,
-    })),
+    of_shape("size", |a| {
+        from_shape(a, |s| match (s.array.first(), &s.item) {
+            (Some(&n), _) => Some(n),
+            (None, Item::Cell(cell)) => Some(cell.scalars()),
+            _ => None,
+        })
+    }),
     of_shape("num_elements", |a| from_shape(a, Shape::scalars)),
-    of_shape("rows", |a| from_shape(a, |s| match s.item {
-        Item::Cell(Cell::Vector(n) | Cell::ComplexVector(n)) => Some(n),
-        Item::Cell(Cell::RowVector(_) | Cell::ComplexRowVector(_)) => Some(1),
-        Item::Cell(Cell::Matrix(r, _) | Cell::ComplexMatrix(r, _)) => Some(r),
-        _ => None,
-    })),
-    of_shape("cols", |a| from_shape(a, |s| match s.item {
-        Item::Cell(Cell::Vector(_) | Cell::ComplexVector(_)) => Some(1),
-        Item::Cell(Cell::RowVector(n) | Cell::ComplexRowVector(n)) => Some(n),
-        Item::Cell(Cell::Matrix(_, c) | Cell::ComplexMatrix(_, c)) => Some(c),
-        _ => None,
-    })),
+    of_shape("rows", |a| {
+        from_shape(a, |s| match s.item {
+            Item::Cell(Cell::Vector(n) | Cell::ComplexVector(n)) => Some(n),
+            Item::Cell(Cell::RowVector(_) | Cell::ComplexRowVector(_)) => Some(1),
+            Item::Cell(Cell::Matrix(r, _) | Cell::ComplexMatrix(r, _)) => Some(r),
+            _ => None,
+        })
+    }),
+    of_shape("cols", |a| {
+        from_shape(a, |s| match s.item {
+            Item::Cell(Cell::Vector(_) | Cell::ComplexVector(_)) => Some(1),
+            Item::Cell(Cell::RowVector(n) | Cell::ComplexRowVector(n)) => Some(n),
+            Item::Cell(Cell::Matrix(_, c) | Cell::ComplexMatrix(_, c)) => Some(c),
+            _ => None,
+        })
+    }),
     of_shape("dims", dims),
     plain("sum", |a| total(a, i32::checked_add, 0, |z, w| z + w, Complex { re: 0.0, im: 0.0 })),
     plain("prod", |a| total(a, i32::checked_mul, 1, |z, w| z * w, Complex { re: 1.0, im: 0.0 })),
