@@ -185,8 +185,14 @@ fn without_target(e: &Expr) -> Option<Expr> {
     let right = (**right).clone();
     Some(match op {
         BinaryOp::Subtract => {
-            let (span, kind) = (right.span, ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(right) });
-            Expr { kind, span }
+            let span = right.span;
+            let operand = match right.kind {
+                ExprKind::Binary { .. } | ExprKind::Ternary { .. } => {
+                    Expr { kind: ExprKind::Paren(Box::new(right)), span }
+                }
+                _ => right,
+            };
+            Expr { kind: ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(operand) }, span }
         }
         _ => right,
     })

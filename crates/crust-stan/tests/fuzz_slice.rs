@@ -115,6 +115,7 @@ fn damaged_programs_never_crash_or_hang() {
     let corpus = corpus();
     assert!(corpus.len() > 900, "only {} programs", corpus.len());
     let mut random = Random(20_261_115);
+    corpus.iter().for_each(|text| fuzzing::front_end(text));
     for i in 0..6000 {
         let (text, other) = (&corpus[i % corpus.len()], &corpus[random.below(corpus.len())]);
         let damaged = damage(text, other, &mut random);

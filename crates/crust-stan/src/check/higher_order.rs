@@ -101,6 +101,10 @@ pub(super) enum Misfit {
         index: usize,
         wanted: ArgumentType,
     },
+    /// The arguments to pass on must stand in a tuple.
+    NotATuple {
+        index: usize,
+    },
     /// Fits, but depends on parameters where data are wanted.
     NotData {
         index: usize,
@@ -244,10 +248,7 @@ impl Checker {
         let functor = arguments[at].clone();
         self.check_functor_suffix(&functor, &[Suffix::None]);
         let Type::Tuple(types) = arguments[at + 1].ty.clone() else {
-            return Err(Misfit::Argument {
-                index: at + 1,
-                wanted: ArgumentType::plain(Type::Tuple(vec![Type::Unknown])),
-            });
+            return Err(Misfit::NotATuple { index: at + 1 });
         };
         let tuple = arguments[at + 1].clone();
         let (overload, ()) = self.fit_overload(&functor, |overload| {

@@ -47,14 +47,13 @@ fn indented(text: &str) -> String {
 }
 
 fn read_document(text: &str) -> Document {
-    let starts = |line: &&str| line.starts_with("case: ");
     let lines: Vec<&str> = text.lines().collect();
-    let first = lines.iter().position(|line| starts(line)).unwrap_or(lines.len());
+    let first = lines.iter().position(|line| line.starts_with("case: ")).unwrap_or(lines.len());
     let program_at = lines.iter().position(|line| *line == "program:").expect("a document has a program");
     let mut cases = Vec::new();
     let mut rest = &lines[first..];
     while let Some((title, body)) = rest.split_first() {
-        let end = body.iter().position(|line| starts(line)).unwrap_or(body.len());
+        let end = body.iter().position(|line| line.starts_with("case: ")).unwrap_or(body.len());
         let gives = body[..end].iter().position(|line| *line == "gives:").unwrap_or(end);
         cases.push(Case {
             name: title.trim_start_matches("case: ").to_owned(),

@@ -208,6 +208,10 @@ pub(in crate::check) fn higher_order_misfit(
             format!("{} of `{function}` must be `{wanted}`, found `{}`", argument_name(*index), found(*index)),
             at(*index),
         ),
+        Misfit::NotATuple { index } => {
+            let message = format!("the arguments to pass on must stand in a tuple, found `{}`", found(*index));
+            Diagnostic::error("argument-type", message, at(*index)).help("a tuple of one value is written `(a,)`")
+        }
         Misfit::NotData { index } => data_required(function, at(*index)),
     }
 }

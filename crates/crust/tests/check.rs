@@ -1,0 +1,199 @@
+//! `crust check` as a user runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn crust(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).current_dir(root()).output().expect("crust runs")
+}
+
+/// A folder for one test, gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("crust-check-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("a temporary file");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+const MODEL: &str = "examples/coins/coins.stan";
+const DATA: &str = "examples/coins/coins.json";
+
+#[test]
+fn a_valid_program_is_summarised() {
+    let output = crust(&["check", MODEL, DATA]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("unconstrained dimension 16"), "{text}");
+    assert!(text.contains("log_odds  vector<offset=centre[mint], multiplier=spread>[12]"), "{text}");
+    assert!(stderr(&output).is_empty());
+}
+
+#[test]
+fn mistakes_are_explained_with_exit_code_two() {
+    let folder = Folder::new("mistakes");
+    let model = folder.file("m.stan", "parameters { real mu; }\nmodel { mu ~ nromal(0, 1); target += nu; }\n");
+    let output = crust(&["check", &model]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert!(text.contains("did you mean `normal`?") && text.contains("m.stan:2:14"), "{text}");
+    assert!(text.contains("no variable `nu`") && text.contains("2 mistakes found"), "{text}");
+    assert!(stdout(&output).is_empty());
+}
+
+#[test]
+fn json_has_places_and_nothing_else_is_on_stdout() {
+    let folder = Folder::new("json");
+    let model = folder.file("m.stan", "model {\n  int x = 1.5;\n}\n");
+    let output = crust(&["check", "--json", &model]);
+    assert_eq!(output.status.code(), Some(2));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON on stdout");
+    assert_eq!(json["ok"], false);
+    let first = &json["diagnostics"][0];
+    assert_eq!((&first["line"], &first["column"]), (&2.into(), &11.into()));
+    assert_eq!(first["code"], "assignment-type");
+    assert_eq!(first["file"], model.as_str());
+
+    let file = folder.0.join("out.json").display().to_string();
+    let output = crust(&["check", MODEL, DATA, "--json", &file]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = std::fs::read_to_string(&file).expect("the JSON file");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON in the file");
+    assert_eq!(json["unconstrained_dimension"], 16);
+    assert_eq!(json["parameters"][1]["type"], "real<lower=0>");
+}
+
+#[test]
+fn retired_syntax_passes_with_warnings_and_its_canonical_form_without() {
+    let output = crust(&["check", "examples/coins/coins-retired.stan", DATA]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("write `array[coins] int<lower=0> heads`"), "{}", stderr(&output));
+
+    let output = crust(&["check", "-q", "--canonical", "examples/coins/coins-retired.stan"]);
+    assert!(stderr(&output).is_empty());
+    let folder = Folder::new("canonical");
+    let model = folder.file("canonical.stan", &stdout(&output));
+    let output = crust(&["check", &model, DATA]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).is_empty(), "{}", stderr(&output));
+}
+
+#[test]
+fn pedantic_warnings_do_not_fail() {
+    let folder = Folder::new("pedantic");
+    let text = "data { int n; int m; }\nparameters { real a; real s; real<lower=0, upper=2> b; }\n\
+                model { s ~ gamma(1, n / 2); b ~ normal(0, 1); target += bernoulli_logit_lpmf(1 | a); }\n";
+    let model = folder.file("m.stan", text);
+    let output = crust(&["check", "--pedantic", &model]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = stderr(&output);
+    for code in ["unused-variable", "prior-support", "bounded-parameter", "no-prior", "integer-division"] {
+        assert!(text.contains(code), "no {code} in\n{text}");
+    }
+    assert!(stderr(&crust(&["check", &model])).is_empty());
+}
+
+#[test]
+fn includes_come_from_the_program_s_folder_and_the_include_path_only() {
+    let folder = Folder::new("includes");
+    std::fs::create_dir_all(folder.0.join("model")).expect("a folder");
+    std::fs::create_dir_all(folder.0.join("shared")).expect("a folder");
+    folder.file("shared/data.stan", "data { int n; }\n");
+    folder.file("secret.stan", "data { int n; }\n");
+    let model = folder.file("model/m.stan", "#include data.stan\nmodel { print(n); }\n");
+    let output = crust(&["check", &model]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("include-not-found"), "{}", stderr(&output));
+    let shared = folder.0.join("shared").display().to_string();
+    assert_eq!(crust(&["check", &model, "--include-path", &shared]).status.code(), Some(0));
+    let secret = folder.0.join("secret.stan").display().to_string();
+    for name in ["../secret.stan", secret.as_str()] {
+        let model = folder.file("model/escape.stan", &format!("#include {name}\n"));
+        let output = crust(&["check", &model]);
+        assert_eq!(output.status.code(), Some(2));
+        let text = stderr(&output);
+        assert!(text.contains("include-escapes") || text.contains("include-not-found"), "{text}");
+    }
+}
+
+/// Every kind of bad input ends in a message and exit code 2.
+#[test]
+fn bad_input_table() {
+    let folder = Folder::new("bad");
+    let data = folder.file("data.json", "{\"mints\": 3}");
+    let broken = folder.file("broken.json", "{\"mints\": 3,");
+    let empty = folder.file("empty.json", "");
+    let array = folder.file("array.json", "[1, 2]");
+    let not_text = folder.0.join("binary.stan").display().to_string();
+    std::fs::write(&not_text, [0xff, 0xfe, 0x00, 0x01]).expect("a file");
+    let folder_path = folder.0.display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["check", "no-such-file.stan"], "cannot read the program"),
+        (&["check", &folder_path], "cannot read the program"),
+        (&["check", MODEL, "no-such-data.json"], "cannot read the data"),
+        (&["check", MODEL, &data], "coins"),
+        (&["check", MODEL, &broken], "JSON"),
+        (&["check", MODEL, &empty], "JSON"),
+        (&["check", MODEL, &array], "JSON object"),
+        (&["check", &not_text], "bad-character"),
+        (&["check"], "required"),
+        (&["frobnicate"], "unrecognized subcommand"),
+        (&["check", MODEL, "--json", "no/such/folder/out.json"], "cannot write"),
+    ];
+    for (arguments, expected) in cases {
+        let output = crust(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}\n{}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{arguments:?}\n{}", stderr(&output));
+    }
+}
+
+#[test]
+fn an_empty_program_is_valid() {
+    let folder = Folder::new("empty");
+    let model = folder.file("empty.stan", "");
+    assert_eq!(crust(&["check", &model]).status.code(), Some(0));
+}
+
+/// Every `cargo run --release -- …` line of the documents works.
+#[test]
+fn commands_in_the_documents_work() {
+    let mut seen = 0;
+    for document in ["README.md", "docs/architecture.md", "docs/check.md"] {
+        let text = std::fs::read_to_string(root().join(document)).expect(document);
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("cargo run --release -- ") {
+                let arguments: Vec<&str> = rest.split_whitespace().collect();
+                let output = crust(&arguments);
+                assert_eq!(output.status.code(), Some(0), "{document}: {line}\n{}", stderr(&output));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 3, "only {seen} commands found");
+}
