@@ -396,16 +396,23 @@ impl Parser<'_> {
     }
 }
 
-/// The number that a node is, if it is one: also the strings that Stan reads as numbers.
+/// The number that a node is, if it is one: also the strings that Stan reads as numbers, in any case and with either sign.
+/// (Stan's own reader takes `"NaN"`, `"Inf"`, `"Infinity"` and the negative ones only, but files with `"-inf"` are about,
+/// and there is nothing else that they could mean.)
 pub(super) fn special(node: &Node) -> Option<Number> {
     let value = match &node.kind {
         Kind::Number(number) => return Some(*number),
-        Kind::Text(text) => match text.as_str() {
-            "NaN" => f64::NAN,
-            "Inf" | "Infinity" => f64::INFINITY,
-            "-Inf" | "-Infinity" => f64::NEG_INFINITY,
-            _ => return None,
-        },
+        Kind::Text(text) => {
+            let (word, sign) = match text.strip_prefix('-') {
+                Some(word) => (word, -1.0),
+                None => (text.strip_prefix('+').unwrap_or(text), 1.0),
+            };
+            match word.to_ascii_lowercase().as_str() {
+                "nan" => f64::NAN,
+                "inf" | "infinity" => sign * f64::INFINITY,
+                _ => return None,
+            }
+        }
         _ => return None,
     };
     Some(Number { value, is_int: false })

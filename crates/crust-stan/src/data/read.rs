@@ -448,8 +448,6 @@ fn type_help(error: DataError, found: &str) -> DataError {
             .to_lowercase()
             .trim_start_matches(['+', '-'])
         {
-            "nan" => error.help("write \"NaN\""),
-            "inf" | "infinity" => error.help("write \"Inf\" or \"-Inf\""),
             word if word.parse::<f64>().is_ok() => error.help("write the number without quotes"),
             _ => error,
         },

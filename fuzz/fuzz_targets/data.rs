@@ -1,0 +1,6 @@
+//! Any text as data for one of a few programs.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| crust_stan::fuzzing::data(bytes));
