@@ -155,7 +155,7 @@ impl<'a> Printer<'a> {
 
     fn function(&mut self, function: &'a Function) {
         match &function.returns {
-            Some(ty) => self.text(types::unsized_type(ty)),
+            Some(ty) => self.text(ty.to_string()),
             None => self.text("void"),
         }
         self.space();
@@ -174,7 +174,7 @@ impl<'a> Printer<'a> {
 
     fn argument(&mut self, argument: &'a Argument) {
         let data = if argument.data_only { "data " } else { "" };
-        self.text(format!("{data}{} {}", types::unsized_type(&argument.ty), argument.name.name));
+        self.text(format!("{data}{} {}", argument.ty, argument.name.name));
     }
 
     /// Where the closing bracket stands that is the last thing before `end`, but for a semicolon; 0 if it is not there.

@@ -63,8 +63,11 @@ fn snippets<'a>(problem: &'a Diagnostic, source: &'a Source) -> Vec<Snippet<'a, 
     snippets
 }
 
-/// A mark over many lines says no more than one below the first of them.
+/// A mark over many lines says no more than one below the first of them. A mark between two characters is drawn by the
+/// library below the byte that follows, so where that is part of a longer character, all of it is marked.
 fn first_line(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-    let length = text.get(range.clone()).and_then(|t| t.find('\n')).unwrap_or(range.len());
-    range.start..range.start + length
+    let marked = text.get(range.clone()).unwrap_or("");
+    let length = marked.find('\n').unwrap_or(marked.len());
+    let next = text.get(range.start..).and_then(|t| t.chars().next()).map_or(0, char::len_utf8);
+    range.start..range.start + if length == 0 && next > 1 { next } else { length }
 }

@@ -89,9 +89,11 @@ impl Source {
         let Some(chunk) = self.chunks.get(index) else { return (0, 0..0) };
         let next = self.chunks.get(index + 1).map_or(self.text.len(), |c| c.expanded);
         let end = range.end.min(next).max(range.start);
-        let file_len = self.files[chunk.file].text.len();
-        let start = (chunk.offset + range.start - chunk.expanded).min(file_len);
-        (chunk.file, start..(start + end - range.start).min(file_len))
+        // Whatever the span, what is cut out of the file are whole characters.
+        let text = &self.files[chunk.file].text;
+        let start = text.floor_char_boundary(chunk.offset + range.start - chunk.expanded);
+        let end = text.ceil_char_boundary(start.max(chunk.offset + end - chunk.expanded));
+        (chunk.file, start..end)
     }
 
     /// Where a span starts.

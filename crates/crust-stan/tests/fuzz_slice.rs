@@ -159,6 +159,15 @@ fn deep_nesting_is_a_message() {
     }
 }
 
+/// Found by fuzzing.
+#[test]
+fn former_crashes() {
+    for text in ["model { real x = 1 é; }", "model { {éé", "data { int xé\né }", "functions { é", "model { lseۄ"]
+    {
+        fuzzing::front_end(text);
+    }
+}
+
 /// Data that fit the programs in [`fuzzing::DATA_PROGRAMS`], to be damaged.
 const DATA: [&str; 4] = [
     r#"{"n": 2, "k": [0, 3], "x": [1.5, "NaN"], "m": [[1, 2], [3, 4]]}"#,

@@ -4,7 +4,6 @@ use super::Printer;
 use super::expressions::{IN_CONSTRAINT, List, last};
 use crate::ast::{Constraint, Declaration, Declarator, DeclaredKind, DeclaredType, Expr};
 use crate::span::Span;
-use crate::types::Type;
 
 impl<'a> Printer<'a> {
     pub(super) fn declaration(&mut self, declaration: &'a Declaration) {
@@ -86,17 +85,4 @@ impl<'a> Printer<'a> {
 fn place(declarator: &Declarator) -> Span {
     let name = declarator.name.span;
     declarator.initial.as_ref().map_or(name, |e| name.to(e.span))
-}
-
-/// A type without sizes, in the head of a function.
-pub(super) fn unsized_type(ty: &Type) -> String {
-    match ty.array_parts() {
-        (Type::Tuple(parts), 0) => {
-            let parts: Vec<_> = parts.iter().map(unsized_type).collect();
-            // The type of a tuple of one part has a comma, as the tuple has.
-            format!("tuple({}{})", parts.join(", "), if parts.len() == 1 { "," } else { "" })
-        }
-        (element, 0) => element.to_string(),
-        (element, dimensions) => format!("array[{}] {}", ",".repeat(dimensions - 1), unsized_type(element)),
-    }
 }

@@ -1,0 +1,1 @@
+//! Continuous distributions of one real number.
