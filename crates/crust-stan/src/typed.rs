@@ -288,7 +288,7 @@ pub enum Index {
 impl Index {
     /// Whether the index keeps its dimension.
     pub fn is_multiple(&self) -> bool {
-        !matches!(self, Self::One(e) if e.ty == Type::Int)
+        !matches!(self, Self::One(e) if matches!(e.ty, Type::Int | Type::Unknown))
     }
 }
 

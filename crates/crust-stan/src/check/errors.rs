@@ -28,6 +28,13 @@ fn ordinal(index: usize) -> String {
     WORDS.get(index).map_or_else(|| format!("{}th", index + 1), |word| (*word).to_owned())
 }
 
+/// "a `real`", "an `int`"
+fn one(ty: &crate::types::Type) -> String {
+    let name = ty.to_string();
+    let article = if name.starts_with(['a', 'i']) { "an" } else { "a" };
+    format!("{article} `{name}`")
+}
+
 /// "1 argument", "2 arguments"
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })

@@ -135,9 +135,10 @@ impl Checker {
                 Index::Between(a, bound(b))
             }
             ast::Index::One(e) => {
-                let e = self.expression(e);
+                let mut e = self.expression(e);
                 if !(matches!(e.ty, Type::Int | Type::Unknown) || e.ty == Type::Int.in_array(1)) {
                     self.report(errors::index_type(&e.ty, e.span));
+                    e.ty = Type::Unknown;
                 }
                 Index::One(e)
             }

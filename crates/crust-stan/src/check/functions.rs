@@ -102,14 +102,18 @@ impl Checker {
             let ty = function_type(declaration);
             let types: Vec<_> = ty.arguments.iter().map(|a| a.ty.clone()).collect();
             let definition = self.own_function(&declaration.name.name, &types).map(|id| self.program.function(id));
-            let problem = match definition {
-                None => Some(errors::declared_only(&declaration.name, &ty)),
-                Some(found) if found.ty != ty => {
-                    Some(errors::declaration_mismatch(&declaration.name, &ty, &found.ty, found.span))
+            match definition {
+                None => {
+                    self.report(errors::declared_only(&declaration.name, &ty));
+                    // Calls of it are as good as the declaration says.
+                    self.add_function(declaration, ty);
                 }
-                Some(_) => None,
-            };
-            self.problems.extend(problem);
+                Some(found) if found.ty != ty => {
+                    let problem = errors::declaration_mismatch(&declaration.name, &ty, &found.ty, found.span);
+                    self.report(problem);
+                }
+                Some(_) => {}
+            }
         }
     }
 

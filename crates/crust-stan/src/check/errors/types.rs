@@ -1,6 +1,6 @@
 //! Types that do not fit.
 
-use super::ordinal;
+use super::{one, ordinal};
 use crate::ast::{BinaryOp, Ident, UnaryOp};
 use crate::check::operators::binary_type;
 use crate::diagnostics::Diagnostic;
@@ -32,7 +32,7 @@ pub(in crate::check) fn range_bound_type(found: &Type, span: Span) -> Diagnostic
 }
 
 pub(in crate::check) fn not_indexable(found: &Type, span: Span) -> Diagnostic {
-    let error = Diagnostic::error("not-indexable", format!("a `{found}` has no elements to index"), span);
+    let error = Diagnostic::error("not-indexable", format!("{} has no elements to index", one(found)), span);
     if matches!(found, Type::Tuple(_)) { error.help("a part of a tuple is `t.1`") } else { error }
 }
 
@@ -48,7 +48,7 @@ pub(in crate::check) fn tuple_part_missing(part: u32, length: usize, span: Span)
 }
 
 pub(in crate::check) fn not_a_tuple(found: &Type, span: Span) -> Diagnostic {
-    let error = Diagnostic::error("not-a-tuple", format!("a `{found}` is not a tuple and has no parts"), span);
+    let error = Diagnostic::error("not-a-tuple", format!("{} is not a tuple and has no parts", one(found)), span);
     match found {
         Type::Array(element) if matches!(**element, Type::Tuple(_)) => error.help("take an element first: `x[i].1`"),
         _ => error,
@@ -153,12 +153,14 @@ pub(in crate::check) fn assignment_type(
     place: Span,
 ) -> Diagnostic {
     let error = match op {
-        None => {
-            Diagnostic::error("assignment-type", format!("a `{given}` cannot be assigned to a `{target}`"), value.span)
-        }
+        None => Diagnostic::error(
+            "assignment-type",
+            format!("{} cannot be assigned to {}", one(given), one(target)),
+            value.span,
+        ),
         Some(op) => Diagnostic::error(
             "assignment-type",
-            format!("`{}=` would give a `{given}`, which cannot be assigned to a `{target}`", op.symbol()),
+            format!("`{}=` would give {}, which cannot be assigned to {}", op.symbol(), one(given), one(target)),
             value.span,
         ),
     };
@@ -166,7 +168,7 @@ pub(in crate::check) fn assignment_type(
 }
 
 pub(in crate::check) fn initial_type(name: &Ident, declared: &Type, value: &Expr) -> Diagnostic {
-    let message = format!("`{}` is a `{declared}` and cannot be given a `{}`", name.name, value.ty);
+    let message = format!("`{}` is {} and cannot be given {}", name.name, one(declared), one(&value.ty));
     let error = Diagnostic::error("assignment-type", message, value.span).related(name.span, format!("`{declared}`"));
     conversion_help(error, &value.ty, declared)
 }
@@ -201,17 +203,17 @@ pub(in crate::check) fn loop_over_type(found: &Type, span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn return_without_value(wanted: &Type, span: Span) -> Diagnostic {
-    Diagnostic::error("return-type", format!("the function must return a `{wanted}`"), span)
+    Diagnostic::error("return-type", format!("the function must return {}", one(wanted)), span)
 }
 
 pub(in crate::check) fn return_type(wanted: &Type, found: &Type, span: Span) -> Diagnostic {
     let error =
-        Diagnostic::error("return-type", format!("the function must return a `{wanted}`, found `{found}`"), span);
+        Diagnostic::error("return-type", format!("the function must return {}, found `{found}`", one(wanted)), span);
     conversion_help(error, found, wanted)
 }
 
 pub(in crate::check) fn increment_type(word: &str, found: &Type, span: Span) -> Diagnostic {
-    Diagnostic::error("increment-type", format!("a `{found}` cannot be added to `{word}`"), span)
+    Diagnostic::error("increment-type", format!("{} cannot be added to `{word}`", one(found)), span)
         .note("numbers, and containers of numbers, which are added up, can")
 }
 
@@ -233,7 +235,7 @@ pub(in crate::check) fn int_bound(word: &str, span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn constraint_type(word: &str, variable: &Type, found: &Type, span: Span) -> Diagnostic {
-    let wanted = if variable.is_scalar() { "a number".to_owned() } else { format!("a number or a `{variable}`") };
+    let wanted = if variable.is_scalar() { "a number".to_owned() } else { format!("a number or {}", one(variable)) };
     Diagnostic::error("constraint-type", format!("`{word}` must be {wanted}, found `{found}`"), span)
 }
 
