@@ -5,6 +5,7 @@ use crust_stan::data::{Data, ParameterInfo, parameter_table, quantity_table};
 use crust_stan::eval::{Limits, Outcome};
 use crust_stan::front_end::Reading;
 use crust_stan::typed::VariableId;
+use crust_stan::value::Value;
 use serde::Serialize;
 
 #[derive(Clone, Serialize)]
@@ -16,6 +17,9 @@ pub struct Summary {
     /// Known once there are data.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconstrained_dimension: Option<usize>,
+    /// Worth knowing of the data: names that the program does not declare, and the like.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     #[serde(skip)]
     with_data: bool,
 }
@@ -34,6 +38,9 @@ struct VariableSummary {
     ty: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     unconstrained_dimension: Option<usize>,
+    /// Of a single number in the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
     /// Why the dimension is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -54,6 +61,7 @@ impl Summary {
             data: variables(BlockKind::Data),
             parameters: variables(BlockKind::Parameters),
             unconstrained_dimension: None,
+            notes: Vec::new(),
             with_data: false,
         }
     }
@@ -64,9 +72,10 @@ impl Summary {
         let read = quantity_table(program, &reading.source, data, limits, BlockKind::Data)?;
         let parameters = parameter_table(program, &reading.source, data, limits)?;
         Ok(Self {
-            data: read.iter().map(VariableSummary::from).collect(),
+            data: read.iter().map(|info| VariableSummary { value: number(data, info.id), ..info.into() }).collect(),
             unconstrained_dimension: parameters.iter().map(|p| p.dimension).sum(),
             parameters: parameters.iter().map(VariableSummary::from).collect(),
+            notes: notes(data),
             with_data: true,
             ..Self::of_program(reading)
         })
@@ -94,7 +103,21 @@ impl Summary {
                 None => "  unconstrained dimension not known: a size cannot be computed yet".to_owned(),
             });
         }
+        lines.extend(self.notes.iter().map(|note| format!("  note: {note}")));
         lines.join("\n")
+    }
+}
+
+fn notes(data: &Data) -> Vec<String> {
+    let unused = data.unused.iter().map(|name| format!("the data have `{name}`, which the program does not declare"));
+    unused.chain(data.notes.iter().cloned()).collect()
+}
+
+fn number(data: &Data, id: VariableId) -> Option<f64> {
+    match data.get(id) {
+        Some(Value::Int(n)) => Some(f64::from(*n)),
+        Some(Value::Real(x)) => Some(*x),
+        _ => None,
     }
 }
 
@@ -104,10 +127,11 @@ fn table(title: &str, variables: &[VariableSummary]) -> Vec<String> {
     let (names, types) = (width(|v| &v.name), width(|v| &v.ty));
     let rows = variables.iter().enumerate().map(|(i, v)| {
         let title = if i == 0 { title } else { "" };
-        let dimension = match (&v.unconstrained_dimension, &v.reason) {
-            (Some(n), _) => n.to_string(),
-            (None, Some(reason)) => format!("? ({reason})"),
-            (None, None) => String::new(),
+        let dimension = match (&v.unconstrained_dimension, &v.reason, v.value) {
+            (Some(n), ..) => n.to_string(),
+            (None, Some(reason), _) => format!("? ({reason})"),
+            (None, None, Some(value)) => format!("= {value}"),
+            (None, None, None) => String::new(),
         };
         let row = format!("  {title:<11} {:<names$}  {:<types$}  {dimension}", v.name, v.ty);
         row.trim_end().to_owned()
@@ -121,6 +145,7 @@ impl From<&ParameterInfo> for VariableSummary {
             name: info.name.clone(),
             ty: info.declared.clone(),
             unconstrained_dimension: info.dimension,
+            value: None,
             reason: info.reason.clone(),
         }
     }
@@ -130,7 +155,7 @@ fn as_declared(reading: &Reading, id: VariableId) -> VariableSummary {
     let variable = reading.typed.variable(id);
     let ty =
         variable.declared.as_ref().map_or_else(|| variable.ty.to_string(), |d| one_line(reading.source.slice(d.span)));
-    VariableSummary { name: variable.name.clone(), ty, unconstrained_dimension: None, reason: None }
+    VariableSummary { name: variable.name.clone(), ty, unconstrained_dimension: None, value: None, reason: None }
 }
 
 fn one_line(text: &str) -> String {
