@@ -1,7 +1,7 @@
 //! The canonical printer: a program in today's syntax and one style, with all its comments.
 //!
-//! The tree becomes a stream of words, breaks and groups ([`layout`]), into which the comments are mixed by their places
-//! in the source ([`comments`]). Printing keeps the tree: nothing is added to it but parentheses and braces without which
+//! The tree becomes a stream of words, breaks and groups (`layout`), into which the comments are mixed by their places
+//! in the source (`comments`). Printing keeps the tree: nothing is added to it but parentheses and braces without which
 //! a tree that no parser made would read as another one.
 
 mod comments;
