@@ -4,5 +4,7 @@
 
 pub mod density;
 pub mod distributions;
+pub mod lanes;
 pub mod random;
 pub mod special;
+pub mod transforms;

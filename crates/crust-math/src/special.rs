@@ -10,6 +10,9 @@ mod incomplete_beta;
 mod incomplete_gamma;
 mod logs;
 mod normal;
+#[cfg(test)]
+mod reference;
+mod tail;
 
 pub use gamma::*;
 pub use incomplete_beta::*;

@@ -79,6 +79,7 @@ pub fn log1m_exp_derivative(x: f64) -> f64 {
 
 /// log(exp(x) − exp(y)) for x ≥ y.
 #[inline]
+#[expect(clippy::float_cmp, reason = "equal infinities cannot be subtracted")]
 pub fn log_diff_exp(x: f64, y: f64) -> f64 {
     if x == f64::INFINITY {
         if y == f64::INFINITY { f64::NAN } else { x }
