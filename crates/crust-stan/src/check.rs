@@ -19,7 +19,7 @@ use crate::names::Suffix;
 use crate::span::Span;
 use crate::typed::{self, FunctionId, Level, Origin, Variable, VariableId};
 use crate::types::{FunctionType, Type};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 pub use pedantic::pedantic;
 
@@ -38,6 +38,7 @@ pub fn check(program: &ast::Program) -> Checked {
         region: Region::Functions(Suffix::None),
         returns: None,
         loops: 0,
+        undeclared: BTreeSet::new(),
     };
     if let Some(block) = &program.functions {
         checker.functions_block(block);
@@ -108,6 +109,8 @@ struct Checker {
     returns: Option<Returns>,
     /// How many loops are around the statement at hand.
     loops: usize,
+    /// Undeclared names that have been reported: once is enough.
+    undeclared: BTreeSet<String>,
 }
 
 impl Checker {
@@ -142,6 +145,8 @@ impl Checker {
         let name = Ident { name: variable.name.clone(), span: variable.span };
         if let Some(problem) = reserved(&name) {
             self.report(problem);
+        } else if Suffix::of(&name.name).is_unnormalised() {
+            self.report(errors::unnormalised_name(&name));
         } else if let Some(first) = self.lookup(&name.name) {
             let first = self.program.variable(first).span;
             self.report(errors::redeclared(&name, first));

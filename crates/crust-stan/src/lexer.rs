@@ -163,8 +163,12 @@ impl Lexer<'_> {
         }
         let start = self.at;
         self.push(kind, end - start);
-        let tail = self.bytes[end..].iter().take_while(|&&b| is_word(b)).count();
+        let mut tail = self.bytes[end..].iter().take_while(|&&b| is_word(b)).count();
         if tail > 0 {
+            // A fraction behind it belongs to the same mistake.
+            if self.bytes.get(end + tail) == Some(&b'.') {
+                tail += 1 + self.bytes[end + tail + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+            }
             let span = Span::new(start, end + tail);
             self.problems.push(
                 Diagnostic::error("bad-number", format!("`{}` is not a number", &self.text[span.range()]), span)

@@ -286,6 +286,16 @@ pub enum Index {
 }
 
 impl Index {
+    /// The expressions in it.
+    pub fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second) = match self {
+            Self::All => (None, None),
+            Self::One(e) | Self::From(e) | Self::UpTo(e) => (Some(e), None),
+            Self::Between(a, b) => (Some(a), Some(b)),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// Whether the index keeps its dimension.
     pub fn is_multiple(&self) -> bool {
         !matches!(self, Self::One(e) if matches!(e.ty, Type::Int | Type::Unknown))

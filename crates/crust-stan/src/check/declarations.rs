@@ -124,7 +124,8 @@ impl Checker {
                 },
                 _ => false,
             };
-            if any_part(&e, &mut { random }) {
+            // Where random numbers are not allowed at all, that has been said.
+            if self.region.allows_random_numbers() && any_part(&e, &mut { random }) {
                 self.report(errors::size_random(e.span));
             }
         }

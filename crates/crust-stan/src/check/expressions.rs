@@ -90,7 +90,9 @@ impl Checker {
         } else {
             errors::undeclared_variable(name, suggestion.as_deref(), span)
         };
-        self.report(problem);
+        if self.undeclared.insert(name.to_owned()) {
+            self.report(problem);
+        }
         error_expression(span)
     }
 
@@ -113,8 +115,7 @@ impl Checker {
         let base = self.expression(base);
         let indices: Vec<_> = indices.iter().map(|i| self.one_index(i)).collect();
         let ty = self.indexed_type(&base.ty, &indices, base.span);
-        // Also the indices can depend on parameters only through integers, which do not.
-        let level = if ty.is_int_like() { Level::Data } else { base.level };
+        let level = indices.iter().flat_map(Index::parts).map(|e| e.level).fold(base.level, Level::max);
         Expr { kind: ExprKind::Index { base: Box::new(base), indices }, ty, level, span }
     }
 
@@ -171,7 +172,6 @@ impl Checker {
             ExprKind::Tuple(parts) => parts.get((part as usize).wrapping_sub(1)).map_or(base.level, |p| p.level),
             _ => base.level,
         };
-        let level = if ty.is_int_like() { Level::Data } else { level };
         Expr { kind: ExprKind::TuplePart { base: Box::new(base), part }, ty, level, span }
     }
 
@@ -200,7 +200,7 @@ impl Checker {
             self.report(errors::ternary_mismatch(&yes, &no, span));
             Type::Unknown
         });
-        let level = if ty.is_int_like() { Level::Data } else { yes.level.max(no.level) };
+        let level = condition.level.max(yes.level).max(no.level);
         let kind = ExprKind::Ternary { condition: Box::new(condition), yes: Box::new(yes), no: Box::new(no) };
         Expr { kind, ty, level, span }
     }

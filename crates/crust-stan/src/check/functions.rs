@@ -21,6 +21,7 @@ impl Checker {
                 if let Some(id) = self.own_function(&function.name.name, &types) {
                     let problem = errors::declared_after_definition(&function.name, self.program.function(id).span);
                     self.report(problem);
+                    continue;
                 }
                 let earlier = waiting.get(function.name.name.as_str()).into_iter().flatten();
                 if let Some(first) = earlier.map(|f| (f, function_type(f))).find(|(_, t)| t.arguments == ty.arguments) {

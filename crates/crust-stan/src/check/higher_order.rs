@@ -6,7 +6,7 @@ use super::{Checker, errors};
 use crate::ast;
 use crate::names::{Suffix, normalised};
 use crate::span::Span;
-use crate::typed::{Call, Callee, Expr, ExprKind, FunctionId};
+use crate::typed::{Call, Callee, Expr, ExprKind, FunctionId, Level};
 use crate::types::{ArgumentType, FunctionType, Type, promotion_steps};
 
 /// What a higher-order function asks of its functor and of its own arguments.
@@ -105,6 +105,23 @@ pub(super) enum Misfit {
     NotATuple {
         index: usize,
     },
+    /// Several overloads need the fewest promotions.
+    Ambiguous {
+        overloads: Vec<String>,
+    },
+    /// A part of the tuple of arguments to pass on.
+    Part {
+        index: usize,
+        part: usize,
+        wanted: ArgumentType,
+        found: Type,
+    },
+    /// The tuple of arguments to pass on has another length.
+    PartCount {
+        index: usize,
+        wanted: usize,
+        found: usize,
+    },
     /// Fits, but depends on parameters where data are wanted.
     NotData {
         index: usize,
@@ -151,16 +168,18 @@ impl Checker {
         }
     }
 
-    /// Tries each overload of a functor; gives the first that fits, or the misfit of the one that came farthest.
+    /// Tries each overload of a functor, and gives the one that needs the fewest promotions, or the misfit of the one that
+    /// came farthest. `fit` gives the number of promotions with what else it finds.
     fn fit_overload<T>(
         &self,
         functor: &Expr,
-        mut fit: impl FnMut(&FunctionType) -> Result<T, Misfit>,
+        mut fit: impl FnMut(&FunctionType) -> Result<(T, u32), Misfit>,
     ) -> Result<(FunctionType, T), Misfit> {
         let mut worst = Misfit::NotAFunction;
+        let mut best: Vec<(u32, FunctionType, T)> = Vec::new();
         for overload in self.overloads(functor) {
             match fit(&overload) {
-                Ok(found) => return Ok((overload, found)),
+                Ok((found, steps)) => best.push((steps, overload, found)),
                 Err(misfit) => {
                     if matches!(worst, Misfit::NotAFunction | Misfit::Functor { .. }) {
                         worst = misfit;
@@ -168,7 +187,13 @@ impl Checker {
                 }
             }
         }
-        Err(worst)
+        let fewest = best.iter().map(|(steps, ..)| *steps).min();
+        best.retain(|(steps, ..)| Some(*steps) == fewest);
+        if best.len() > 1 {
+            let overloads = best.iter().map(|(_, overload, _)| overload.to_string()).collect();
+            return Err(Misfit::Ambiguous { overloads });
+        }
+        best.pop().map(|(_, overload, found)| (overload, found)).ok_or(worst)
     }
 
     /// The functor with the overload that was meant.
@@ -232,7 +257,12 @@ impl Checker {
         if has_controls {
             use Type::{Int, Real, Vector};
             let controls = ArgumentType::plain(Type::Tuple(vec![Vector, Real, Int, Int, Int, Int]));
-            fit_argument(&arguments[wanted - 1], wanted - 1, &controls)?;
+            let last = &arguments[wanted - 1];
+            fit_argument(last, wanted - 1, &controls)?;
+            // The first control is where the search starts, which may depend on parameters.
+            if (1..6).any(|i| part_level(last, i) == Level::Parameter) {
+                return Err(Misfit::NotData { index: wanted - 1 });
+            }
         }
         Ok(())
     }
@@ -254,20 +284,31 @@ impl Checker {
         let (overload, ()) = self.fit_overload(&functor, |overload| {
             let rest = fit_functor(overload, supplied, returns)?;
             if rest.len() != types.len() {
-                return Err(Misfit::Count { wanted: rest.len(), found: types.len() });
+                return Err(Misfit::PartCount { index: at + 1, wanted: rest.len(), found: types.len() });
             }
+            let mut steps = 0;
             for (i, (wanted, ty)) in rest.iter().zip(&types).enumerate() {
-                let level = match &tuple.kind {
-                    ExprKind::Tuple(parts) => parts[i].level,
-                    _ => tuple.level,
+                let Some(step) = promotion_steps(ty, &wanted.ty) else {
+                    let (wanted, found) = (wanted.clone(), ty.clone());
+                    return Err(Misfit::Part { index: at + 1, part: i + 1, wanted, found });
                 };
-                let part = Expr { ty: ty.clone(), level, ..tuple.clone() };
-                fit_argument(&part, at + 1, wanted)?;
+                if wanted.data_only && part_level(&tuple, i) == Level::Parameter {
+                    return Err(Misfit::NotData { index: at + 1 });
+                }
+                steps += step;
             }
-            Ok(())
+            Ok(((), steps))
         })?;
         arguments[at] = self.chosen(functor, &overload);
         Ok(())
+    }
+}
+
+/// The level of a part of a tuple, counted from zero; parts of a tuple that is written out have their own.
+fn part_level(tuple: &Expr, part: usize) -> Level {
+    match &tuple.kind {
+        ExprKind::Tuple(parts) => parts.get(part).map_or(tuple.level, |p| p.level),
+        _ => tuple.level,
     }
 }
 
@@ -283,28 +324,31 @@ fn fit_functor<'a>(functor: &'a FunctionType, supplied: &[Type], returns: &Type)
     Ok(&functor.arguments[supplied.len()..])
 }
 
-fn fit_argument(argument: &Expr, index: usize, wanted: &ArgumentType) -> Result<(), Misfit> {
-    if promotion_steps(&argument.ty, &wanted.ty).is_none() {
+/// Gives the number of promotions.
+fn fit_argument(argument: &Expr, index: usize, wanted: &ArgumentType) -> Result<u32, Misfit> {
+    let Some(steps) = promotion_steps(&argument.ty, &wanted.ty) else {
         return Err(Misfit::Argument { index, wanted: wanted.clone() });
-    }
-    if wanted.data_only && argument.level == crate::typed::Level::Parameter {
+    };
+    if wanted.data_only && argument.level == Level::Parameter {
         return Err(Misfit::NotData { index });
     }
-    Ok(())
+    Ok(steps)
 }
 
-/// Whether a call of `function` with this functor and these arguments (the functor among them) fits; gives its type.
-fn fit(function: &str, functor: &FunctionType, arguments: &[Expr]) -> Result<Type, Misfit> {
+/// Whether a call of `function` with this functor and these arguments (the functor among them) fits; gives its type and
+/// the number of promotions.
+fn fit(function: &str, functor: &FunctionType, arguments: &[Expr]) -> Result<(Type, u32), Misfit> {
     let Some(shape) = shape(function, functor) else {
         return Err(Misfit::Functor { wanted: "(array[] T, int, int, …) => real".into() });
     };
     let passed_on = fit_functor(functor, &shape.supplied, &shape.functor_returns)?;
     let wanted: Vec<_> = shape.fixed.iter().chain(passed_on).collect();
+    let mut steps = 0;
     for (i, (argument, wanted)) in arguments[1..].iter().zip(&wanted).enumerate() {
-        fit_argument(argument, i + 1, wanted)?;
+        steps += fit_argument(argument, i + 1, wanted)?;
     }
     if wanted.len() + 1 != arguments.len() {
         return Err(Misfit::Count { wanted: wanted.len() + 1, found: arguments.len() });
     }
-    Ok(shape.returns)
+    Ok((shape.returns, steps))
 }

@@ -4,7 +4,7 @@ use super::{Checker, errors};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::signatures::{self, Resolution};
 use crate::span::Span;
-use crate::typed::{Expr, ExprKind, Level};
+use crate::typed::{Expr, ExprKind};
 use crate::types::Type;
 
 /// The library functions whose signatures an operator has.
@@ -60,7 +60,7 @@ impl Checker {
             self.report(errors::unary_operand(op, &operand.ty, operand.span));
             Type::Unknown
         });
-        let level = level_of(&ty, operand.level);
+        let level = operand.level;
         Expr { kind: ExprKind::Unary { op, operand: Box::new(operand) }, ty, level, span }
     }
 
@@ -70,7 +70,7 @@ impl Checker {
             self.report(errors::transpose_operand(&operand.ty, operand.span));
             Type::Unknown
         });
-        let level = level_of(&ty, operand.level);
+        let level = operand.level;
         Expr { kind: ExprKind::Transpose(Box::new(operand)), ty, level, span }
     }
 
@@ -95,12 +95,7 @@ impl Checker {
             self.report(errors::binary_operands(op, &left, &right, span));
             Type::Unknown
         });
-        let level = level_of(&ty, left.level.max(right.level));
+        let level = left.level.max(right.level);
         Expr { kind: ExprKind::Binary { op, left: Box::new(left), right: Box::new(right) }, ty, level, span }
     }
-}
-
-/// Integers never depend on parameters.
-fn level_of(ty: &Type, level: Level) -> Level {
-    if ty.is_int_like() { Level::Data } else { level }
 }

@@ -98,13 +98,7 @@ fn read_by_place<'a>(place: &'a Place, read: &mut Vec<&'a Expr>) {
         Place::Variable { path, .. } => {
             for access in path {
                 let Access::Index(indices) = access else { continue };
-                for index in indices {
-                    match index {
-                        Index::All => {}
-                        Index::One(e) | Index::From(e) | Index::UpTo(e) => read.push(e),
-                        Index::Between(a, b) => read.extend([a, b]),
-                    }
-                }
+                read.extend(indices.iter().flat_map(Index::parts));
             }
         }
     }

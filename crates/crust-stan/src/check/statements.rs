@@ -185,6 +185,7 @@ impl Checker {
         let value = self.expression(value);
         let place = place?;
         self.check_distinct(&place, target.span);
+        self.check_self_index(&place);
         let ty = place_type(&place);
         let op = match op {
             AssignOp::Set => None,
@@ -206,16 +207,26 @@ impl Checker {
         Some(StmtKind::Assign { target: place, op, value })
     }
 
-    /// An index on the left must not read what is being changed.
-    fn check_self_index(&mut self, variable: VariableId, indices: &[Index]) {
-        let reads = |e: &Expr| any_part(e, &mut |part| matches!(part.kind, ExprKind::Variable(id) if id == variable));
-        let found = indices.iter().find_map(|index| match index {
-            Index::All => None,
-            Index::One(e) | Index::From(e) | Index::UpTo(e) => reads(e).then_some(e.span),
-            Index::Between(a, b) => (reads(a) || reads(b)).then(|| a.span.to(b.span)),
-        });
-        if let Some(span) = found {
-            let name = self.program.variable(variable).name.clone();
+    /// No index on the left may read what is being changed.
+    fn check_self_index(&mut self, place: &Place) {
+        let mut changed = Vec::new();
+        collect_keys(place, &mut changed);
+        let mut indices = Vec::new();
+        collect_indices(place, &mut indices);
+        let reads = |id: VariableId| changed.iter().any(|(variable, _)| *variable == id);
+        let mut found = None;
+        for e in indices {
+            any_part(e, &mut |part| {
+                if let ExprKind::Variable(id) = part.kind
+                    && reads(id)
+                {
+                    found = Some((id, part.span));
+                }
+                found.is_some()
+            });
+        }
+        if let Some((id, span)) = found {
+            let name = self.program.variable(id).name.clone();
             self.report(errors::self_index(&name, span));
         }
     }
@@ -260,7 +271,6 @@ impl Checker {
                 ast::ExprKind::Index { indices, .. } => {
                     let indices: Vec<_> = indices.iter().map(|i| self.one_index(i)).collect();
                     ty = self.indexed_type(&ty, &indices, step.span);
-                    self.check_self_index(variable, &indices);
                     multiple = indices.iter().any(Index::is_multiple);
                     path.push(Access::Index(indices));
                 }
@@ -400,6 +410,9 @@ impl Checker {
         let own = self.functions.keys().map(|n| Suffix::split(n));
         let mut names: Vec<&str> = own.filter(|(_, s)| s.is_density()).map(|(stem, _)| stem).collect();
         names.extend(signatures::distributions().map(|n| n as &str));
+        if let (stem, Suffix::Cdf | Suffix::Lcdf | Suffix::Lccdf) = Suffix::split(name) {
+            return errors::tilde_with_cdf(distribution, stem);
+        }
         let suggestion = crate::suggest::closest(name, names);
         errors::unknown_distribution(distribution, self.is_known_function(name), suggestion)
     }
@@ -473,6 +486,20 @@ fn collect_keys(place: &Place, keys: &mut Vec<(VariableId, Vec<u32>)>) {
     }
 }
 
+/// The expressions in the indices of a place.
+fn collect_indices<'a>(place: &'a Place, found: &mut Vec<&'a Expr>) {
+    match place {
+        Place::Tuple(parts) => parts.iter().for_each(|p| collect_indices(p, found)),
+        Place::Variable { path, .. } => {
+            for access in path {
+                if let Access::Index(indices) = access {
+                    found.extend(indices.iter().flat_map(Index::parts));
+                }
+            }
+        }
+    }
+}
+
 /// Whether an expression mentions something for which `found` holds; used for sizes.
 pub(super) fn any_part(e: &Expr, found: &mut dyn FnMut(&Expr) -> bool) -> bool {
     let mut pending = vec![e];
@@ -484,13 +511,7 @@ pub(super) fn any_part(e: &Expr, found: &mut dyn FnMut(&Expr) -> bool) -> bool {
             ExprKind::Call(call) => pending.extend(&call.arguments),
             ExprKind::Index { base, indices } => {
                 pending.push(base);
-                for index in indices {
-                    match index {
-                        Index::All => {}
-                        Index::One(e) | Index::From(e) | Index::UpTo(e) => pending.push(e),
-                        Index::Between(a, b) => pending.extend([a, b]),
-                    }
-                }
+                pending.extend(indices.iter().flat_map(Index::parts));
             }
             ExprKind::TuplePart { base, .. } => pending.push(base),
             ExprKind::Unary { operand, .. } | ExprKind::Transpose(operand) => pending.push(operand),

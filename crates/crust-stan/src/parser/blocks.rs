@@ -119,8 +119,16 @@ impl Parser<'_> {
         let place = format!("after `{}`", block_name(kind));
         let open = self.here();
         if !self.take(TokenKind::OpenBrace) {
-            // As if it stood here: what follows is probably the block.
             self.expected("`{`", &place);
+            // As if it stood here: what follows is probably the block, unless the brace comes later on the line.
+            let mut ahead = self.at;
+            while !matches!(self.tokens[ahead].kind, TokenKind::OpenBrace | TokenKind::End) {
+                ahead += 1;
+            }
+            let gap = Span { start: self.here().start, end: self.tokens[ahead].span.start };
+            if self.tokens[ahead].kind == TokenKind::OpenBrace && !self.slice(gap).contains('\n') {
+                self.at = ahead + 1;
+            }
         }
         if let Some(kind) = kind {
             let statements = self.statements();

@@ -1,7 +1,7 @@
 //! Types: with sizes and constraints in declarations, without them in the heads of functions.
 
 use super::{Parse, Parser, messages};
-use crate::ast::{BaseType, Constraint, Declaration, Declarator, DeclaredKind, DeclaredType, Expr, SpecialType};
+use crate::ast::{BaseType, Constraint, Declaration, Declarator, DeclaredKind, DeclaredType, Expr, Ident, SpecialType};
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::token::{Keyword, TokenKind};
@@ -28,6 +28,11 @@ fn base_type(keyword: Keyword) -> Option<BaseType> {
     })
 }
 
+fn retired_array_list(span: Span) -> Diagnostic {
+    Diagnostic::error("retired-array-list", "sizes behind a name cannot stand in a list of names", span)
+        .help("declare each of the variables by itself")
+}
+
 fn special_type(keyword: Keyword) -> Option<SpecialType> {
     SpecialType::ALL.into_iter().find(|t| t.name() == keyword.word())
 }
@@ -41,10 +46,12 @@ impl Parser<'_> {
     pub(super) fn declaration(&mut self) -> Parse<Declaration> {
         let mut ty = self.declared_type()?;
         let mut declarators = Vec::new();
+        let mut retired = false;
         loop {
-            let name = self.identifier("after the type")?;
+            let name = self.declared_name(!declarators.is_empty())?;
             if self.is(TokenKind::OpenBracket) {
                 ty = self.retired_array(ty, &name.name, !declarators.is_empty())?;
+                retired = true;
             }
             let initial = if self.take(TokenKind::Assign) {
                 Some(self.expression()?)
@@ -58,10 +65,24 @@ impl Parser<'_> {
                 None
             };
             declarators.push(Declarator { name, initial });
+            if retired && self.is(TokenKind::Comma) {
+                let problem = retired_array_list(self.here());
+                return Err(self.report(problem));
+            }
             if !self.take(TokenKind::Comma) {
                 return Ok(Declaration { ty, declarators });
             }
         }
+    }
+
+    /// A name behind a type, or behind the names before it.
+    fn declared_name(&mut self, in_list: bool) -> Parse<Ident> {
+        if in_list && self.at_type() {
+            let problem = Diagnostic::error("type-in-list", "a list of names has one type", self.here())
+                .help("end the declaration with `;` before another type");
+            return Err(self.report(problem));
+        }
+        self.identifier("after the type")
     }
 
     /// `real x[N]`, which is `array[N] real x` today.
@@ -76,10 +97,7 @@ impl Parser<'_> {
             return Err(self.report(problem));
         }
         if several || self.is(TokenKind::Comma) {
-            let problem =
-                Diagnostic::error("retired-array-list", "sizes behind a name cannot stand in a list of names", span)
-                    .help("declare each of the variables by itself");
-            return Err(self.report(problem));
+            return Err(self.report(retired_array_list(span)));
         }
         let inner = span.range();
         let inner = &self.text[inner.start + 1..inner.end - 1];

@@ -115,7 +115,11 @@ impl Parser<'_> {
             TokenKind::Keyword(keyword) if keyword.word().contains("target") => {
                 Diagnostic::error("syntax", "`target` is not a variable", span).help("its value is `target()`")
             }
-            TokenKind::Keyword(keyword) => reserved_word(keyword.word(), span),
+            TokenKind::Keyword(keyword) => {
+                let word = keyword.word();
+                Diagnostic::error("syntax", format!("expected an expression, found `{word}`"), span)
+                    .note(format!("`{word}` is a reserved word and has no value"))
+            }
             TokenKind::Text => Diagnostic::error("text-as-value", "a text is not a value", span)
                 .note("texts can stand in `print`, `reject`, `fatal_error` and `profile` only"),
             _ => Diagnostic::error("syntax", format!("expected an expression, found {found}"), span),

@@ -65,6 +65,22 @@ impl Parser<'_> {
                     self.increment("target", StmtKind::TargetPlus)
                 }
                 K::Jacobian => self.increment("jacobian", StmtKind::JacobianPlus),
+                K::Data => {
+                    let problem =
+                        Diagnostic::error("data-qualifier", "`data` cannot stand before a declaration", self.here())
+                            .note("it marks arguments of functions that must not depend on parameters")
+                            .help("leave it out");
+                    self.advance();
+                    Err(self.report(problem))
+                }
+                K::Void => {
+                    let problem = Diagnostic::error(
+                        "function-in-block",
+                        "functions are defined in the block `functions`",
+                        self.here(),
+                    );
+                    Err(self.report(problem))
+                }
                 K::Else => {
                     let problem = Diagnostic::error("syntax", "`else` without `if`", self.here())
                         .note("the `if` before it has ended: several statements need braces around them");
@@ -272,8 +288,17 @@ impl Parser<'_> {
     fn not_a_statement(&mut self, left: &Expr, start: Span) -> super::Reported {
         let span = start.to(left.span);
         let (found, here) = self.found();
-        let problem = match (&left.kind, self.peek()) {
-            (ExprKind::Variable(name), TokenKind::Ident) => {
+        let name = match &left.kind {
+            ExprKind::Variable(name) => Some(name.as_str()),
+            ExprKind::Index { base, .. } => match &base.kind {
+                ExprKind::Variable(name) => Some(name.as_str()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let at_name = self.is(TokenKind::Ident) || self.at_type();
+        let problem = match (name, self.peek()) {
+            (Some(name), _) if at_name => {
                 let problem = Diagnostic::error("unknown-type", format!("`{name}` is not a type or statement"), span);
                 let near = || crate::suggest::closest(name, Keyword::ALL.iter().map(|(_, word)| *word));
                 match messages::foreign_type(name).or_else(near) {
@@ -281,7 +306,7 @@ impl Parser<'_> {
                     None => problem,
                 }
             }
-            (ExprKind::Variable(name), TokenKind::OpenBrace) => {
+            (Some(name), TokenKind::OpenBrace) => {
                 Diagnostic::error("unknown-statement", format!("`{name}` does not start a statement or block"), span)
             }
             (_, TokenKind::Semicolon) => {

@@ -208,6 +208,19 @@ pub(in crate::check) fn higher_order_misfit(
             format!("{} of `{function}` must be `{wanted}`, found `{}`", argument_name(*index), found(*index)),
             at(*index),
         ),
+        Misfit::Ambiguous { overloads } => {
+            let message =
+                format!("the function passed to `{function}` has several overloads that fit as well as each other");
+            Diagnostic::error("ambiguous-call", message, at(0)).note(overloads.join("\n"))
+        }
+        Misfit::Part { index, part, wanted, found } => {
+            let message = format!("part {part} of these arguments to pass on must be `{wanted}`, found `{found}`");
+            Diagnostic::error("argument-type", message, at(*index))
+        }
+        Misfit::PartCount { index, wanted, found } => {
+            let message = format!("the function takes {} to pass on, found {found}", count(*wanted, "argument"));
+            Diagnostic::error("argument-count", message, at(*index))
+        }
         Misfit::NotATuple { index } => {
             let message = format!("the arguments to pass on must stand in a tuple, found `{}`", found(*index));
             Diagnostic::error("argument-type", message, at(*index)).help("a tuple of one value is written `(a,)`")
@@ -224,6 +237,11 @@ pub(in crate::check) fn tilde_with_suffix(name: &Ident) -> Diagnostic {
         name.span,
     )
     .help(format!("write `~ {stem}(…)`"))
+}
+
+pub(in crate::check) fn tilde_with_cdf(name: &Ident, stem: &str) -> Diagnostic {
+    let message = format!("`~` takes the name of a distribution, not of its distribution function `{}`", name.name);
+    Diagnostic::error("tilde-with-suffix", message, name.span).help(format!("write `target += {stem}_lcdf(y | …);`"))
 }
 
 pub(in crate::check) fn unknown_distribution(name: &Ident, is_function: bool, suggestion: Option<&str>) -> Diagnostic {

@@ -34,6 +34,11 @@ pub(in crate::check) fn trailing_underscores(name: &Ident) -> Diagnostic {
         .note("such names are kept for Stan's own output, like `lp__`")
 }
 
+pub(in crate::check) fn unnormalised_name(name: &Ident) -> Diagnostic {
+    Diagnostic::error("unnormalised-name", format!("a variable cannot be called `{}`", name.name), name.span)
+        .note("names that end in `_lupdf` or `_lupmf` are kept for unnormalised densities")
+}
+
 pub(in crate::check) fn undeclared_variable(name: &str, suggestion: Option<&str>, span: Span) -> Diagnostic {
     let error = Diagnostic::error("undeclared-variable", format!("there is no variable `{name}` here"), span);
     match suggestion {

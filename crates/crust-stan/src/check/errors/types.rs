@@ -15,8 +15,9 @@ pub(in crate::check) fn int_too_large(text: &str, span: Span) -> Diagnostic {
 }
 
 pub(in crate::check) fn condition_type(of: &str, found: &Type, span: Span) -> Diagnostic {
-    Diagnostic::error("condition-type", format!("the condition of {of} must be an `int`, found `{found}`"), span)
-        .help("compare with something: `x != 0`")
+    let error =
+        Diagnostic::error("condition-type", format!("the condition of {of} must be an `int`, found `{found}`"), span);
+    if *found == Type::Real { error.help("compare with something: `x != 0`") } else { error }
 }
 
 pub(in crate::check) fn index_type(found: &Type, span: Span) -> Diagnostic {
@@ -43,6 +44,7 @@ pub(in crate::check) fn too_many_indices(ty: &Type, dimensions: usize, found: us
 }
 
 pub(in crate::check) fn tuple_part_missing(part: u32, length: usize, span: Span) -> Diagnostic {
+    let part = if part == u32::MAX { "of this number".to_owned() } else { part.to_string() };
     Diagnostic::error("tuple-part", format!("the tuple has no part {part}"), span)
         .note(format!("its parts are 1 to {length}"))
 }
@@ -77,12 +79,15 @@ pub(in crate::check) fn row_vector_element(wants_rows: bool, found: &Type, span:
     } else {
         Diagnostic::error(
             "row-vector-element",
-            format!("the elements of `[…]` must be numbers or row vectors, found `{found}`"),
+            format!("the elements of `[…]` must be all numbers or all row vectors, found `{found}`"),
             span,
         )
     };
     match found {
         Type::Vector => error.help("a vector is turned into a row by `'`"),
+        Type::RowVector | Type::ComplexRowVector => {
+            error.help("rows stand in a matrix, one by one: `[[a, b], [c, d]]`")
+        }
         _ if !wants_rows => error.help("an array is written with braces: `{a, b}`"),
         _ => error,
     }

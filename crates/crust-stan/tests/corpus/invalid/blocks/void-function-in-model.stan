@@ -1,0 +1,4 @@
+// mistake: a function is declared in the model block
+model {
+  void shout();
+}

@@ -1,0 +1,4 @@
+// mistake: a variable whose name ends in _lupdf
+parameters {
+  real y_lupdf;
+}

@@ -1,0 +1,4 @@
+// mistake: a misspelt type with its size
+data {
+  vectr[3] x;
+}
