@@ -17,6 +17,7 @@ mod numeric;
 mod philox;
 mod stream;
 mod structured;
+mod transformed;
 mod ziggurat;
 
 #[cfg(test)]

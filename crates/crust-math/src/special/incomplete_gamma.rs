@@ -57,7 +57,7 @@ pub fn log_gamma_q(a: f64, x: f64) -> f64 {
 
 /// The side of x whose log probability is computed directly.
 fn tail(a: f64, x: f64) -> Tail<2> {
-    if a.is_nan() || x.is_nan() || a <= 0.0 || x < 0.0 || (a == f64::INFINITY && x == a) {
+    if a.is_nan() || x.is_nan() || a <= 0.0 || x < 0.0 || (a.is_infinite() && x.is_infinite()) {
         return Tail { is_lower: true, log: Partials { value: f64::NAN, d: [f64::NAN; 2] } };
     }
     if x == 0.0 {
@@ -163,32 +163,32 @@ fn continued_fraction(a: f64, x: f64) -> Tail<2> {
     Tail { is_lower: false, log: Partials { value, d: [x.ln() - digamma(a) - d_log_fraction, -fraction / x] } }
 }
 
-/// For large a: with t = x ± s the density relative to that at x is exp(−c s + (a − 1) (log(1 + u) − u)), u = ±s / x,
+/// For large a: with t = x (1 + u), u = ±s, the density relative to that at x is exp(−c s + (a − 1) (log(1 + u) − u)),
 /// which falls at least as fast as a normal tail. The derivative for a is the mean of log t − ψ(a).
 fn quadrature(a: f64, x: f64) -> Tail<2> {
     const NEGLIGIBLE: f64 = 45.0;
     let is_lower = x < a;
     let sign = if is_lower { -1.0 } else { 1.0 };
-    let slope = sign * (x - (a - 1.0)) / x;
-    let curvature = (a - 1.0) / (x * x);
-    let mut width = 2.0 * NEGLIGIBLE / (slope + (slope * slope + 2.0 * NEGLIGIBLE * curvature).sqrt());
+    // s is in units of x, so that nothing underflows for a tiny x
+    let slope = sign * (x - (a - 1.0));
+    let mut width = 2.0 * NEGLIGIBLE / (slope + (slope * slope + 2.0 * NEGLIGIBLE * (a - 1.0)).sqrt());
     if is_lower {
-        width = width.min(x);
+        width = width.min(1.0);
     }
     let [mass, log_moment] = integrate(width, |s| {
-        let u = sign * s / x;
+        let u = sign * s;
         let relative = (-slope * s + (a - 1.0) * log1p_minus(u, 1.0 + u)).exp();
         [relative, relative * u.ln_1p()]
     });
-    let value = log_power(a, x) - x.ln() + mass.ln();
+    let value = log_power(a, x) + mass.ln();
     let da = x.ln() - digamma(a) + log_moment / mass;
-    Tail { is_lower, log: Partials { value, d: [da, -sign / mass] } }
+    Tail { is_lower, log: Partials { value, d: [da, -sign / (mass * x)] } }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::special::reference::check;
+    use crate::special::reference::{check, finite_difference};
 
     const TABLE: &str = include_str!("reference/incomplete_gamma.txt");
 
@@ -196,20 +196,84 @@ mod tests {
         [p.value, p.d[0], p.d[1]]
     }
 
+    // A probability of e⁻⁶⁰⁰ comes from an exponent that is rounded to 1e-13: bounds are for |log p| up to 690.
     #[test]
-    fn lower() {
-        check(TABLE, "gamma_p", [1e-13, 1e-11], |a| row(gamma_p_partials(a[0], a[1])));
+    fn reference_values() {
+        check(TABLE, "gamma_p", [2e-13, 1e-11], |a| row(gamma_p_partials(a[0], a[1])));
+        check(TABLE, "gamma_q", [2e-13, 1e-11], |a| row(gamma_q_partials(a[0], a[1])));
+        check(TABLE, "log_gamma_p", [2e-13, 1e-11], |a| row(log_gamma_p_partials(a[0], a[1])));
+        check(TABLE, "log_gamma_q", [2e-13, 1e-11], |a| row(log_gamma_q_partials(a[0], a[1])));
     }
+
     #[test]
-    fn upper() {
-        check(TABLE, "gamma_q", [1e-13, 1e-11], |a| row(gamma_q_partials(a[0], a[1])));
+    fn recurrence_in_a() {
+        // Q(a + 1, x) − Q(a, x) = xᵃ e⁻ˣ / Γ(a + 1), DLMF 8.8.6, also across the change of method at LARGE
+        for (a, x) in
+            [(0.2, 0.5), (0.2, 2.0), (3.0, 3.9), (50.0, 45.0), (1999.5, 1980.0), (1999.5, 2020.0), (1e7, 1.0003e7)]
+        {
+            let step = gamma_q(a + 1.0, x) - gamma_q(a, x);
+            let expected = (log_power(a, x) - a.ln()).exp();
+            assert!((step - expected).abs() < 1e-13, "{a} {x}: {step} {expected}");
+            assert!((gamma_p(a, x) + gamma_q(a, x) - 1.0).abs() < 1e-15);
+        }
     }
+
     #[test]
-    fn log_lower() {
-        check(TABLE, "log_gamma_p", [1e-13, 1e-11], |a| row(log_gamma_p_partials(a[0], a[1])));
+    fn methods_agree() {
+        for (a, x) in [(2000.0, 1990.0), (3000.0, 3050.0), (2500.0, 2000.0), (2500.0, 3100.0)] {
+            let series = if x < a { lower_series(a, x) } else { continued_fraction(a, x) };
+            let (s, q) = (row(series.log_side(true)), row(quadrature(a, x).log_side(true)));
+            for i in 0..3 {
+                assert!((s[i] / q[i] - 1.0).abs() < 1e-11, "{a} {x} [{i}]: {} {}", s[i], q[i]);
+            }
+        }
+        for (a, x) in [(0.3_f64, 0.9_f64), (0.9, 0.7), (0.05, 0.02)] {
+            let upper = row(upper_series(a, x, a * x.ln() - lgamma1p(a)).side(true));
+            let lower = row(lower_series(a, x).side(true));
+            for i in 0..3 {
+                assert!((upper[i] / lower[i] - 1.0).abs() < 1e-13, "{a} {x} [{i}]: {} {}", upper[i], lower[i]);
+            }
+        }
     }
+
     #[test]
-    fn log_upper() {
-        check(TABLE, "log_gamma_q", [1e-13, 1e-11], |a| row(log_gamma_q_partials(a[0], a[1])));
+    fn partials_are_differences() {
+        for (a, x) in [(0.4, 0.3), (0.4, 2.0), (5.0, 3.0), (5.0, 9.0), (3e3, 2.95e3), (3e3, 3.1e3)] {
+            let d = gamma_p_partials(a, x).d;
+            let numeric = [
+                finite_difference(|a| gamma_p(a, x), a, 0.02 * a.sqrt()),
+                finite_difference(|x| gamma_p(a, x), x, 0.02 * x.sqrt()),
+            ];
+            for (d, n) in d.iter().zip(numeric) {
+                assert!((d - n).abs() < 1e-9, "{a} {x}: {d} {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn far_tails() {
+        // Q(1, x) = e⁻ˣ; and the leading term of Q(a, x) where x is much larger than a
+        assert!((log_gamma_q(1.0, 1e6) / -1e6 - 1.0).abs() < 1e-15);
+        let p = log_gamma_q_partials(2.0, 1e8);
+        assert!((p.value - (-1e8 + 1e8_f64.ln_1p())).abs() < 1e-7 && (p.d[1] + 1.0).abs() < 1e-7);
+        let p = log_gamma_p_partials(1e5, 1e-300);
+        let leading = 1e5 * 1e-300_f64.ln() - lgamma(1e5 + 1.0);
+        assert!((p.value / leading - 1.0).abs() < 1e-14 && (p.d[1] / 1e305 - 1.0).abs() < 1e-14);
+        assert!(log_gamma_p(1e9, 1e3).is_finite() && log_gamma_q(1e9, 2e9).is_finite());
+        assert!((gamma_p(1e14, 1e14) - 0.5).abs() < 1e-7);
+    }
+
+    #[test]
+    fn edges() {
+        for a in [0.5, 1.0, 30.0] {
+            assert!(gamma_p(a, 0.0).abs() < 1e-300 && (gamma_q(a, 0.0) - 1.0).abs() < 1e-300);
+            assert!((gamma_p(a, f64::INFINITY) - 1.0).abs() < 1e-300 && gamma_q(a, f64::INFINITY).abs() < 1e-300);
+            assert!(log_gamma_p(a, 0.0) < f64::MIN && log_gamma_q(a, f64::INFINITY) < f64::MIN);
+        }
+        assert!((gamma_p_partials(1.0, 0.0).d[1] - 1.0).abs() < 1e-300);
+        assert!(gamma_p_partials(0.5, 0.0).d[1] > f64::MAX);
+        for (a, x) in [(f64::NAN, 1.0), (1.0, f64::NAN), (-1.0, 1.0), (1.0, -1.0), (0.0, 1.0)] {
+            assert!(gamma_p(a, x).is_nan() && log_gamma_q(a, x).is_nan(), "{a} {x}");
+        }
     }
 }

@@ -135,12 +135,18 @@ pub fn log_inv_logit_diff(x: f64, y: f64) -> f64 {
     if x == f64::INFINITY { -log1p_exp(y) } else { log1m_exp(y - x) - log1p_exp(-x) - log1p_exp(y) }
 }
 
-/// [`log_inv_logit_diff`] with its partials.
+/// [`log_inv_logit_diff`] with its partials p′(x) / (p(x) − p(y)) and −p′(y) / (p(x) − p(y)), p being [`inv_logit`],
+/// in which the numbers near 1 have been cancelled by hand.
 pub fn log_inv_logit_diff_partials(x: f64, y: f64) -> Partials<2> {
-    Partials {
-        value: log_inv_logit_diff(x, y),
-        d: [-1.0 / (y - x).exp_m1() - inv_logit(x), -1.0 / (x - y).exp_m1() - inv_logit(y)],
-    }
+    let gap = (y - x).exp_m1();
+    let (dx, dy) = if x > 0.0 {
+        let e = (-x).exp();
+        (-(e + (y - x).exp()) / ((1.0 + e) * gap), inv_logit(y) * (1.0 + e) / gap)
+    } else {
+        let (ex, ey) = (1.0 + x.exp(), 1.0 + y.exp());
+        (-ey / (ex * gap), -ex / (ey * (x - y).exp_m1()))
+    };
+    Partials { value: log_inv_logit_diff(x, y), d: [dx, dy] }
 }
 
 /// x log(y), which is 0 where x is 0.
@@ -166,4 +172,60 @@ pub fn log_mix_partials(theta: f64, x: f64, y: f64) -> Partials<3> {
     let value = log_sum_exp(first, second);
     let d_theta = (x - value).exp() - (y - value).exp();
     Partials { value, d: [d_theta, inv_logit(first - second), inv_logit(second - first)] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::special::reference::check;
+
+    const TABLE: &str = include_str!("reference/other.txt");
+
+    fn row<const N: usize, const M: usize>(p: Partials<N>) -> [f64; M] {
+        std::array::from_fn(|i| if i == 0 { p.value } else { p.d[i - 1] })
+    }
+
+    #[test]
+    fn of_one_argument() {
+        check(TABLE, "log1p_exp", [1e-15, 1e-15], |a| [log1p_exp(a[0]), inv_logit(a[0])]);
+        check(TABLE, "inv_logit", [1e-15, 1e-15], |a| [inv_logit(a[0]), inv_logit_derivative(a[0])]);
+        check(TABLE, "inv_cloglog", [1e-15, 1e-14], |a| [inv_cloglog(a[0]), inv_cloglog_derivative(a[0])]);
+        check(TABLE, "log1m_exp", [1e-15, 1e-15], |a| [log1m_exp(a[0]), log1m_exp_derivative(a[0])]);
+        check(TABLE, "logit", [1e-15, 0.0], |a| [logit(a[0])]);
+    }
+
+    #[test]
+    fn of_several_arguments() {
+        // log(eˣ − eʸ) for x near y: the rounding of x − y is not ours
+        check(TABLE, "log_diff_exp", [1e-14, 1e-14], |a| row::<2, 3>(log_diff_exp_partials(a[0], a[1])));
+        check(TABLE, "log_sum_exp", [1e-14, 1e-14], |a| row::<2, 3>(log_sum_exp_partials(a[0], a[1])));
+        check(TABLE, "log_mix", [1e-13, 1e-12], |a| row::<3, 4>(log_mix_partials(a[0], a[1], a[2])));
+        check(TABLE, "log_inv_logit_diff", [1e-14, 1e-12], |a| row::<2, 3>(log_inv_logit_diff_partials(a[0], a[1])));
+    }
+
+    #[test]
+    fn slices() {
+        assert!(log_sum_exp_slice(&[]) < f64::MIN);
+        assert!(log_sum_exp_slice(&[f64::NEG_INFINITY; 3]) < f64::MIN);
+        assert!(log_sum_exp_slice(&[0.0, f64::INFINITY]) > f64::MAX);
+        assert!(log_sum_exp_slice(&[0.0, f64::NAN]).is_nan() && log_sum_exp(f64::NAN, f64::INFINITY).is_nan());
+        assert!((log_sum_exp_slice(&[1000.0, 1000.0, 999.0]) - (1000.0 + (2.0 + (-1.0_f64).exp()).ln())).abs() < 1e-12);
+        assert!((log_sum_exp_slice(&[3.0, -1.0]) - log_sum_exp(-1.0, 3.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn edges() {
+        assert!(log1m_exp(0.0) < f64::MIN && log1m_exp(0.1).is_nan() && log1m(1.0) < f64::MIN);
+        assert!(log_diff_exp(2.0, 2.0) < f64::MIN && log_diff_exp(1.0, 2.0).is_nan());
+        assert!((log_diff_exp(2.0, f64::NEG_INFINITY) - 2.0).abs() < 1e-15);
+        assert!(log_sum_exp(f64::NEG_INFINITY, f64::NEG_INFINITY) < f64::MIN);
+        assert!(log_sum_exp(f64::INFINITY, f64::INFINITY) > f64::MAX);
+        assert!(lmultiply(0.0, 0.0).abs() < 1e-300 && lmultiply(0.0, f64::NAN).is_nan());
+        assert!(logit(0.0) < f64::MIN && logit(1.0) > f64::MAX && logit(1.5).is_nan());
+        assert!((log_inv_logit_diff(f64::INFINITY, 0.0) + LN_2).abs() < 1e-15);
+        assert!((log_mix(1.0, 2.0, 5.0) - 2.0).abs() < 1e-15 && (log_mix(0.0, 2.0, 5.0) - 5.0).abs() < 1e-15);
+        for f in [log1p_exp, inv_logit, log1m_exp, logit, log_inv_logit, inv_cloglog] {
+            assert!(f(f64::NAN).is_nan());
+        }
+    }
 }
