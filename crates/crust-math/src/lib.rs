@@ -1,6 +1,6 @@
 //! Numbers: random streams, special functions, and distributions with every partial derivative.
 //!
-//! Everything here is about plain `f64`s. Nothing knows of programs, chains or lanes.
+//! Everything here is about plain `f64`s and rows of them, one for each lane. Nothing knows of programs or chains.
 
 pub mod density;
 pub mod distributions;

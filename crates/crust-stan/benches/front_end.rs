@@ -12,28 +12,34 @@ use std::time::{Duration, Instant};
 
 /// A program of about `lines` lines, with what programs are made of: functions, loops, vectorised and scalar statements.
 fn program(lines: usize) -> String {
-    let mut text = String::from("functions {\n");
-    let units = lines / 20;
-    for i in 0..units {
-        text += &format!(
-            "  // the mean of group {i}\n  real mean_{i}(vector x, real shift, int n) {{\n    real sum_x = shift;\n    \
-             for (j in 1:n) {{\n      sum_x += x[j] * exp(-square(x[j] - shift) / 2) + log1p_exp(shift);\n    }}\n    \
-             return sum_x / n;\n  }}\n"
-        );
+    let repeat = |unit: &str| (0..lines / 20).map(|i| unit.replace('@', &i.to_string())).collect::<String>();
+    let functions = repeat(
+        "  // the mean of group @
+  real mean_@(vector x, real shift, int n) {
+    real sum_x = shift;
+    for (j in 1:n) {
+      sum_x += x[j] * exp(-square(x[j] - shift) / 2) + log1p_exp(shift);
     }
-    text += "}\ndata {\n  int<lower=1> N;\n  int<lower=1> K;\n  matrix[N, K] x;\n  vector[N] y;\n}\nparameters {\n";
-    for i in 0..units {
-        text += &format!("  vector[K] beta_{i};\n  real<lower=0> sigma_{i};\n");
+    return sum_x / n;
+  }
+",
+    );
+    let parameters = repeat("  vector[K] beta_@;\n  real<lower=0> sigma_@;\n");
+    let model = repeat(
+        "  beta_@ ~ normal(0, 2.5);
+  sigma_@ ~ student_t(3, 0, 1);
+  {
+    vector[N] mu = x * beta_@ + mean_@(y, sigma_@, N);
+    for (n in 1:N) {
+      if (y[n] > 0 && mu[n] < 1e3) {
+        target += normal_lpdf(y[n] | mu[n], sigma_@);
+      }
     }
-    text += "}\nmodel {\n";
-    for i in 0..units {
-        text += &format!(
-            "  beta_{i} ~ normal(0, 2.5);\n  sigma_{i} ~ student_t(3, 0, 1);\n  {{\n    vector[N] mu = x * beta_{i} + \
-             mean_{i}(y, sigma_{i}, N);\n    for (n in 1:N) {{\n      if (y[n] > 0 && mu[n] < 1e3) {{\n        \
-             target += normal_lpdf(y[n] | mu[n], sigma_{i});\n      }}\n    }}\n  }}\n"
-        );
-    }
-    text + "}\n"
+  }
+",
+    );
+    let data = "data {\n  int<lower=1> N;\n  int<lower=1> K;\n  matrix[N, K] x;\n  vector[N] y;\n}\n";
+    format!("functions {{\n{functions}}}\n{data}parameters {{\n{parameters}}}\nmodel {{\n{model}}}\n")
 }
 
 /// The shortest of several runs.

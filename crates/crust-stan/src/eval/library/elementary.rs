@@ -5,6 +5,7 @@ use crate::ast::{BinaryOp, UnaryOp};
 use crate::eval::operators::{Answer, binary, complexes, transpose, unary, zip};
 use crate::eval::{Failure, fail};
 use crate::value::{Cell, Complex, Numbers, Tensor, Value};
+use crust_math::special;
 
 pub(super) const TABLE: &[Function] = &[
     plain("e", |_| Ok(Value::Real(std::f64::consts::E))),
@@ -31,18 +32,18 @@ pub(super) const TABLE: &[Function] = &[
     elementwise("expm1", |a| map(a, f64::exp_m1)),
     elementwise("floor", |a| map(a, f64::floor)),
     elementwise("inv", |a| map(a, |x| 1.0 / x)),
-    elementwise("inv_cloglog", |a| map(a, |x| -(-x.exp()).exp_m1())),
-    elementwise("inv_logit", |a| map(a, inv_logit)),
+    elementwise("inv_cloglog", |a| map(a, special::inv_cloglog)),
+    elementwise("inv_logit", |a| map(a, special::inv_logit)),
     elementwise("inv_sqrt", |a| map(a, |x| 1.0 / x.sqrt())),
     elementwise("inv_square", |a| map(a, |x| 1.0 / (x * x))),
     elementwise("log", |a| map(a, f64::ln)),
     elementwise("log1m", |a| map_where(a, |x| x <= 1.0 || x.is_nan(), "at most 1", |x| (-x).ln_1p())),
-    elementwise("log1m_exp", |a| map(a, log1m_exp)),
-    elementwise("log1m_inv_logit", |a| map(a, |x| -log1p_exp(x))),
+    elementwise("log1m_exp", |a| map(a, special::log1m_exp)),
+    elementwise("log1m_inv_logit", |a| map(a, special::log1m_inv_logit)),
     elementwise("log1p", |a| map_where(a, |x| x >= -1.0 || x.is_nan(), "at least -1", f64::ln_1p)),
-    elementwise("log1p_exp", |a| map(a, log1p_exp)),
-    elementwise("log_inv_logit", |a| map(a, |x| -log1p_exp(-x))),
-    elementwise("logit", |a| map(a, |x| (x / (1.0 - x)).ln())),
+    elementwise("log1p_exp", |a| map(a, special::log1p_exp)),
+    elementwise("log_inv_logit", |a| map(a, special::log_inv_logit)),
+    elementwise("logit", |a| map(a, special::logit)),
     elementwise("round", |a| map(a, f64::round)),
     elementwise("sin", |a| map(a, f64::sin)),
     elementwise("sinh", |a| map(a, f64::sinh)),
@@ -57,14 +58,28 @@ pub(super) const TABLE: &[Function] = &[
     plain("fmin", |a| map2(a, f64::min)),
     plain("fmod", |a| map2(a, |x, y| x % y)),
     plain("hypot", |a| map2(a, f64::hypot)),
-    plain("lmultiply", |a| map2(a, |x, y| if x == 0.0 && y == 0.0 { 0.0 } else { x * y.ln() })),
-    plain("log_diff_exp", |a| map2(a, log_diff_exp)),
+    plain("lmultiply", |a| map2(a, special::lmultiply)),
+    plain("log_diff_exp", |a| map2(a, special::log_diff_exp)),
     plain("pow", |a| binary(BinaryOp::EltPower, a.get(0)?, a.get(1)?)),
     plain("ldexp", |a| map2(a, |x, n| x * n.exp2())),
     plain("fma", |a| {
         let product = binary(BinaryOp::EltMultiply, a.get(0)?, a.get(1)?)?;
         binary(BinaryOp::Add, &product, a.get(2)?)
     }),
+    elementwise("lgamma", |a| map(a, special::lgamma)),
+    elementwise("digamma", |a| map(a, special::digamma)),
+    elementwise("trigamma", |a| map(a, special::trigamma)),
+    elementwise("tgamma", |a| map(a, special::tgamma)),
+    elementwise("erf", |a| map(a, special::erf)),
+    elementwise("erfc", |a| map(a, special::erfc)),
+    elementwise("Phi", |a| map(a, special::Phi)),
+    elementwise("Phi_approx", |a| map(a, special::Phi_approx)),
+    elementwise("inv_Phi", |a| map_where(a, |p| (0.0..=1.0).contains(&p), "between 0 and 1", special::inv_Phi)),
+    elementwise("std_normal_qf", |a| map_where(a, |p| (0.0..=1.0).contains(&p), "between 0 and 1", special::inv_Phi)),
+    plain("lbeta", |a| map2(a, special::lbeta)),
+    plain("lchoose", |a| map2(a, special::lchoose)),
+    plain("log_rising_factorial", |a| map2(a, special::log_rising_factorial)),
+    plain("log_falling_factorial", |a| map2(a, special::log_falling_factorial)),
     plain("choose", |a| map_ints(a, choose)),
     plain("rising_factorial", |a| factorial(a, 1)),
     plain("falling_factorial", |a| factorial(a, -1)),
@@ -273,31 +288,4 @@ fn conj(a: &Args) -> Answer {
             None => a.error("argument-type", "a complex number is expected"),
         },
     }
-}
-
-fn inv_logit(x: f64) -> f64 {
-    if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
-}
-
-fn log1p_exp(x: f64) -> f64 {
-    if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
-}
-
-/// log(1 - exp(x)), from whichever side keeps the digits.
-fn log1m_exp(x: f64) -> f64 {
-    if x > 0.0 {
-        f64::NAN
-    } else if x > -std::f64::consts::LN_2 {
-        (-x.exp_m1()).ln()
-    } else {
-        (-x.exp()).ln_1p()
-    }
-}
-
-#[expect(clippy::float_cmp, reason = "the difference is zero only for equal arguments")]
-fn log_diff_exp(x: f64, y: f64) -> f64 {
-    if x <= y {
-        return if x < f64::INFINITY && x == y { f64::NEG_INFINITY } else { f64::NAN };
-    }
-    x + log1m_exp(y - x)
 }

@@ -1,0 +1,27 @@
+//! The kernels for one lane. They are branch-free and always inlined: a loop over lanes that calls them inside of a
+//! [`Kernel`](super::Kernel) is vectorised by the compiler together with everything else that the loop does.
+
+pub use super::exponential::{exp, expm1, inv_logit, tanh};
+pub use super::gamma::{digamma, lgamma};
+pub use super::logarithm::{log, log_inv_logit, log1p, log1p_exp, log1p_exp_with_slope};
+pub use super::normal::{erf, erfc, phi};
+pub use super::power::pow;
+pub use super::trigonometric::{TRIGONOMETRIC_LIMIT, cos, sin};
+
+/// The square root.
+#[inline(always)]
+pub fn sqrt(x: f64) -> f64 {
+    x.sqrt()
+}
+
+/// 1 / √x.
+#[inline(always)]
+pub fn inv_sqrt(x: f64) -> f64 {
+    1.0 / x.sqrt()
+}
+
+/// x².
+#[inline(always)]
+pub fn square(x: f64) -> f64 {
+    x * x
+}
