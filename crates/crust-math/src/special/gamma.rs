@@ -34,7 +34,7 @@ pub fn tgamma_partials(x: f64) -> Partials<1> {
 }
 
 /// Coefficients of the correction to Stirling's formula, B₂ₖ / (2k (2k − 1)) for k = 1…9 (DLMF 5.11.1).
-const STIRLING: [f64; 9] = [
+pub(crate) const STIRLING: [f64; 9] = [
     1.0 / 12.0,
     -1.0 / 360.0,
     1.0 / 1260.0,

@@ -1,21 +1,9 @@
 //! Differences of log Γ that do not cancel: Γ(a + δ) / Γ(a), binomial coefficients, Poisson limits.
 
-use crate::special::lgamma;
+use crate::special::{STIRLING, lgamma};
 
-/// From here on Stirling's series with eight terms has all digits.
-const STIRLING: f64 = 10.0;
-
-/// Stirling's series: log Γ(z) = (z − ½) log z − z + ½ log 2π + Σ c[k] / z^(2k+1) (Abramowitz & Stegun 6.1.41).
-const SERIES: [f64; 8] = [
-    1.0 / 12.0,
-    -1.0 / 360.0,
-    1.0 / 1260.0,
-    -1.0 / 1680.0,
-    1.0 / 1188.0,
-    -691.0 / 360_360.0,
-    1.0 / 156.0,
-    -3617.0 / 122_400.0,
-];
+/// From here on Stirling's series (Abramowitz & Stegun 6.1.41) has all digits.
+const LARGE: f64 = 10.0;
 
 /// An integer as a real number.
 #[inline]
@@ -26,14 +14,7 @@ pub(super) fn real(n: i64) -> f64 {
 
 /// log(1 + x) − x with all digits also near 0.
 pub(super) fn log1pmx(x: f64) -> f64 {
-    if x.abs() > 0.1 {
-        return x.ln_1p() - x;
-    }
-    // with r = x / (2 + x): log(1 + x) = 2 artanh r, and 2 r − x = −x r
-    let r = x / (2.0 + x);
-    let s = r * r;
-    let tail = [15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0].iter().fold(0.0, |sum, odd| sum * s + 1.0 / odd);
-    r * (2.0 * s * tail - x)
+    pxfm::f_log1pmx(x)
 }
 
 /// A function of `a` and its derivative.
@@ -50,7 +31,7 @@ pub(super) fn rising_excess(a: f64, delta: f64) -> Slope {
     let gap = y * v; // u − v
     // h is the sum over i + j = m of uⁱ vʲ, so that u^(m+1) − v^(m+1) = (u − v) h
     let (mut h, mut power, mut value, mut slope, mut order) = (1.0, 1.0, 0.0, 0.0, 1.0);
-    for c in SERIES {
+    for c in STIRLING {
         value += c * h;
         power *= v;
         h = u * h + power;
@@ -67,7 +48,7 @@ pub(super) fn rising_excess(a: f64, delta: f64) -> Slope {
 pub(super) fn log_rising(a: f64, delta: f64) -> Slope {
     // Γ(z + 1) = z Γ(z) up to where Stirling's series holds; `lift` is Π (1 + δ / (a + i)) − 1
     let (mut base, mut lift, mut slope) = (a, 0.0, 0.0);
-    while base < STIRLING {
+    while base < LARGE {
         let e = delta / base;
         lift += e + lift * e;
         slope += e / (base + delta);
@@ -83,7 +64,7 @@ pub(super) fn log_rising(a: f64, delta: f64) -> Slope {
 fn log_lift(a: f64, delta: f64) -> f64 {
     let mut base = a;
     let mut sum = 0.0;
-    while base < STIRLING {
+    while base < LARGE {
         sum += if delta / base < 1e300 { (delta / base).ln_1p() } else { delta.ln() - base.ln() };
         base += 1.0;
     }
