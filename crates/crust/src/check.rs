@@ -123,6 +123,8 @@ fn canonical(reading: &Reading, path: &Path) -> String {
 
 /// Warnings of one kind beyond this many are counted, not shown: a program in retired syntax has one on every line.
 const MOST_OF_A_KIND: usize = 5;
+/// Errors beyond this many are counted, not shown: the file is probably no program at all.
+const MOST_ERRORS: usize = 50;
 
 fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) {
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
@@ -130,6 +132,9 @@ fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) {
     for problem in &reading.problems {
         if problem.is_error() {
             errors += 1;
+            if errors > MOST_ERRORS {
+                continue;
+            }
         } else {
             let seen = warnings.entry(problem.code).or_default();
             *seen += 1;
@@ -142,6 +147,9 @@ fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) {
     for (code, seen) in warnings.into_iter().filter(|(_, seen)| *seen > MOST_OF_A_KIND && !quiet) {
         let more = seen - MOST_OF_A_KIND;
         terminal::complain(&format!("… and {more} more warnings of the kind `{code}`; `--json` has all\n"));
+    }
+    if errors > MOST_ERRORS {
+        terminal::complain(&format!("… and {} more errors; `--json` has all\n", errors - MOST_ERRORS));
     }
     if let Some(data) = data {
         errors += data.problems.len();

@@ -177,7 +177,20 @@ fn bad_input_table() {
 fn an_empty_program_is_valid() {
     let folder = Folder::new("empty");
     let model = folder.file("empty.stan", "");
-    assert_eq!(crust(&["check", &model]).status.code(), Some(0));
+    let output = crust(&["check", &model]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stdout(&output).contains("but an empty one"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_file_that_is_no_program_does_not_flood_the_terminal() {
+    let folder = Folder::new("flood");
+    let model = folder.file("noise.stan", &"@ }\n".repeat(1000));
+    let output = crust(&["check", &model]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    assert_eq!(text.matches("error[").count(), 50);
+    assert!(text.contains("more errors"), "{text}");
 }
 
 /// Every `cargo run --release -- …` line of the documents works.

@@ -82,7 +82,11 @@ impl Summary {
     }
 
     pub fn text(&self, file: &str) -> String {
-        let end = if self.with_data { ", and its data fit" } else { "" };
+        let end = match (self.functions, self.blocks.as_slice(), self.with_data) {
+            (0, [], _) => ", but an empty one",
+            (_, _, true) => ", and its data fit",
+            (_, _, false) => "",
+        };
         let mut lines = vec![format!("{file}: a valid Stan program{end}")];
         let mut parts = Vec::new();
         if self.functions > 0 {
