@@ -39,7 +39,8 @@ pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) ->
     let mut ast = parsed.program;
     problems.extend(migrate(&mut ast));
     let checked = check(&ast);
-    // The same goes for names that the lexer could not read as such.
+    // What follows from other mistakes is left out: names that stand in text which was skipped, or which the lexer could
+    // not read as such.
     let misread: Vec<_> = problems.iter().filter(|p| p.is_error()).map(|p| p.span).collect();
     let overlaps = |a: Span, b: Span| a.start < b.end && b.start < a.end;
     let noise = |p: &Diagnostic| {

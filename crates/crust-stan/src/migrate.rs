@@ -15,11 +15,10 @@ use densities::LegacyDensities;
 use std::collections::BTreeSet;
 
 /// Functions with a new name and the same arguments.
-const RENAMED: [(&str, &str); 5] = [
+const RENAMED: [(&str, &str); 4] = [
     ("binomial_coefficient_log", "lchoose"),
     ("cov_exp_quad", "gp_exp_quad_cov"),
     ("fabs", "abs"),
-    ("gp_exp_quad", "gp_exp_quad_cov"),
     ("multiply_log", "lmultiply"),
 ];
 
@@ -155,7 +154,10 @@ impl Migration {
                 }
             }
             StmtKind::Tilde(tilde)
-                if tilde.distribution.name == "lkj_cov" && tilde.arguments.len() == 3 && tilde.truncation.is_none() =>
+                if tilde.distribution.name == "lkj_cov"
+                    && tilde.arguments.len() == 3
+                    && tilde.truncation.is_none()
+                    && !self.own.contains("lkj_cov_lpdf") =>
             {
                 self.lkj_cov_warning(tilde.distribution.span);
                 let variate =
@@ -164,10 +166,13 @@ impl Migration {
                 let span = statement.span;
                 statement.kind = StmtKind::Block(terms.map(|t| Stmt { kind: StmtKind::Tilde(t), span }).into());
             }
-            StmtKind::Assign { target, op: AssignOp::Set, value } if target.kind == ExprKind::Target => {
-                // `lp__ = lp__ + e`, of which the walk has made `target() = target() + e`.
-                if let Some(rest) = without_target(value) {
-                    statement.kind = StmtKind::TargetPlus(rest);
+            // `lp__ = lp__ + e`, of which the walk has made `target() = target() + e`; what is left over is an error.
+            StmtKind::Assign { target, op, value } if target.kind == ExprKind::Target => {
+                let only_adds =
+                    *op == AssignOp::Compound(BinaryOp::Add) || (*op == AssignOp::Set && take_target(value));
+                if only_adds {
+                    let value = std::mem::replace(value, Expr { kind: ExprKind::Error, span: statement.span });
+                    statement.kind = StmtKind::TargetPlus(value);
                 }
             }
             _ => {}
@@ -175,27 +180,32 @@ impl Migration {
     }
 }
 
-/// From `target() + a - b` the `a - b`; `None` for anything else. (Only the first summand may be the target.)
-fn without_target(e: &Expr) -> Option<Expr> {
-    let ExprKind::Binary { op: op @ (BinaryOp::Add | BinaryOp::Subtract), left, right } = &e.kind else { return None };
-    if left.kind != ExprKind::Target {
-        let left = Box::new(without_target(left)?);
-        return Some(Expr { kind: ExprKind::Binary { op: *op, left, right: right.clone() }, span: e.span });
-    }
-    let right = (**right).clone();
-    Some(match op {
-        BinaryOp::Subtract => {
-            let span = right.span;
-            let operand = match right.kind {
-                ExprKind::Binary { .. } | ExprKind::Ternary { .. } => {
-                    Expr { kind: ExprKind::Paren(Box::new(right)), span }
-                }
-                _ => right,
-            };
-            Expr { kind: ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(operand) }, span }
+/// Makes `a - b` of `target() + a - b`, and says whether it could. Only the first summand may be the target. (In a loop: the
+/// sum may have thousands of terms.)
+fn take_target(mut e: &mut Expr) -> bool {
+    loop {
+        let is_first = match &e.kind {
+            ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, .. } => left.kind == ExprKind::Target,
+            _ => return false,
+        };
+        if is_first {
+            break;
         }
-        _ => right,
-    })
+        let ExprKind::Binary { left, .. } = &mut e.kind else { return false };
+        e = left;
+    }
+    let ExprKind::Binary { op, right, .. } = std::mem::replace(&mut e.kind, ExprKind::Error) else { return false };
+    *e = if op == BinaryOp::Add { *right } else { negated(*right) };
+    true
+}
+
+fn negated(e: Expr) -> Expr {
+    let span = e.span;
+    let operand = match e.kind {
+        ExprKind::Binary { .. } | ExprKind::Ternary { .. } => Expr { kind: ExprKind::Paren(Box::new(e)), span },
+        _ => e,
+    };
+    Expr { kind: ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(operand) }, span }
 }
 
 /// `lkj_cov(W | mu, sigma, eta)` in the terms it is made of: with `s = sqrt(diagonal(W))`, a lognormal density of `s` and

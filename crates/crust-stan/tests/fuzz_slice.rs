@@ -132,7 +132,7 @@ fn deep_nesting_is_a_message() {
         |open: &str, middle: &str, close: &str, n: usize| format!("{}{middle}{}", open.repeat(n), close.repeat(n));
     let value = |e: &str| format!("transformed data {{ real x = {e}; }}");
     let statement = |s: &str| format!("model {{ {s} }}");
-    for n in [50, 190, 1000, 100_000] {
+    for n in [50, 190, 1000, 3_990, 100_000] {
         fuzzing::front_end(&value(&nested("(", "1", ")", n)));
         fuzzing::front_end(&value(&nested("-", "1", "", n)));
         fuzzing::front_end(&value(&nested("{", "1", "}", n)));

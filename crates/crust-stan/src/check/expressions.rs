@@ -85,8 +85,6 @@ impl Checker {
         let suggestion = crate::suggest::closest(name, self.visible_variables()).map(str::to_owned);
         let problem = if crate::token::RESERVED.contains(&name) {
             errors::reserved_as_value(name, span)
-        } else if name == "lp__" {
-            errors::lp_variable(span)
         } else {
             errors::undeclared_variable(name, suggestion.as_deref(), span)
         };

@@ -246,7 +246,11 @@ impl Checker {
                     steps.push(base);
                     base = inner;
                 }
-                _ => return None,
+                // The parser lets nothing else through; `target()` is what `lp__` has become.
+                _ => {
+                    self.report(errors::assignment_to_target(base.span));
+                    return None;
+                }
             }
         };
         let Some(variable) = self.lookup(name) else {
@@ -285,9 +289,7 @@ impl Checker {
     }
 
     fn report_unassignable(&mut self, name: &str, span: Span) {
-        let problem = if name == "lp__" {
-            errors::lp_variable(span)
-        } else if self.is_known_function(name) {
+        let problem = if self.is_known_function(name) {
             errors::assignment_to_function(name, span)
         } else {
             let suggestion = crate::suggest::closest(name, self.visible_variables()).map(str::to_owned);

@@ -28,21 +28,11 @@ pub struct ParameterInfo {
 
 /// The parameters block. `data` should have been through [`Data::transformed`], for sizes that depend on it.
 pub fn parameter_table(program: &Program, source: &Source, data: &Data, limits: Limits) -> Outcome<Vec<ParameterInfo>> {
-    table(program, source, data, limits, BlockKind::Parameters)
+    quantity_table(program, source, data, limits, BlockKind::Parameters)
 }
 
-/// The same for transformed parameters and generated quantities, without the dimension.
+/// The same for the variables of any block; only parameters have a dimension.
 pub fn quantity_table(
-    program: &Program,
-    source: &Source,
-    data: &Data,
-    limits: Limits,
-    block: BlockKind,
-) -> Outcome<Vec<ParameterInfo>> {
-    table(program, source, data, limits, block)
-}
-
-fn table(
     program: &Program,
     source: &Source,
     data: &Data,

@@ -47,9 +47,8 @@ pub(in crate::check) fn undeclared_variable(name: &str, suggestion: Option<&str>
     }
 }
 
-pub(in crate::check) fn lp_variable(span: Span) -> Diagnostic {
-    Diagnostic::error("lp-variable", "the variable `lp__` is long gone", span)
-        .help("add to the density with `target += …`; its value is `target()`")
+pub(in crate::check) fn assignment_to_target(span: Span) -> Diagnostic {
+    Diagnostic::error("target-assignment", "the target can only be added to", span).help("write `target += …;`")
 }
 
 pub(in crate::check) fn function_as_value(name: &str, span: Span) -> Diagnostic {
