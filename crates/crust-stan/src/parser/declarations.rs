@@ -150,11 +150,10 @@ impl Parser<'_> {
         let sizes = match base.size_count() {
             0 if self.is(TokenKind::OpenBracket) => {
                 let open = self.here();
-                let sizes = self.sizes()?;
+                self.sizes()?;
                 let span = open.to(self.previous());
                 let problem = Diagnostic::error("size-count", format!("`{name}` takes no size"), span)
                     .help(format!("an array is declared as `array{} {name}`", self.slice(span)));
-                drop(sizes);
                 return Err(self.report(problem));
             }
             0 => Vec::new(),
@@ -205,13 +204,12 @@ impl Parser<'_> {
             return Ok(constraint);
         }
         loop {
-            let (word, span) = (self.peek(), self.here());
+            let span = self.here();
             let words = ["lower", "upper", "offset", "multiplier"];
             let Some(which) = words.iter().position(|w| self.slice(span) == *w) else {
                 let place = "in the constraint";
                 return Err(self.expected("`lower`, `upper`, `offset` or `multiplier`", place));
             };
-            debug_assert!(matches!(word, TokenKind::Keyword(_)));
             self.advance();
             self.expect(TokenKind::Assign, &format!("after `{}`", words[which]))?;
             let value = self.constraint_expression()?;
@@ -230,11 +228,11 @@ impl Parser<'_> {
             }
         }
         if !self.is(TokenKind::Greater) {
-            let reported = self.expected("`>`", "after the constraint");
-            if let Some(problem) = self.problems.last_mut() {
-                problem.help.push("comparisons and logical operators need parentheses here".into());
-            }
-            return Err(reported);
+            let (found, span) = self.found();
+            let problem =
+                Diagnostic::error("syntax", format!("expected `>` after the constraint, found {found}"), span)
+                    .help("comparisons and logical operators need parentheses here");
+            return Err(self.report(problem));
         }
         constraint.span = constraint.span.to(self.advance().span);
         let bounds = constraint.lower.is_some() || constraint.upper.is_some();
