@@ -5,3 +5,4 @@
 
 pub mod continuous;
 pub mod discrete;
+pub mod multivariate;

@@ -4,7 +4,9 @@
 
 pub mod density;
 pub mod distributions;
+pub mod functions;
 pub mod lanes;
 pub mod random;
+pub mod solvers;
 pub mod special;
 pub mod transforms;

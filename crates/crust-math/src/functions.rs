@@ -1,0 +1,80 @@
+//! Functions of Stan's library with their derivatives, each for one item: one lane of one iteration.
+//!
+//! [`elementwise`] holds functions of scalars that apply to every element of a container. [`VectorFunction`] is a function whose
+//! result depends on whole containers, such as a matrix decomposition. Both know nothing of lanes: the engine lays the
+//! numbers of one item side by side, calls them, and puts the results back.
+
+pub mod covariance;
+pub mod elementwise;
+pub mod matrix;
+mod shape;
+pub mod summaries;
+
+pub use shape::{Cell, Shape};
+
+use crate::density::{DomainError, Terms};
+
+/// One argument of a function, for one item.
+#[derive(Clone, Copy, Debug)]
+pub struct Argument<'a> {
+    /// Array cells one after the other, the last array index running fastest; a matrix column by column. Integers are
+    /// numbers, too.
+    pub numbers: &'a [f64],
+    pub shape: Shape,
+}
+
+/// A function of whole containers. The engine promotes nothing: an `int` argument arrives as one number.
+///
+/// Memory comes from the caller: `scratch` is at least as long as [`VectorFunction::scratch`] says, with any content.
+pub trait VectorFunction: Sync {
+    /// Stan's name.
+    fn name(&self) -> &'static str;
+
+    /// The shape of the result. The error says which sizes do not fit and completes "…: "; it is a mistake in the program.
+    /// Numbers are there only for arguments that are the same in all items (all integers are); of others the slice is empty.
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String>;
+
+    fn scratch(&self, arguments: &[Shape]) -> usize {
+        let _ = arguments;
+        0
+    }
+
+    /// Overwrites `out`. An error rejects the item.
+    fn value(&self, arguments: &[Argument], out: &mut [f64], scratch: &mut [f64]) -> Result<(), DomainError>;
+
+    /// Adds `Σᵢ adjointᵢ · ∂outᵢ/∂argument` to the slice of each argument in `adjoints`. A slice is empty where the derivative is not
+    /// wanted (data). `out` is what [`VectorFunction::value`] wrote.
+    fn reverse(
+        &self,
+        arguments: &[Argument],
+        out: &[f64],
+        adjoint: &[f64],
+        adjoints: &mut [&mut [f64]],
+        scratch: &mut [f64],
+    );
+}
+
+/// A log density (or log probability, or cumulative function) of containers, with derivatives.
+pub trait VectorDensity: Sync {
+    /// Stan's name with its suffix, such as `multi_normal_lpdf`.
+    fn name(&self) -> &'static str;
+
+    /// Whether sizes fit; the error completes "…: ". As for [`VectorFunction::shape`].
+    fn check(&self, arguments: &[Argument]) -> Result<(), String>;
+
+    fn scratch(&self, arguments: &[Shape]) -> usize {
+        let _ = arguments;
+        0
+    }
+
+    /// The log density, and `seed` times each partial derivative *added* to the slice of its argument in `adjoints` (empty
+    /// where it is not wanted). Arguments are numbered in `terms` as they come, the variate first.
+    fn log_density(
+        &self,
+        arguments: &[Argument],
+        terms: Terms,
+        seed: f64,
+        adjoints: &mut [&mut [f64]],
+        scratch: &mut [f64],
+    ) -> Result<f64, DomainError>;
+}

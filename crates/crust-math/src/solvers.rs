@@ -1,0 +1,1 @@
+//! Numerical solvers that call a function of the user: differential equations, algebraic equations, integrals.
