@@ -12,7 +12,9 @@
 //! ```
 
 mod continuous;
+mod derived;
 mod discrete;
+mod multivariate;
 mod numeric;
 mod philox;
 mod stream;

@@ -22,8 +22,11 @@ pub use skewed::*;
 
 use crate::density::{Density, DomainError, Terms};
 
-/// A value and its partials, however many there are.
-pub type SlicePartials = Result<(f64, Vec<f64>), DomainError>;
+/// The most arguments that a distribution here has, the variate included.
+pub const MOST_ARGUMENTS: usize = 4;
+
+/// A value and its partials; what is beyond the arity of the distribution is 0.
+pub type SlicePartials = Result<(f64, [f64; MOST_ARGUMENTS]), DomainError>;
 
 /// A log density of the arguments in a slice, the variate first.
 pub type SliceDensity = fn(&[f64], Terms) -> SlicePartials;
@@ -50,7 +53,11 @@ pub fn by_name(name: &str) -> Option<&'static ContinuousDistribution> {
 }
 
 fn erase<const N: usize>(density: Density<N>) -> SlicePartials {
-    density.map(|partials| (partials.value, partials.d.to_vec()))
+    density.map(|partials| {
+        let mut d = [0.0; MOST_ARGUMENTS];
+        d[..N].copy_from_slice(&partials.d);
+        (partials.value, d)
+    })
 }
 
 fn arguments<const N: usize>(slice: &[f64]) -> [f64; N] {

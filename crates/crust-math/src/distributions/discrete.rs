@@ -32,4 +32,4 @@ pub use cumulative::{
     poisson_lccdf, poisson_lcdf, yule_simon_cdf, yule_simon_lccdf, yule_simon_lcdf,
 };
 pub use multinomial::{dirichlet_multinomial_lpmf, multinomial_logit_lpmf, multinomial_lpmf};
-pub use table::{Argument, Cumulative, Distribution, TABLE};
+pub use table::{Argument, Cdf, Cumulative, Distribution, Lpmf, TABLE};

@@ -1,5 +1,12 @@
 //! Functions of one, two or three scalars with their derivatives, by name.
 
+mod binary;
+mod ternary;
+mod unary;
+
+#[cfg(test)]
+mod tests;
+
 use crate::density::Density;
 
 /// A function of one real number over slices.
@@ -9,9 +16,12 @@ pub struct Unary {
     pub name: &'static str,
     /// Overwrites the second slice, which is as long as the first.
     pub value: fn(&[f64], &mut [f64]),
-    /// `(x, y, adjoint of y, adjoint of x)`: adds `adjoint · f'(x)` to the last one, where `y = f(x)`.
-    pub reverse: fn(&[f64], &[f64], &[f64], &mut [f64]),
+    /// Adds `adjoint · f'(x)` to the adjoint of x, where `y = f(x)`.
+    pub reverse: UnaryReverse,
 }
+
+/// `(x, y, adjoint of y, adjoint of x)`.
+pub type UnaryReverse = fn(&[f64], &[f64], &[f64], &mut [f64]);
 
 /// A function of two real numbers with its partial derivatives. An error rejects the point.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +37,7 @@ pub struct Ternary {
     pub at: fn(f64, f64, f64) -> Density<3>,
 }
 
-pub const UNARY: &[Unary] = &[];
-pub const BINARY: &[Binary] = &[];
-pub const TERNARY: &[Ternary] = &[];
+/// Where Stan throws for an argument outside of the domain, the value is NaN.
+pub const UNARY: &[Unary] = &unary::ALL;
+pub const BINARY: &[Binary] = binary::ALL;
+pub const TERNARY: &[Ternary] = ternary::ALL;

@@ -61,7 +61,7 @@ fn check_partials(d: &ContinuousDistribution, point: &[f64], tolerance: f64, fai
     let steps = points::steps(d.name, point);
     for (name, function) in functions(d) {
         let (value, partials) = function(point);
-        assert_eq!(partials.len(), d.arity);
+        assert!(partials[d.arity..].iter().all(|&p| p == 0.0));
         for i in 0..d.arity {
             // in a tail the value changes by large factors: steps that change it by less than half
             let change = if value == 0.0 { 1.0 } else { 2.0 * (partials[i] * steps[i] / value).abs() };

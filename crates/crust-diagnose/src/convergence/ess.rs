@@ -1,0 +1,113 @@
+//! Effective sample size: how many independent draws would give the same Monte Carlo error.
+
+use super::autocovariance::MeanAutocovariance;
+use super::chains::Chains;
+use super::moments::{mean, variance};
+use crate::number::count;
+
+/// Probabilities of the quantiles whose effective sample sizes [`ess_tail`] compares (section 4.3 of the R-hat paper).
+const TAILS: [f64; 2] = [0.05, 0.95];
+
+/// ESS of the rank-normalised draws: how well the bulk of the distribution is explored.
+pub fn ess_bulk<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    effective_size(&Chains::new(chains).split().rank_normalised())
+}
+
+/// The smaller ESS of the 5% and 95% quantiles.
+pub fn ess_tail<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    let chains = Chains::new(chains);
+    let [lower, upper] = TAILS.map(|probability| of_quantile(&chains, probability));
+    if lower.is_nan() || upper.is_nan() { f64::NAN } else { lower.min(upper) }
+}
+
+/// ESS for the mean.
+pub fn ess_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    effective_size(&Chains::new(chains).split())
+}
+
+/// ESS for the standard deviation: that of the distances from the mean, as in posterior. (`ArviZ` squares them.)
+pub fn ess_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    let chains = Chains::new(chains);
+    let centre = mean(chains.values());
+    effective_size(&chains.map(|x| (x - centre).abs()).split())
+}
+
+/// ESS for the median.
+pub fn ess_median<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    ess_quantile(chains, 0.5)
+}
+
+/// ESS for the median absolute deviation: that of whether a draw lies nearer to the median than half of them.
+pub fn ess_mad<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
+    let folded = Chains::new(chains).folded();
+    of_quantile(&folded, 0.5)
+}
+
+/// ESS for a quantile: that of whether a draw lies below it.
+pub fn ess_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
+    of_quantile(&Chains::new(chains), probability)
+}
+
+/// ESS for the probability of the interval between two quantiles (equation 15 of the R-hat paper).
+pub fn ess_local<C: AsRef<[f64]>>(chains: &[C], lower: f64, upper: f64) -> f64 {
+    let chains = Chains::new(chains);
+    let (low, high) = (chains.quantile(lower), chains.quantile(upper));
+    if low.is_nan() || high.is_nan() {
+        return f64::NAN;
+    }
+    effective_size(&chains.indicator(|x| low <= x && x <= high).split())
+}
+
+fn of_quantile(chains: &Chains, probability: f64) -> f64 {
+    let quantile = chains.quantile(probability);
+    if quantile.is_nan() {
+        return f64::NAN;
+    }
+    effective_size(&chains.indicator(|x| x <= quantile).split())
+}
+
+/// m n / τ with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m chains
+/// (section 3.2 of the R-hat paper).
+fn effective_size(chains: &Chains) -> f64 {
+    let n = chains.length();
+    if n < 3 || !chains.vary() {
+        return f64::NAN;
+    }
+    let size = count(chains.values().len());
+    // antithetic chains can make the estimate of τ arbitrarily small: posterior and Stan bound the ESS by m n log₁₀(m n)
+    let least_time = 1.0 / size.log10();
+    size / autocorrelation_time(chains).max(least_time)
+}
+
+fn autocorrelation_time(chains: &Chains) -> f64 {
+    let n = count(chains.length());
+    let mut autocovariance = MeanAutocovariance::new(chains.iter());
+    let biased = autocovariance.at(0);
+    let within = biased * n / (n - 1.0);
+    let means: Vec<f64> = chains.iter().map(mean).collect();
+    let total = if means.len() > 1 { biased + variance(&means) } else { biased };
+    let mut correlation = |lag: usize| 1.0 - (within - autocovariance.at(lag)) / total;
+
+    // Geyer: sums of neighbouring lags are positive and decrease in a reversible chain; where they cease to be, noise rules
+    let mut pairs: Vec<[f64; 2]> = Vec::new();
+    let mut pair = [1.0, correlation(1)];
+    let mut lag = 0;
+    while lag + 5 < chains.length() && pair[0] + pair[1] > 0.0 {
+        pairs.push(pair);
+        lag += 2;
+        pair = [correlation(lag), correlation(lag + 1)];
+    }
+    if pairs.is_empty() && pair[0] + pair[1] > 0.0 {
+        // too short for any pair: two draws for one, as posterior has it
+        return 2.0;
+    }
+    // the even lag of the first pair left out still lowers the variance of the estimate for antithetic chains
+    let last_even = if pair[0] > 0.0 || pair[0] + pair[1] >= 0.0 { pair[0] } else { 0.0 };
+    let mut bound = f64::INFINITY;
+    let mut sum = 0.0;
+    for [even, odd] in pairs {
+        bound = bound.min(even + odd);
+        sum += bound;
+    }
+    -1.0 + 2.0 * sum + last_even
+}

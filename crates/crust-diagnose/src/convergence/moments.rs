@@ -1,0 +1,98 @@
+//! Mean, standard deviation, median, MAD and quantiles.
+
+use crate::number::count;
+
+/// Normal draws have a standard deviation of 1 / Φ⁻¹(3/4) median absolute deviations; R's `mad` rounds it to this.
+const MAD_SCALE: f64 = 1.4826;
+
+/// The arithmetic mean; NaN of nothing.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / count(values.len())
+}
+
+/// Σ (x − x̄)²
+pub(super) fn sum_of_squares(values: &[f64]) -> f64 {
+    let centre = mean(values);
+    values.iter().map(|x| (x - centre) * (x - centre)).sum()
+}
+
+/// The variance with denominator n − 1; NaN of fewer than two values.
+pub(super) fn variance(values: &[f64]) -> f64 {
+    if values.len() < 2 { f64::NAN } else { sum_of_squares(values) / (count(values.len()) - 1.0) }
+}
+
+/// The standard deviation with denominator n − 1; NaN of fewer than two values.
+pub fn sd(values: &[f64]) -> f64 {
+    variance(values).sqrt()
+}
+
+/// The median; NaN of nothing and of anything with a NaN in it.
+pub fn median(values: &[f64]) -> f64 {
+    let Some(values) = sorted(values) else { return f64::NAN };
+    // half the sum of the middle two, so that both lie equally far from it also after rounding: folded draws are ranked
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+}
+
+/// The median absolute deviation from the median, scaled to be the standard deviation of normal draws, as R's `mad`.
+pub fn mad(values: &[f64]) -> f64 {
+    let centre = median(values);
+    let deviations: Vec<f64> = values.iter().map(|x| (x - centre).abs()).collect();
+    MAD_SCALE * median(&deviations)
+}
+
+/// The quantile that interpolates between order statistics (type 7 of Hyndman & Fan 1996), R's and `NumPy`'s default; NaN of
+/// nothing, of anything with a NaN in it, and of a probability outside \[0, 1\].
+pub fn quantile(values: &[f64], probability: f64) -> f64 {
+    sorted(values).map_or(f64::NAN, |values| sorted_quantile(&values, probability))
+}
+
+/// The values in ascending order, unless there are none or one is NaN.
+pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
+    if values.is_empty() || values.iter().any(|x| x.is_nan()) {
+        return None;
+    }
+    let mut values = values.to_vec();
+    values.sort_unstable_by(f64::total_cmp);
+    Some(values)
+}
+
+/// [`quantile`] of values in ascending order.
+#[expect(clippy::float_cmp, reason = "a quantile between equal draws is that draw exactly: draws are compared with it")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position lies in 0..n")]
+pub(super) fn sorted_quantile(values: &[f64], probability: f64) -> f64 {
+    if !(0.0..=1.0).contains(&probability) {
+        return f64::NAN;
+    }
+    let position = probability * (count(values.len()) - 1.0);
+    let below = position.floor();
+    let index = below as usize;
+    let (low, high) = (values[index], values[(index + 1).min(values.len() - 1)]);
+    let weight = position - below;
+    if weight == 0.0 || low == high { low } else { low + weight * (high - low) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_interpolate_between_order_statistics() {
+        let values = [4.0, 1.0, 3.0, 2.0];
+        assert_eq!(median(&values).to_bits(), 2.5_f64.to_bits());
+        assert!((quantile(&values, 0.1) - 1.3).abs() < 1e-15);
+        assert_eq!(quantile(&values, 0.0).to_bits(), 1.0_f64.to_bits());
+        assert_eq!(quantile(&values, 1.0).to_bits(), 4.0_f64.to_bits());
+        assert!(quantile(&values, 1.1).is_nan());
+        assert!(quantile(&[], 0.5).is_nan());
+        assert!(quantile(&[1.0, f64::NAN], 0.5).is_nan());
+        assert_eq!(quantile(&[1.0, f64::INFINITY, f64::INFINITY], 0.75).to_bits(), f64::INFINITY.to_bits());
+    }
+
+    #[test]
+    fn spread_of_known_values() {
+        let values = [1.0, 2.0, 3.0, 4.0, 100.0];
+        assert!((sd(&values) - 43.617_656_975_128_774).abs() < 1e-12, "{}", sd(&values));
+        assert!((mad(&values) - 1.4826).abs() < 1e-15);
+        assert!(sd(&[1.0]).is_nan());
+    }
+}

@@ -1,0 +1,11 @@
+//! What draws say about the inference that made them, and the files in which draws are kept.
+//!
+//! The statistics are functions of plain arrays, chains × draws; names and files come above them. Names and numbers are those
+//! of the R packages posterior and loo and of `ArviZ`; where these differ, posterior and loo decide.
+
+pub mod convergence;
+pub mod draws;
+mod number;
+pub mod psis;
+pub mod summary;
+pub mod zarr;

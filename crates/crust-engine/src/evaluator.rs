@@ -1,0 +1,404 @@
+//! Evaluations of a bound model for many chains at once.
+
+use std::sync::Arc;
+
+use crust_math::random::{Stream, StreamKey};
+
+use crate::machine::{Machine, Rejection, Stop, Totals, Value, Wanted};
+use crate::memory::Flags;
+use crate::model::{EngineError, Model, grow};
+use crate::names::Layout;
+
+/// A batch of points and what is to be computed for them. Everything with a row of lanes for each dimension lies as
+/// `x[dimension * lanes + lane]`.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    pub lanes: usize,
+    /// Unconstrained points.
+    pub points: &'a [f64],
+    /// The exponent of the likelihood in each lane; 1 where it is not given.
+    pub beta: Option<&'a [f64]>,
+    /// The log prior in each lane, with the log Jacobian where it is asked for; −∞ for a rejected point.
+    pub log_prior: &'a mut [f64],
+    /// The log likelihood in each lane, not multiplied with `beta`; −∞ for a rejected point.
+    pub log_likelihood: &'a mut [f64],
+    /// The gradient of `log prior + β · log likelihood`; not computed where the slice is empty, NaN for a rejected point.
+    pub gradient: &'a mut [f64],
+}
+
+/// Which terms belong to the log density.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Drop constant terms of `~` and `_lupdf` statements.
+    pub propto: bool,
+    /// Add the log Jacobian of the parameter transforms.
+    pub jacobian: bool,
+}
+
+impl Default for Terms {
+    fn default() -> Self {
+        Self { propto: false, jacobian: true }
+    }
+}
+
+/// Evaluates a model. It keeps its memory from one evaluation to the next.
+pub struct Evaluator {
+    model: Arc<Model>,
+    machine: Machine,
+    /// The most lanes that run together.
+    width: usize,
+    /// Why the last evaluation rejected points, by lane.
+    rejections: Vec<Option<Rejection>>,
+    spare: Vec<Spare>,
+}
+
+/// Room for a part of a batch.
+#[derive(Clone, Debug, Default)]
+struct Spare {
+    points: Vec<f64>,
+    beta: Vec<f64>,
+    log_prior: Vec<f64>,
+    log_likelihood: Vec<f64>,
+    gradient: Vec<f64>,
+    lanes: Vec<usize>,
+}
+
+/// The widest batch that runs together.
+const WIDEST: usize = 64;
+
+/// How much memory the values of an evaluation should take at most, in numbers: half a second-level cache.
+const CACHE: usize = 1 << 16;
+
+/// A part of a batch: its lanes, and where they begin.
+#[derive(Clone, Copy)]
+struct Piece {
+    from: usize,
+    lanes: usize,
+}
+
+impl Evaluator {
+    pub(crate) fn new(model: Arc<Model>, machine: Machine) -> Self {
+        Self { model, machine, width: WIDEST, rejections: Vec::new(), spare: Vec::new() }
+    }
+
+    pub fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// Fixes how many lanes run together. The last digits of results may depend on it; they do not depend on what the other
+    /// lanes hold, so that whoever fixes the width and fills up incomplete batches gets the same numbers always.
+    #[must_use]
+    pub fn with_width(mut self, width: usize) -> Self {
+        self.width = width.max(1);
+        self
+    }
+
+    /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.
+    pub fn evaluate(&mut self, batch: &mut Batch, terms: Terms) -> Result<(), EngineError> {
+        let dimension = self.model.dimension();
+        assert_eq!(batch.points.len(), dimension * batch.lanes, "a number for each dimension and lane");
+        self.rejections.clear();
+        self.rejections.resize(batch.lanes, None);
+        let mut from = 0;
+        while from < batch.lanes {
+            let lanes = self.width.min(batch.lanes - from);
+            self.piece(batch, terms, Piece { from, lanes })?;
+            from += lanes;
+            self.adapt_width();
+        }
+        Ok(())
+    }
+
+    /// Fewer lanes run together if their values do not fit in the cache.
+    fn adapt_width(&mut self) {
+        if self.width == WIDEST {
+            let mut width = WIDEST;
+            let mut need = self.machine.arena.highest();
+            while need > CACHE && width > 8 {
+                width /= 2;
+                need /= 2;
+            }
+            if width < WIDEST {
+                self.width = width;
+            }
+        }
+    }
+
+    /// Why the points of the last batch were rejected, by lane.
+    pub fn rejections(&self) -> &[Option<Rejection>] {
+        &self.rejections
+    }
+
+    /// What the program printed since this was last asked.
+    pub fn take_messages(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.machine.messages)
+    }
+
+    fn piece(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), EngineError> {
+        loop {
+            match self.run(batch, terms, piece) {
+                Ok(()) => {
+                    self.machine.settle_loops();
+                    return Ok(());
+                }
+                Err(Stop::AllRejected) => {
+                    self.machine.unsettle_loops();
+                    self.store(batch, piece, None);
+                    return Ok(());
+                }
+                Err(Stop::Full) => grow(&mut self.machine)?,
+                Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::LanesPart) => {
+                    self.machine.unsettle_loops();
+                    let split = self.machine.split.clone();
+                    for way in [true, false] {
+                        self.part(batch, terms, piece, |l| split[l] == way)?;
+                    }
+                    return Ok(());
+                }
+                Err(Stop::LanesUnfit) => {
+                    self.machine.unsettle_loops();
+                    for lane in 0..piece.lanes {
+                        self.part(batch, terms, piece, |l| l == lane)?;
+                    }
+                    return Ok(());
+                }
+                Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
+                Err(Stop::TileParts | Stop::TileUnfit) => {
+                    let message = "a tile was left over";
+                    let span = crust_stan::span::Span::default();
+                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error("internal", message, span)));
+                }
+            }
+        }
+    }
+
+    /// Evaluates some of the lanes of a piece by themselves.
+    fn part(
+        &mut self,
+        batch: &mut Batch,
+        terms: Terms,
+        piece: Piece,
+        chosen: impl Fn(usize) -> bool,
+    ) -> Result<(), EngineError> {
+        let mut spare = self.spare.pop().unwrap_or_default();
+        spare.lanes.clear();
+        spare.lanes.extend((0..piece.lanes).filter(|&l| chosen(l)));
+        let n = spare.lanes.len();
+        if n > 0 {
+            let dimension = self.model.dimension();
+            spare.points.clear();
+            for row in 0..dimension {
+                let start = row * batch.lanes + piece.from;
+                spare.points.extend(spare.lanes.iter().map(|l| batch.points[start + l]));
+            }
+            spare.beta.clear();
+            if let Some(beta) = batch.beta {
+                spare.beta.extend(spare.lanes.iter().map(|l| beta[piece.from + l]));
+            }
+            spare.log_prior.resize(n, 0.0);
+            spare.log_likelihood.resize(n, 0.0);
+            spare.gradient.resize(if batch.gradient.is_empty() { 0 } else { dimension * n }, 0.0);
+            let mut inner = Batch {
+                lanes: n,
+                points: &spare.points,
+                beta: batch.beta.map(|_| spare.beta.as_slice()),
+                log_prior: &mut spare.log_prior,
+                log_likelihood: &mut spare.log_likelihood,
+                gradient: &mut spare.gradient,
+            };
+            let outer = std::mem::take(&mut self.rejections);
+            self.rejections.resize(n, None);
+            self.piece(&mut inner, terms, Piece { from: 0, lanes: n })?;
+            let found = std::mem::replace(&mut self.rejections, outer);
+            for (i, (l, rejection)) in spare.lanes.iter().zip(found).enumerate() {
+                let lane = piece.from + l;
+                batch.log_prior[lane] = spare.log_prior[i];
+                batch.log_likelihood[lane] = spare.log_likelihood[i];
+                self.rejections[lane] = rejection;
+                if !batch.gradient.is_empty() {
+                    for row in 0..dimension {
+                        batch.gradient[row * batch.lanes + lane] = spare.gradient[row * n + i];
+                    }
+                }
+            }
+        }
+        self.spare.push(spare);
+        Ok(())
+    }
+
+    /// Runs the program once for the lanes of a piece.
+    fn run(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), Stop> {
+        let code = Arc::clone(&self.model.code);
+        let machine = &mut self.machine;
+        let gradient = !batch.gradient.is_empty();
+        machine.clear(piece.lanes, Wanted { propto: terms.propto, jacobian: terms.jacobian, gradient });
+        let lanes = piece.from..piece.from + piece.lanes;
+        let one = machine.uniform(&[1.0])?;
+        let prior = machine.allocate(1, Flags::LANES)?;
+        let likelihood = machine.allocate(1, Flags::LANES)?;
+        for block in [prior, likelihood] {
+            machine.arena.of_mut(block, machine.width).fill(0.0);
+        }
+        let likelihood_seed = match batch.beta {
+            None => one,
+            Some(beta) => {
+                let seed = machine.allocate(1, Flags::LANES)?;
+                machine.arena.of_mut(seed, machine.width).copy_from_slice(&beta[lanes.clone()]);
+                seed
+            }
+        };
+        machine.totals = Some(Totals { prior, likelihood, prior_seed: one, likelihood_seed });
+        let free = machine.free_block(batch.points, batch.lanes, lanes)?;
+        machine.constrain_parameters(&code, free)?;
+        machine.statements(&code.transform)?;
+        for quantity in &code.transformed_parameters {
+            let value = machine.globals[quantity.slot as usize].value;
+            machine.check_constraint(&quantity.declared, value)?;
+        }
+        machine.statements(&code.model)?;
+        machine.reverse_all();
+        self.store(batch, piece, Some((prior, likelihood, free)));
+        Ok(())
+    }
+
+    /// Hands out the results of a run; of none if all points have been rejected.
+    fn store(
+        &mut self,
+        batch: &mut Batch,
+        piece: Piece,
+        results: Option<(crate::memory::Block, crate::memory::Block, crate::memory::Block)>,
+    ) {
+        let machine = &mut self.machine;
+        let width = machine.width;
+        for l in 0..piece.lanes {
+            let lane = piece.from + l;
+            let rejection = machine.rejected[l].take();
+            let (prior, likelihood) = match (&rejection, results) {
+                (None, Some((prior, likelihood, _))) => {
+                    (machine.arena.of(prior, width)[l], machine.arena.of(likelihood, width)[l])
+                }
+                _ => (f64::NEG_INFINITY, f64::NEG_INFINITY),
+            };
+            batch.log_prior[lane] = prior;
+            batch.log_likelihood[lane] = likelihood;
+            self.rejections[lane] = rejection;
+        }
+        if batch.gradient.is_empty() {
+            return;
+        }
+        let adjoint = results.map(|(.., free)| machine.arena.adjoint(free, width));
+        for (row, out) in batch.gradient.chunks_exact_mut(batch.lanes).enumerate() {
+            let out = &mut out[piece.from..piece.from + piece.lanes];
+            match adjoint {
+                Some(adjoint) => out.copy_from_slice(&adjoint[row * piece.lanes..(row + 1) * piece.lanes]),
+                None => out.fill(f64::NAN),
+            }
+            for (l, d) in out.iter_mut().enumerate() {
+                if self.rejections[piece.from + l].is_some() {
+                    *d = f64::NAN;
+                }
+            }
+        }
+    }
+}
+
+/// What a draw says about every quantity of the output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quantities {
+    /// Parameters, transformed parameters, generated quantities, in the order of [`Model::output_names`].
+    pub numbers: Vec<f64>,
+    /// Why the program rejected the draw; its numbers are NaN.
+    pub rejection: Option<Rejection>,
+}
+
+/// Which quantities are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Include {
+    pub transformed: bool,
+    pub generated: bool,
+}
+
+impl Model {
+    fn included(&self, include: Include) -> impl Iterator<Item = &Layout> {
+        let transformed = self.transformed.iter().filter(move |_| include.transformed);
+        let generated = self.generated.iter().filter(move |_| include.generated);
+        self.parameters.iter().chain(transformed).chain(generated)
+    }
+
+    /// The names of the numbers in the output, as they stand in the program: `theta[1,2]`.
+    pub fn output_names(&self, include: Include) -> Vec<String> {
+        self.included(include).flat_map(Layout::names).collect()
+    }
+}
+
+impl Evaluator {
+    /// Constrained parameters, transformed parameters and generated quantities for one unconstrained point. Random draws
+    /// come from the stream of `key`.
+    pub fn quantities(&mut self, point: &[f64], key: StreamKey, include: Include) -> Result<Quantities, EngineError> {
+        assert_eq!(point.len(), self.model.dimension(), "a number for each dimension");
+        let stream = key.stream();
+        loop {
+            self.machine.streams.clear();
+            self.machine.streams.push(Stream::clone(&stream));
+            match self.run_quantities(point, include) {
+                Ok(numbers) => {
+                    self.machine.settle_loops();
+                    return Ok(Quantities { numbers, rejection: None });
+                }
+                Err(Stop::AllRejected) => {
+                    self.machine.unsettle_loops();
+                    let n = self.model.included(include).map(Layout::len).sum();
+                    let rejection = self.machine.rejected[0].take();
+                    return Ok(Quantities { numbers: vec![f64::NAN; n], rejection });
+                }
+                Err(Stop::Full) => grow(&mut self.machine)?,
+                Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
+                Err(Stop::TileParts | Stop::TileUnfit | Stop::LanesPart | Stop::LanesUnfit) => {
+                    let message = "one lane alone was taken apart";
+                    let span = crust_stan::span::Span::default();
+                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error("internal", message, span)));
+                }
+            }
+        }
+    }
+
+    fn run_quantities(&mut self, point: &[f64], include: Include) -> Result<Vec<f64>, Stop> {
+        let model = Arc::clone(&self.model);
+        let code = Arc::clone(&model.code);
+        let machine = &mut self.machine;
+        machine.clear(1, crate::model::PLAIN);
+        let free = machine.free_block(point, 1, 0..1)?;
+        machine.constrain_parameters(&code, free)?;
+        if include.transformed || include.generated {
+            machine.statements(&code.transform)?;
+            for quantity in &code.transformed_parameters {
+                let value = machine.globals[quantity.slot as usize].value;
+                machine.check_constraint(&quantity.declared, value)?;
+            }
+        }
+        if include.generated {
+            machine.statements(&code.generate)?;
+            for quantity in &code.generated_quantities {
+                let value = machine.globals[quantity.slot as usize].value;
+                machine.check_constraint(&quantity.declared, value)?;
+            }
+        }
+        let mut numbers = Vec::new();
+        for layout in model.included(include) {
+            for part in &layout.parts {
+                let mut value = machine.globals[layout.slot as usize].value;
+                for &p in &part.path {
+                    if let Value::Tuple { first, .. } = value {
+                        value = machine.tuple_part(first + crate::memory::cast(p));
+                    }
+                }
+                let Value::Numbers(view) = value else { continue };
+                let values = machine.arena.of(view.block, machine.width);
+                part.each_in_output_order(|_, at| numbers.push(values[at]));
+            }
+        }
+        Ok(numbers)
+    }
+}

@@ -1,0 +1,34 @@
+//! Arithmetic on blocks, compiled for the instruction set of the processor: values forward, adjoints backward.
+
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+pub mod arithmetic;
+pub mod gather;
+pub mod product;
+pub mod reduce;
+
+/// The sum of `f(i)` over a row, with eight running sums so that the vector units can work: the order of additions does not
+/// depend on the instruction set.
+#[inline(always)]
+pub(crate) fn row_sum(n: usize, f: impl Fn(usize) -> f64) -> f64 {
+    let mut sums = [0.0; 8];
+    let whole = n - n % 8;
+    let mut i = 0;
+    while i < whole {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            *sum += f(i + j);
+        }
+        i += 8;
+    }
+    let mut rest = 0.0;
+    for i in whole..n {
+        rest += f(i);
+    }
+    ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest
+}
+
+/// a·b + c, rounded once.
+#[inline(always)]
+pub(crate) fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}

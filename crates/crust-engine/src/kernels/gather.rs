@@ -1,0 +1,277 @@
+//! Elements picked by index: the heart of indexing, reshaping and reordering.
+//!
+//! `y[e] = x[index(e)]`, where the index may differ between iterations and lanes. The adjoint flows back along the same way:
+//! `x̄[index(e)] += ȳ[e]`.
+
+use crust_math::lanes::{Kernel, dispatch};
+
+use crate::memory::{Arena, Block, Walk, Width, cast};
+
+struct Gather<'a> {
+    index: &'a [u32],
+    row: usize,
+    from: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for Gather<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { index, row, from, out } = self;
+        if row == 1 {
+            for (y, &i) in out.iter_mut().zip(index) {
+                *y = from[i as usize];
+            }
+            return;
+        }
+        for (y, &i) in out.chunks_exact_mut(row).zip(index) {
+            let at = i as usize * row;
+            y.copy_from_slice(&from[at..at + row]);
+        }
+    }
+}
+
+/// `y[e] = x[index[e]]`, with the axes of `x`.
+pub fn forward(arena: &mut Arena, width: Width, x: Block, index: &[u32], y: Block) {
+    let (low, out) = arena.below(y, width);
+    dispatch(Gather { index, row: x.item_len(width), from: &low[x.range(width)], out });
+}
+
+struct Scatter<'a> {
+    index: &'a [u32],
+    row: usize,
+    from: &'a [f64],
+    into: &'a mut [f64],
+}
+
+impl Kernel for Scatter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { index, row, from, into } = self;
+        if row == 1 {
+            for (y, &i) in from.iter().zip(index) {
+                into[i as usize] += y;
+            }
+            return;
+        }
+        for (y, &i) in from.chunks_exact(row).zip(index) {
+            let at = i as usize * row;
+            for (to, y) in into[at..at + row].iter_mut().zip(y) {
+                *to += y;
+            }
+        }
+    }
+}
+
+/// `x̄[index[e]] += ȳ[e]`.
+pub fn reverse(arena: &mut Arena, width: Width, x: Block, index: &[u32], y: Block) {
+    let (_, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let (low, from) = adjoints.below(y, width);
+    let range = x.range(width);
+    dispatch(Scatter { index, row: x.item_len(width), from, into: &mut low[range.start - base..range.end - base] });
+}
+
+/// The position of an element of `x` for an item, where `index` holds elements counted from 0.
+#[derive(Clone, Copy)]
+struct Position {
+    start: usize,
+    element: usize,
+    tile: usize,
+    lane: usize,
+}
+
+impl Position {
+    fn new(x: Block, width: Width) -> Self {
+        let [_, tile, lane] = x.strides(width);
+        Self { start: x.start(), element: x.item_len(width), tile, lane }
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "indices have been checked")]
+    fn row(self, index: f64, t: usize) -> usize {
+        self.start + index as usize * self.element + t * self.tile
+    }
+}
+
+/// Calls `f(position in y, position in x, length, whether x advances)` for each piece of `y` whose index is the same.
+fn pieces(values: &[f64], width: Width, x: Block, index: Block, y: Block, mut f: impl FnMut(usize, usize, usize, bool)) {
+    let position = Position::new(x, width);
+    let index_strides = index.strides(width);
+    let (tile, lanes) = (if y.tile() { width.tile } else { 1 }, if y.lanes() { width.lanes } else { 1 });
+    let mut to = y.start();
+    for e in 0..y.count() {
+        for t in 0..tile {
+            let i = index.start() + e * index_strides[0] + t * index_strides[1];
+            if index.lanes() {
+                for l in 0..lanes {
+                    f(to + l, position.row(values[i + l], t) + l * position.lane, 1, true);
+                }
+            } else {
+                f(to, position.row(values[i], t), lanes, position.lane == 1);
+            }
+            to += lanes;
+        }
+    }
+}
+
+/// `y[e] = x[index[e]]`, where `index` is a block of elements counted from 0 that varies over iterations or lanes.
+pub fn varying(arena: &mut Arena, width: Width, x: Block, index: Block, y: Block) {
+    let (low, out) = arena.below(y, width);
+    pieces(low, width, x, index, y, |to, from, n, advances| {
+        let row = &mut out[to - y.start()..to - y.start() + n];
+        if advances { row.copy_from_slice(&low[from..from + n]) } else { row.fill(low[from]) }
+    });
+}
+
+/// The adjoint of [`varying`].
+pub fn varying_reverse(arena: &mut Arena, width: Width, x: Block, index: Block, y: Block) {
+    let (values, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let (low, adjoint) = adjoints.below(y, width);
+    pieces(values, width, x, index, y, |to, from, n, advances| {
+        let row = &adjoint[to - y.start()..to - y.start() + n];
+        if advances {
+            for (into, d) in low[from - base..from - base + n].iter_mut().zip(row) {
+                *into += d;
+            }
+        } else {
+            low[from - base] += row.iter().sum::<f64>();
+        }
+    });
+}
+
+/// `x[index[e]] = v[e]`. `x` varies over every axis that `v` varies over.
+pub fn assign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Block) {
+    let row = x.item_len(width);
+    let same = x.item_len(width) == v.item_len(width);
+    let values = arena.values_mut();
+    for (e, &i) in index.iter().enumerate() {
+        let to = x.start() + i as usize * row;
+        let element = element(v, e, width);
+        if same {
+            values.copy_within(element.start()..element.start() + row, to);
+        } else {
+            let target = Block { at: cast(to), n: 1, flags: x.flags };
+            let walk = Walk::new(1, width, [element, target]);
+            walk.rows(|[from, to]| {
+                if walk.unit[0] {
+                    values.copy_within(from..from + walk.inner, to);
+                } else {
+                    let number = values[from];
+                    values[to..to + walk.inner].fill(number);
+                }
+            });
+        }
+    }
+}
+
+/// Element `e` of a block; its only one where it has one.
+fn element(block: Block, e: usize, width: Width) -> Block {
+    block.elements(if block.n == 1 { 0 } else { e }, 1, width)
+}
+
+/// Copies the elements that [`assign`] is going to overwrite.
+pub fn save(arena: &mut Arena, width: Width, x: Block, index: &[u32], saved: Block) {
+    forward(arena, width, x, index, saved);
+}
+
+/// The reverse of [`assign`]: hands the adjoint to `v`, sets that of the elements to 0 and puts the old values back.
+pub fn unassign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Block, saved: Option<Block>) {
+    let row = x.item_len(width);
+    let (values, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let adjoints = adjoints.all();
+    for (e, &i) in index.iter().enumerate() {
+        let at = x.start() + i as usize * row;
+        if x.gradient() {
+            if v.gradient() {
+                let target = Block { at: cast(at), n: 1, flags: x.flags };
+                let walk = Walk::new(1, width, [element(v, e, width), target]);
+                walk.rows(|[into, from]| {
+                    for j in 0..walk.inner {
+                        adjoints[into - base + if walk.unit[0] { j } else { 0 }] += adjoints[from - base + j];
+                    }
+                });
+            }
+            adjoints[at - base..at - base + row].fill(0.0);
+        }
+        if let Some(saved) = saved {
+            let from = saved.start() + e * row;
+            values.copy_within(from..from + row, at);
+        }
+    }
+}
+
+/// Assigns `v` to the elements `index` of `x`, which varies over every axis that `v` or `index` varies over, except the
+/// iterations where `x` does not: then the index must be different in each iteration.
+pub fn assign_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block) {
+    let shape = spread(x, index, v);
+    let values = arena.values_mut();
+    let v_strides = v.strides(width);
+    for_each_assigned(width, x, index, shape, |k, values: &mut [f64], at| {
+        let [e, t, l] = k;
+        values[at] = values[v.start() + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]];
+    }, values);
+}
+
+/// A block that stands for the elements that are assigned, with all axes.
+fn spread(x: Block, index: Block, v: Block) -> Block {
+    Block { at: 0, n: index.n, flags: x.flags.with(index.flags).with(v.flags) }
+}
+
+fn for_each_assigned(
+    width: Width,
+    x: Block,
+    index: Block,
+    shape: Block,
+    mut f: impl FnMut([usize; 3], &mut [f64], usize),
+    values: &mut [f64],
+) {
+    let position = Position::new(x, width);
+    let strides = index.strides(width);
+    let (tile, lanes) = (if shape.tile() { width.tile } else { 1 }, if x.lanes() { width.lanes } else { 1 });
+    for e in 0..index.count() {
+        for t in 0..tile {
+            for l in 0..lanes {
+                let i = values[index.start() + e * strides[0] + t * strides[1] + l * strides[2]];
+                f([e, t, l], values, position.row(i, t) + l * position.lane);
+            }
+        }
+    }
+}
+
+/// Saves the elements that [`assign_varying`] is going to overwrite, in its order.
+pub fn save_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block, saved: Block) {
+    let shape = spread(x, index, v);
+    let mut to = saved.start();
+    for_each_assigned(width, x, index, shape, |_, values, at| {
+        values[to] = values[at];
+        to += 1;
+    }, arena.values_mut());
+}
+
+/// The reverse of [`assign_varying`]: hands the adjoint to `v`, sets that of the elements to 0 and puts the old values back.
+pub fn unassign_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block, saved: Option<Block>) {
+    let shape = spread(x, index, v);
+    let (values, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let adjoints = adjoints.all();
+    let v_strides = v.strides(width);
+    let mut from = saved.map_or(0, Block::start);
+    for_each_assigned(width, x, index, shape, |[e, t, l], values, at| {
+        if x.gradient() {
+            let d = std::mem::take(&mut adjoints[at - base]);
+            if v.gradient() {
+                adjoints[v.start() - base + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]] += d;
+            }
+        }
+        if saved.is_some() {
+            values[at] = values[from];
+            from += 1;
+        }
+    }, values);
+}

@@ -1,0 +1,370 @@
+//! Products of matrices, vectors included: `C = A·B`, where each operand varies over any axes.
+//!
+//! The adjoints are `Ā += C̄·Bᵀ` and `B̄ += Aᵀ·C̄`, summed over the axes along which the operand is broadcast. With lanes, each scalar of
+//! the textbook loops is a row of lanes: a data matrix times a vector of parameters is one product of two matrices.
+
+use crust_math::lanes::{Kernel, dispatch};
+
+use super::{fma, row_sum};
+use crate::memory::{Arena, Block, Walk, Width};
+
+/// The sizes of a product: `rows × inner` times `inner × columns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    pub rows: usize,
+    pub inner: usize,
+    pub columns: usize,
+}
+
+/// Where element `(i, j)` of a column-major operand begins, for one row of items.
+#[derive(Clone, Copy)]
+struct Operand {
+    at: usize,
+    /// From one row of the matrix to the next, and from one column to the next.
+    down: usize,
+    right: usize,
+    /// Whether the operand varies inside a row of items.
+    unit: bool,
+}
+
+impl Operand {
+    #[inline(always)]
+    fn element(self, i: usize, j: usize) -> usize {
+        self.at + i * self.down + j * self.right
+    }
+
+    #[inline(always)]
+    fn transposed(self) -> Self {
+        Self { down: self.right, right: self.down, ..self }
+    }
+}
+
+const LANES: usize = 8;
+
+/// `C = A·B` for one row of items: `C` varies inside it, and one operand or both do.
+struct Forward<'a> {
+    sizes: Sizes,
+    n: usize,
+    a: Operand,
+    b: Operand,
+    values: &'a [f64],
+    /// `C`, whose elements are `stride` apart.
+    out: &'a mut [f64],
+    stride: usize,
+}
+
+/// `R` rows of `C` in one column, for eight neighbouring items: `Σₖ s(i, k)·v(k)`, where the scalar `s` does not vary.
+#[inline(always)]
+fn scalar_by_row<const R: usize>(
+    values: &[f64],
+    inner: usize,
+    scalar: impl Fn(usize, usize) -> usize,
+    row: impl Fn(usize) -> usize,
+) -> [[f64; LANES]; R] {
+    let mut sums = [[0.0; LANES]; R];
+    for k in 0..inner {
+        let at = row(k);
+        let v: &[f64; LANES] = values[at..at + LANES].try_into().expect("eight items");
+        for (r, sum) in sums.iter_mut().enumerate() {
+            let s = values[scalar(r, k)];
+            for (sum, v) in sum.iter_mut().zip(v) {
+                *sum = fma(s, *v, *sum);
+            }
+        }
+    }
+    sums
+}
+
+impl Forward<'_> {
+    /// Where one operand does not vary inside the row of items. `scalar` is that operand and `row` the other, both seen so that
+    /// the result is `scalar · row` with `outer` rows and `across` columns; `place` says where a result goes.
+    #[inline(always)]
+    fn one_varies(self, scalar: Operand, row: Operand, [outer, across]: [usize; 2], place: impl Fn(usize, usize) -> usize) {
+        let Self { sizes, n, values, out, .. } = self;
+        let whole = n - n % LANES;
+        for j in 0..across {
+            for from in (0..whole).step_by(LANES) {
+                let mut i = 0;
+                while i < outer {
+                    if i + 4 <= outer {
+                        let block = scalar_by_row::<4>(
+                            values,
+                            sizes.inner,
+                            #[inline(always)]
+                            |r, k| scalar.element(i + r, k),
+                            #[inline(always)]
+                            |k| row.element(k, j) + from,
+                        );
+                        for (r, sums) in block.iter().enumerate() {
+                            let at = place(i + r, j) + from;
+                            out[at..at + LANES].copy_from_slice(sums);
+                        }
+                        i += 4;
+                    } else {
+                        let [sums] = scalar_by_row::<1>(
+                            values,
+                            sizes.inner,
+                            #[inline(always)]
+                            |_, k| scalar.element(i, k),
+                            #[inline(always)]
+                            |k| row.element(k, j) + from,
+                        );
+                        let at = place(i, j) + from;
+                        out[at..at + LANES].copy_from_slice(&sums);
+                        i += 1;
+                    }
+                }
+            }
+            for i in 0..outer {
+                for item in whole..n {
+                    let mut sum = 0.0;
+                    for k in 0..sizes.inner {
+                        sum = fma(values[scalar.element(i, k)], values[row.element(k, j) + item], sum);
+                    }
+                    out[place(i, j) + item] = sum;
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn both_vary(self) {
+        let Self { sizes, n, a, b, values, out, stride } = self;
+        for j in 0..sizes.columns {
+            for i in 0..sizes.rows {
+                let at = (i + j * sizes.rows) * stride;
+                let row = &mut out[at..at + n];
+                row.fill(0.0);
+                for k in 0..sizes.inner {
+                    let (a, b) = (a.element(i, k), b.element(k, j));
+                    for ((y, &a), &b) in row.iter_mut().zip(&values[a..a + n]).zip(&values[b..b + n]) {
+                        *y = fma(a, b, *y);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One item: an ordinary product, column by column.
+    #[inline(always)]
+    fn one_item(self) {
+        let Self { sizes, a, b, values, out, stride, .. } = self;
+        if a.down == 1 && stride == 1 && sizes.rows > 1 {
+            for j in 0..sizes.columns {
+                let column = &mut out[j * sizes.rows..(j + 1) * sizes.rows];
+                column.fill(0.0);
+                for k in 0..sizes.inner {
+                    let (from, s) = (a.element(0, k), values[b.element(k, j)]);
+                    for (y, &a) in column.iter_mut().zip(&values[from..from + sizes.rows]) {
+                        *y = fma(a, s, *y);
+                    }
+                }
+            }
+            return;
+        }
+        for j in 0..sizes.columns {
+            for i in 0..sizes.rows {
+                let (a0, b0) = (a.element(i, 0), b.element(0, j));
+                out[(i + j * sizes.rows) * stride] =
+                    row_sum(sizes.inner, #[inline(always)] |k| values[a0 + k * a.right] * values[b0 + k * b.down]);
+            }
+        }
+    }
+}
+
+impl Kernel for Forward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (a, b, Sizes { rows, columns, .. }, stride) = (self.a, self.b, self.sizes, self.stride);
+        if self.n == 1 {
+            self.one_item();
+        } else if a.unit && b.unit {
+            self.both_vary();
+        } else if b.unit {
+            self.one_varies(a, b, [rows, columns], #[inline(always)] |i, j| (i + j * rows) * stride);
+        } else {
+            // C = A·B is Cᵀ = Bᵀ·Aᵀ.
+            self.one_varies(
+                b.transposed(),
+                a.transposed(),
+                [columns, rows],
+                #[inline(always)]
+                |j, i| (i + j * rows) * stride,
+            );
+        }
+    }
+}
+
+/// The rows of items of a product, and where each operand begins.
+fn items(width: Width, blocks: [Block; 3]) -> Walk<3> {
+    Walk::new(1, width, blocks)
+}
+
+fn operand(block: Block, at: usize, rows: usize, width: Width, unit: bool) -> Operand {
+    let element = block.item_len(width);
+    Operand { at, down: element, right: element * rows, unit }
+}
+
+/// `c = a·b`, all column-major.
+pub fn forward(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2], c: Block) {
+    let walk = items(width, [a, b, c]);
+    let stride = c.item_len(width);
+    let (values, out) = arena.below(c, width);
+    if sizes.inner == 0 {
+        out.fill(0.0);
+        return;
+    }
+    walk.rows(|[a_at, b_at, c_at]| {
+        dispatch(Forward {
+            sizes,
+            n: walk.inner,
+            a: operand(a, a_at, sizes.rows, width, walk.unit[0]),
+            b: operand(b, b_at, sizes.inner, width, walk.unit[1]),
+            values,
+            out: &mut out[c_at - c.start()..],
+            stride,
+        });
+    });
+}
+
+/// `X̄ += Y·C̄` for one row of items, where `X̄` is the adjoint of an operand and `Y` the other operand, turned so that the product is
+/// right: `x(i, k) += Σⱼ y(j, k)·c(i, j)`.
+struct Backward<'a> {
+    /// Rows of `x`, its columns, and how many terms each sum has.
+    sizes: Sizes,
+    n: usize,
+    x: Operand,
+    y: Operand,
+    c: Operand,
+    values: &'a [f64],
+    into: &'a mut [f64],
+    adjoint: &'a [f64],
+}
+
+impl Backward<'_> {
+    /// `x` and `c` vary and `y` does not: four rows of `x` take in all their terms at once.
+    #[inline(always)]
+    fn scalar_factor(self) {
+        let Self { sizes, n, x, y, c, values, into, adjoint } = self;
+        let whole = n - n % LANES;
+        for k in 0..sizes.columns {
+            for i in 0..sizes.rows {
+                let at = x.element(i, k);
+                for from in (0..whole).step_by(LANES) {
+                    let to: &mut [f64; LANES] =
+                        (&mut into[at + from..at + from + LANES]).try_into().expect("eight items");
+                    let mut sums = *to;
+                    for j in 0..sizes.inner {
+                        let s = values[y.element(j, k)];
+                        let d = c.element(i, j) + from;
+                        let d: &[f64; LANES] = adjoint[d..d + LANES].try_into().expect("eight items");
+                        for (sum, &d) in sums.iter_mut().zip(d) {
+                            *sum = fma(s, d, *sum);
+                        }
+                    }
+                    *to = sums;
+                }
+                for item in whole..n {
+                    let mut sum = into[at + item];
+                    for j in 0..sizes.inner {
+                        sum = fma(values[y.element(j, k)], adjoint[c.element(i, j) + item], sum);
+                    }
+                    into[at + item] = sum;
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn general(self) {
+        let Self { sizes, n, x, y, c, values, into, adjoint } = self;
+        for k in 0..sizes.columns {
+            for i in 0..sizes.rows {
+                let at = x.element(i, k);
+                for j in 0..sizes.inner {
+                    let (from, d) = (y.element(j, k), c.element(i, j));
+                    let d = &adjoint[d..d + n];
+                    match [x.unit, y.unit] {
+                        [true, true] => {
+                            for ((to, &d), &y) in into[at..at + n].iter_mut().zip(d).zip(&values[from..from + n]) {
+                                *to = fma(d, y, *to);
+                            }
+                        }
+                        [true, false] => {
+                            let y = values[from];
+                            for (to, &d) in into[at..at + n].iter_mut().zip(d) {
+                                *to = fma(d, y, *to);
+                            }
+                        }
+                        [false, true] => {
+                            let y = &values[from..from + n];
+                            into[at] += row_sum(n, #[inline(always)] |i| d[i] * y[i]);
+                        }
+                        [false, false] => {
+                            into[at] += values[from] * row_sum(n, #[inline(always)] |i| d[i]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// One item, and the sums run along contiguous numbers.
+    #[inline(always)]
+    fn one_item(self) {
+        let Self { sizes, x, y, c, values, into, adjoint, .. } = self;
+        for k in 0..sizes.columns {
+            for i in 0..sizes.rows {
+                let (from, d) = (y.element(0, k), c.element(i, 0));
+                into[x.element(i, k)] += row_sum(
+                    sizes.inner,
+                    #[inline(always)]
+                    |j| values[from + j * y.down] * adjoint[d + j * c.right],
+                );
+            }
+        }
+    }
+}
+
+impl Kernel for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        if self.n == 1 {
+            self.one_item();
+        } else if self.x.unit && !self.y.unit {
+            self.scalar_factor();
+        } else {
+            self.general();
+        }
+    }
+}
+
+/// The adjoints of the operands that have one.
+pub fn reverse(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2], c: Block) {
+    let walk = items(width, [a, b, c]);
+    let (values, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let (into, adjoint) = adjoints.below(c, width);
+    let Sizes { rows, inner, columns } = sizes;
+    walk.rows(|[a_at, b_at, c_at]| {
+        let c = operand(c, c_at - c.start(), rows, width, true);
+        let y = operand(b, b_at, inner, width, walk.unit[1]);
+        if a.gradient() {
+            // Ā(i, k) += Σⱼ C̄(i, j) B(k, j)
+            let x = operand(a, a_at - base, rows, width, walk.unit[0]);
+            let sizes = Sizes { rows, inner: columns, columns: inner };
+            dispatch(Backward { sizes, n: walk.inner, x, y: y.transposed(), c, values, into, adjoint });
+        }
+        if b.gradient() {
+            // B̄(k, j) += Σᵢ A(i, k) C̄(i, j), seen as B̄ᵀ(j, k)
+            let x = operand(b, b_at - base, inner, width, walk.unit[1]).transposed();
+            let y = operand(a, a_at, rows, width, walk.unit[0]);
+            let sizes = Sizes { rows: columns, inner: rows, columns: inner };
+            dispatch(Backward { sizes, n: walk.inner, x, y, c: c.transposed(), values, into, adjoint });
+        }
+    });
+}

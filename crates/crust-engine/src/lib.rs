@@ -1,0 +1,20 @@
+//! Stan programs with data as lane-batched log densities and gradients.
+//!
+//! A program is compiled to code ([`model::Model::bind`]) and run by a machine for a whole batch of chains at once
+//! ([`evaluator::Evaluator::evaluate`]): a value that depends on parameters is a row of lanes, one number for each chain.
+
+mod code;
+mod density;
+mod evaluator;
+mod kernels;
+mod lower;
+mod machine;
+mod memory;
+mod model;
+mod names;
+mod random;
+mod structure;
+
+pub use evaluator::{Batch, Evaluator, Include, Quantities, Terms};
+pub use machine::Rejection;
+pub use model::{EngineError, Model, unsupported};

@@ -1,0 +1,203 @@
+//! From a typed program to the code that the machine runs.
+
+mod analysis;
+mod expressions;
+mod library;
+mod statements;
+
+use std::collections::{HashMap, HashSet};
+
+use crust_math::functions::Cell;
+use crust_stan::ast::{BaseType, BlockKind, SpecialType};
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::span::Span;
+use crust_stan::typed::{self, Level, Origin, Program, SizedKind, SizedType, VariableId};
+
+use crate::code::{Code, Constraint, Declared, Function, Item, Kind, Node, Quantity, Slot, Varies};
+use analysis::Dependencies;
+pub(crate) use library::{vector_density, vector_function};
+
+/// Compiles a program, or says what the engine lacks for it.
+pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
+    let mut lowering = Lowering {
+        program,
+        code: Code { globals: program.variables.len(), ..Code::default() },
+        problems: Vec::new(),
+        mutable: analysis::mutable(program),
+        dependencies: Dependencies::of(program),
+        literals: HashMap::new(),
+        frame: None,
+        hoist: false,
+        parallel: false,
+    };
+    lowering.program();
+    if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
+}
+
+struct Lowering<'a> {
+    program: &'a Program,
+    code: Code,
+    problems: Vec<Diagnostic>,
+    /// Variables that are assigned by element somewhere.
+    mutable: HashSet<VariableId>,
+    dependencies: Dependencies,
+    literals: HashMap<u64, u32>,
+    /// The slots of the function that is being compiled.
+    frame: Option<HashMap<VariableId, u32>>,
+    /// Whether expressions that depend on data only are set apart.
+    hoist: bool,
+    /// Whether a loop around may run its iterations side by side.
+    parallel: bool,
+}
+
+impl Lowering<'_> {
+    fn program(&mut self) {
+        let program = self.program;
+        for function in &program.functions {
+            let mut variables = function.arguments.clone();
+            analysis::declared(&function.body, &mut variables);
+            let frame: HashMap<_, _> = variables.iter().zip(0..).map(|(&id, slot)| (id, slot)).collect();
+            let slots = frame.len();
+            self.frame = Some(frame);
+            let body = self.statements(&function.body);
+            self.frame = None;
+            let arguments = function.arguments.len();
+            self.code.functions.push(Function { name: function.name.clone(), arguments, slots, body });
+        }
+        self.code.transformed_data = self.quantities(BlockKind::TransformedData);
+        self.code.prepare = self.statements(program.block(BlockKind::TransformedData));
+        self.hoist = true;
+        self.code.parameters = self.quantities(BlockKind::Parameters);
+        self.code.transformed_parameters = self.quantities(BlockKind::TransformedParameters);
+        self.code.generated_quantities = self.quantities(BlockKind::GeneratedQuantities);
+        self.code.transform = self.statements(program.block(BlockKind::TransformedParameters));
+        self.code.model = self.statements(program.block(BlockKind::Model));
+        self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
+    }
+
+    fn quantities(&mut self, block: BlockKind) -> Vec<Quantity> {
+        let program = self.program;
+        let ids: Vec<VariableId> = program.declared_in(block).collect();
+        ids.into_iter()
+            .filter_map(|id| {
+                let variable = program.variable(id);
+                let declared = self.declared(variable.declared.as_ref()?);
+                Some(Quantity { name: variable.name.clone(), slot: id.0, declared, span: variable.span })
+            })
+            .collect()
+    }
+
+    fn slot(&self, id: VariableId) -> Slot {
+        match self.frame.as_ref().and_then(|frame| frame.get(&id)) {
+            Some(&slot) => Slot::Local(slot),
+            None => Slot::Global(id.0),
+        }
+    }
+
+    fn varies(&self, level: Level, depends: bool) -> Varies {
+        match (level, &self.frame) {
+            (Level::Data, _) if !depends => Varies::No,
+            (_, Some(_)) => Varies::WithArguments,
+            (Level::Data, None) => Varies::No,
+            (Level::Parameter, None) => Varies::Yes,
+        }
+    }
+
+    fn literal(&mut self, value: f64, span: Span) -> Node {
+        let literals = &mut self.code.literals;
+        let index = *self.literals.entry(value.to_bits()).or_insert_with(|| {
+            literals.push(value);
+            u32::try_from(literals.len() - 1).expect("few literals")
+        });
+        Node { kind: Kind::Literal(index), span, varies: Varies::No }
+    }
+
+    /// The engine lacks something.
+    fn lacking(&mut self, what: impl Into<String>, span: Span) -> Node {
+        let diagnostic = Diagnostic::error("not-supported", what.into(), span)
+            .note("the program is valid Stan, but the engine of crust cannot run this yet");
+        self.problems.push(diagnostic);
+        self.literal(f64::NAN, span)
+    }
+
+    fn declared(&mut self, ty: &SizedType) -> Declared {
+        let span = ty.span;
+        let mut arrays = Vec::new();
+        let mut inner = ty;
+        while let SizedKind::Array { sizes, element } = &inner.kind {
+            arrays.extend(sizes.iter().map(|e| self.expression(e)));
+            inner = element;
+        }
+        let item = match &inner.kind {
+            SizedKind::Array { .. } => unreachable!("arrays have been taken off"),
+            SizedKind::Tuple(parts) => Item::Tuple(parts.iter().map(|p| self.declared(p)).collect()),
+            SizedKind::Plain { base, constraint, sizes } => {
+                let sizes: Vec<Node> = sizes.iter().map(|e| self.expression(e)).collect();
+                let cell = self.cell(*base, span);
+                Item::Cell { cell, sizes, constraint: self.constraint(constraint) }
+            }
+            SizedKind::Special { special, sizes } => {
+                let mut sizes: Vec<Node> = sizes.iter().map(|e| self.expression(e)).collect();
+                let cell = special_cell(*special);
+                // A square matrix is declared with one size.
+                if sizes.len() < cell.rank()
+                    && let SizedKind::Special { sizes: given, .. } = &inner.kind
+                    && let Some(first) = given.first()
+                {
+                    sizes.push(self.expression(first));
+                }
+                Item::Cell { cell, sizes, constraint: Constraint::Special(*special) }
+            }
+        };
+        Declared { arrays, item, span }
+    }
+
+    fn cell(&mut self, base: BaseType, span: Span) -> Cell {
+        match base {
+            BaseType::Int | BaseType::Real => Cell::Scalar,
+            BaseType::Vector => Cell::Vector,
+            BaseType::RowVector => Cell::RowVector,
+            BaseType::Matrix => Cell::Matrix,
+            _ => {
+                self.lacking("the engine has no complex numbers", span);
+                Cell::Scalar
+            }
+        }
+    }
+
+    fn constraint(&mut self, constraint: &typed::Constraint) -> Constraint {
+        let mut side = |e: &Option<typed::Expr>| e.as_ref().map(|e| self.expression(e));
+        let (lower, upper) = (side(&constraint.lower), side(&constraint.upper));
+        let (offset, multiplier) = (side(&constraint.offset), side(&constraint.multiplier));
+        match (lower, upper, offset, multiplier) {
+            (Some(lower), Some(upper), ..) => Constraint::LowerUpper(lower, upper),
+            (Some(lower), None, ..) => Constraint::Lower(lower),
+            (None, Some(upper), ..) => Constraint::Upper(upper),
+            (None, None, None, None) => Constraint::None,
+            (None, None, offset, multiplier) => Constraint::OffsetMultiplier(offset, multiplier),
+        }
+    }
+
+    /// Whether a variable is known before anything is sampled.
+    fn is_data(&self, id: VariableId) -> bool {
+        let origin = self.program.variable(id).origin;
+        matches!(origin, Origin::Block(BlockKind::Data | BlockKind::TransformedData))
+    }
+}
+
+fn special_cell(special: SpecialType) -> Cell {
+    match special {
+        SpecialType::Simplex
+        | SpecialType::UnitVector
+        | SpecialType::Ordered
+        | SpecialType::PositiveOrdered
+        | SpecialType::SumToZeroVector => Cell::Vector,
+        SpecialType::SumToZeroMatrix
+        | SpecialType::CovMatrix
+        | SpecialType::CorrMatrix
+        | SpecialType::CholeskyFactorCov
+        | SpecialType::CholeskyFactorCorr
+        | SpecialType::ColumnStochasticMatrix
+        | SpecialType::RowStochasticMatrix => Cell::Matrix,
+    }
+}

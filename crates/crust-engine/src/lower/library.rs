@@ -1,0 +1,201 @@
+//! Functions of Stan's library, found by name.
+
+use crust_math::distributions::multivariate;
+use crust_math::functions::elementwise::{BINARY, Binary, TERNARY, Ternary, UNARY, Unary};
+use crust_math::functions::{VectorFunction, covariance, matrix, summaries};
+use crust_stan::names::Suffix;
+use crust_stan::span::Span;
+use crust_stan::typed::{Call, Callee, Expr, ExprKind};
+use crust_stan::types::Type;
+
+use super::Lowering;
+use crate::code::{DensityCall, HigherOrder, HigherOrderKind, Kind, Node, VectorCall};
+use crate::density::Density;
+use crate::kernels::arithmetic::Arithmetic;
+use crate::random::Generator;
+use crate::structure::Structure;
+
+pub(super) fn unary(name: &str) -> Option<&'static Unary> {
+    UNARY.iter().find(|f| f.name == name)
+}
+
+pub(super) fn binary(name: &str) -> Option<&'static Binary> {
+    BINARY.iter().find(|f| f.name == name)
+}
+
+fn ternary(name: &str) -> Option<&'static Ternary> {
+    TERNARY.iter().find(|f| f.name == name)
+}
+
+pub fn vector_function(name: &str) -> Option<&'static dyn VectorFunction> {
+    [matrix::ALL, summaries::ALL, covariance::ALL].into_iter().flatten().copied().find(|f| f.name() == name)
+}
+
+/// Functions that have another name, or whose name says the same as an operator.
+fn renamed(name: &str) -> &str {
+    match name {
+        "fabs" => "abs",
+        "lchoose" => "binomial_coefficient_log",
+        "multiply_log" => "lmultiply",
+        "cov_exp_quad" => "gp_exp_quad_cov",
+        other => other,
+    }
+}
+
+impl Lowering<'_> {
+    pub(super) fn library(&mut self, name: &str, call: &Call, span: Span) -> Kind {
+        if let Some(kind) = self.higher_order(name, call) {
+            return kind;
+        }
+        let arguments = self.list(&call.arguments);
+        let types: Vec<&Type> = call.arguments.iter().map(|a| &a.ty).collect();
+        if types.iter().any(|ty| ty.has_complex()) {
+            return self.lacking("the engine has no complex numbers", span).kind;
+        }
+        let suffix = Suffix::of(name);
+        if suffix.is_conditional() || name.ends_with("_glm") {
+            return self.density(name, arguments, call.unnormalised, span);
+        }
+        if name.ends_with("_rng") {
+            return match Generator::named(name) {
+                Some(generator) => Kind::Random(generator, arguments),
+                None => self.lacking(format!("the engine has no `{name}`"), span).kind,
+            };
+        }
+        self.function(name, arguments, &types, span)
+    }
+
+    /// A log density, log probability or cumulative function.
+    pub(super) fn density(&mut self, name: &str, arguments: Vec<Node>, propto: bool, span: Span) -> Kind {
+        match Density::named(name) {
+            Some(density) => Kind::Density(DensityCall { density, propto, arguments }),
+            None => self.lacking(format!("the engine has no `{name}`"), span).kind,
+        }
+    }
+
+    fn function(&mut self, name: &str, mut arguments: Vec<Node>, types: &[&Type], span: Span) -> Kind {
+        let name = renamed(name);
+        let container = |ty: &Type| !matches!(ty, Type::Int | Type::Real);
+        let boxed = |mut list: Vec<Node>| -> Box<[Node; 2]> {
+            let second = list.pop();
+            let first = list.pop();
+            Box::new([first, second].map(|node| node.expect("two arguments")))
+        };
+        // Operators in words.
+        let operator = match (name, arguments.len()) {
+            ("add", 2) => Some(Arithmetic::Add),
+            ("subtract", 2) => Some(Arithmetic::Subtract),
+            ("elt_multiply", 2) => Some(Arithmetic::Multiply),
+            ("elt_divide", 2) => Some(Arithmetic::Divide),
+            _ => None,
+        };
+        if let Some(operator) = operator {
+            return Kind::Arithmetic(operator, boxed(arguments));
+        }
+        match (name, types) {
+            ("sum", [_]) => return Kind::Sum(Box::new(arguments.remove(0))),
+            ("log_sum_exp", [ty]) if container(ty) => return Kind::LogSumExp(Box::new(arguments.remove(0))),
+            ("dot_product", [a, b]) if *a == &Type::Vector && *b == &Type::Vector => {
+                let mut both = boxed(arguments);
+                let [first, _] = &mut *both;
+                let inner = std::mem::replace(first, Node { kind: Kind::Target, span, varies: crate::code::Varies::No });
+                let varies = inner.varies;
+                *first = Node { kind: Kind::Transpose(Box::new(inner)), span, varies };
+                return Kind::Product(both);
+            }
+            ("dot_product", [a, b]) if *a == &Type::RowVector && *b == &Type::Vector => {
+                return Kind::Product(boxed(arguments));
+            }
+            ("pow", [_, _]) => {
+                let [a, b] = *boxed(arguments);
+                return self.power(a, b, span);
+            }
+            ("transpose", [_]) => return Kind::Transpose(Box::new(arguments.remove(0))),
+            ("minus", [_]) => return Kind::Negate(Box::new(arguments.remove(0))),
+            ("plus", [_]) => return arguments.remove(0).kind,
+            ("multiply" | "divide", [a, b]) => {
+                let op = if name == "multiply" {
+                    crust_stan::ast::BinaryOp::Multiply
+                } else {
+                    crust_stan::ast::BinaryOp::Divide
+                };
+                let [x, y] = *boxed(arguments);
+                return self.operator(op, (a, x), (b, y), span);
+            }
+            ("min", [a, b]) if !container(a) && !container(b) => return self.binary_named("fmin", boxed(arguments), span),
+            ("max", [a, b]) if !container(a) && !container(b) => return self.binary_named("fmax", boxed(arguments), span),
+            ("eigendecompose_sym" | "qr" | "qr_thin", [_]) => return self.tuple_of(name, 2, arguments, span),
+            ("svd", [_]) => return self.tuple_of(name, 3, arguments, span),
+            _ => {}
+        }
+        if let Some(structure) = Structure::named(name, arguments.len()) {
+            return Kind::Structure(structure, arguments);
+        }
+        self.table_function(name, arguments, types, span)
+    }
+
+    fn table_function(&mut self, name: &str, mut arguments: Vec<Node>, types: &[&Type], span: Span) -> Kind {
+        let reducing = vector_function(name);
+        match arguments.len() {
+            1 if unary(name).is_some() => match unary(name) {
+                Some(function) => Kind::Unary(function, Box::new(arguments.remove(0))),
+                None => unreachable!("it was there"),
+            },
+            // `log_mix` of two containers, `distance` and the like are not element by element.
+            2 if binary(name).is_some() => match (binary(name), <[Node; 2]>::try_from(arguments)) {
+                (Some(function), Ok(arguments)) => Kind::Binary(function, Box::new(arguments)),
+                _ => unreachable!("there are two"),
+            },
+            3 if ternary(name).is_some() && !(reducing.is_some() && types.iter().any(|t| !t.is_scalar())) => {
+                match (ternary(name), <[Node; 3]>::try_from(arguments)) {
+                    (Some(function), Ok(arguments)) => Kind::TernaryFunction(function, Box::new(arguments)),
+                    _ => unreachable!("there are three"),
+                }
+            }
+            _ => match reducing {
+                Some(function) => Kind::Vector(VectorCall(function), arguments),
+                None => self.lacking(format!("the engine has no `{name}`"), span).kind,
+            },
+        }
+    }
+
+    fn binary_named(&mut self, name: &str, arguments: Box<[Node; 2]>, span: Span) -> Kind {
+        match binary(name) {
+            Some(function) => Kind::Binary(function, arguments),
+            None => self.lacking(format!("the engine has no `{name}`"), span).kind,
+        }
+    }
+
+    fn tuple_of(&mut self, name: &str, parts: usize, arguments: Vec<Node>, span: Span) -> Kind {
+        let functions: Option<Vec<VectorCall>> =
+            (1..=parts).map(|part| vector_function(&format!("{name}.{part}")).map(VectorCall)).collect();
+        match functions {
+            Some(functions) => Kind::VectorTuple(functions, arguments),
+            None => self.lacking(format!("the engine has no `{name}`"), span).kind,
+        }
+    }
+
+    /// Functions that take a function.
+    fn higher_order(&mut self, name: &str, call: &Call) -> Option<Kind> {
+        let first = call.arguments.first()?;
+        let ExprKind::FunctionName(callee) = &first.kind else { return None };
+        let kind = match name {
+            "reduce_sum" | "reduce_sum_static" => HigherOrderKind::ReduceSum,
+            "map_rect" => HigherOrderKind::MapRect,
+            _ => return Some(self.lacking(format!("the engine has no `{name}`"), first.span).kind),
+        };
+        let Callee::User(function) = callee else {
+            let message = format!("the engine cannot pass a function of the library to `{name}`");
+            return Some(self.lacking(message, first.span).kind);
+        };
+        let rest: Vec<&Expr> = call.arguments.iter().skip(1).collect();
+        let arguments = rest.into_iter().map(|e| self.expression(e)).collect();
+        let propto = call.unnormalised;
+        Some(Kind::HigherOrder(Box::new(HigherOrder { kind, function: function.0, propto, arguments })))
+    }
+}
+
+/// The log density of vectors with this name, suffix included.
+pub fn vector_density(name: &str) -> Option<&'static dyn crust_math::functions::VectorDensity> {
+    multivariate::ALL.iter().copied().find(|d| d.name() == name)
+}

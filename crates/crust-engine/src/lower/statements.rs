@@ -1,0 +1,270 @@
+//! Statements.
+
+use crust_stan::ast::BinaryOp;
+use crust_stan::names::Suffix;
+use crust_stan::span::Span;
+use crust_stan::typed::{self, Access, Callee, Expr, LoopOver, MessagePart, Place, Tilde};
+use crust_stan::types::Type;
+
+use super::{Lowering, analysis, library};
+use crate::code::{Factor, For, Index, Kind, Message, Node, Over, Slot, Step, Stmt, StmtKind, Truncation, Varies};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::structure::Structure;
+
+impl Lowering<'_> {
+    pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
+        let mut out = Vec::new();
+        for stmt in list {
+            self.statement(stmt, &mut out);
+        }
+        out
+    }
+
+    fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
+        match &stmt.kind {
+            typed::StmtKind::Block(list) => self.statements(list),
+            _ => self.statements(std::slice::from_ref(stmt)),
+        }
+    }
+
+    fn statement(&mut self, stmt: &typed::Stmt, out: &mut Vec<Stmt>) {
+        let span = stmt.span;
+        let pure = analysis::is_pure(stmt);
+        let kind = match &stmt.kind {
+            typed::StmtKind::Declare { variable, initial } => {
+                let info = self.program.variable(*variable);
+                let Some(ty) = &info.declared else { return };
+                let id = u32::try_from(self.code.declares).expect("few declarations");
+                self.code.declares += 1;
+                StmtKind::Declare {
+                    slot: self.slot(*variable),
+                    declared: self.declared(ty),
+                    initial: initial.as_ref().map(|e| self.expression(e)),
+                    mutable: self.mutable.contains(variable),
+                    id,
+                }
+            }
+            typed::StmtKind::Assign { target, op, value } => self.assign(target, *op, value, span),
+            typed::StmtKind::Call(call) => {
+                let ty = Type::Unknown;
+                let expr = Expr { kind: typed::ExprKind::Call(call.clone()), ty, level: typed::Level::Parameter, span };
+                StmtKind::Call(self.expression(&expr))
+            }
+            typed::StmtKind::TargetPlus(e) => {
+                let factor = self.factor(e);
+                StmtKind::Target { value: self.expression(e), factor }
+            }
+            typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
+            typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
+            typed::StmtKind::If { branches, otherwise } => StmtKind::If {
+                branches: branches.iter().map(|(e, s)| (self.expression(e), self.body(s))).collect(),
+                otherwise: otherwise.as_ref().map(|s| self.body(s)).unwrap_or_default(),
+            },
+            typed::StmtKind::For { variable, over, body } => self.for_loop(*variable, over, body),
+            typed::StmtKind::While { condition, body } => {
+                StmtKind::While { condition: self.expression(condition), body: self.body(body) }
+            }
+            typed::StmtKind::Break => StmtKind::Break,
+            typed::StmtKind::Continue => StmtKind::Continue,
+            typed::StmtKind::Return(e) => StmtKind::Return(e.as_ref().map(|e| self.expression(e))),
+            typed::StmtKind::Block(list) | typed::StmtKind::Profile { body: list, .. } => {
+                StmtKind::Block(self.statements(list))
+            }
+            typed::StmtKind::Message { kind, parts } => {
+                let parts = parts.iter().map(|part| match part {
+                    MessagePart::Text(text) => Message::Text(text.clone()),
+                    MessagePart::Value(e) => Message::Value(self.expression(e)),
+                });
+                StmtKind::Message { kind: *kind, parts: parts.collect() }
+            }
+            typed::StmtKind::Skip => return,
+        };
+        out.push(Stmt { kind, span, pure });
+    }
+
+    fn for_loop(&mut self, variable: typed::VariableId, over: &LoopOver, body: &typed::Stmt) -> StmtKind {
+        let parallel =
+            matches!(over, LoopOver::Range { .. }) && analysis::is_parallel(self.program, variable, body);
+        let parallel_inside = analysis::has_parallel_loop(self.program, body);
+        let over = match over {
+            LoopOver::Range { lower, upper } => Over::Range(self.expression(lower), self.expression(upper)),
+            LoopOver::Each(e) => Over::Each(self.expression(e)),
+        };
+        let id = u32::try_from(self.code.loops).expect("few loops");
+        self.code.loops += 1;
+        let around = self.parallel;
+        self.parallel |= parallel;
+        let body = self.body(body);
+        self.parallel = around;
+        StmtKind::For(Box::new(For { slot: self.slot(variable), over, body, parallel, parallel_inside, id }))
+    }
+
+    fn steps(&mut self, path: &[Access]) -> Vec<Step> {
+        let step = |this: &mut Self, access: &Access| match access {
+            Access::Index(indices) => Step::Index(this.indices(indices)),
+            Access::Part(part) => Step::Part(*part as usize - 1),
+        };
+        path.iter().map(|access| step(self, access)).collect()
+    }
+
+    fn place(&mut self, place: &Place) -> Option<(Slot, Vec<Step>, bool)> {
+        match place {
+            Place::Variable { variable, path, .. } => {
+                Some((self.slot(*variable), self.steps(path), self.mutable.contains(variable)))
+            }
+            Place::Tuple(_) => None,
+        }
+    }
+
+    fn assign(&mut self, target: &Place, op: Option<BinaryOp>, value: &Expr, span: Span) -> StmtKind {
+        let Place::Variable { variable, path, ty, .. } = target else {
+            let Place::Tuple(places) = target else { unreachable!("a place is a variable or a tuple") };
+            let mut flat = Vec::new();
+            for place in places {
+                match self.place(place) {
+                    Some(place) => flat.push(place),
+                    None => {
+                        self.lacking("the engine cannot take nested tuples apart in an assignment", span);
+                    }
+                }
+            }
+            return StmtKind::AssignTuple { places: flat, value: self.expression(value) };
+        };
+        let (slot, mutable) = (self.slot(*variable), self.mutable.contains(variable));
+        let node = self.expression(value);
+        let value = match op {
+            None => node,
+            Some(op) => {
+                let old = self.read_place(slot, path, mutable, span);
+                let kind = self.operator(op, (ty, old), (&value.ty, node), span);
+                Node { kind, span, varies: Varies::Yes }
+            }
+        };
+        StmtKind::Assign { slot, path: self.steps(path), value, mutable }
+    }
+
+    /// The value at a place, for a compound assignment.
+    fn read_place(&mut self, slot: Slot, path: &[Access], mutable: bool, span: Span) -> Node {
+        let mut node = Node { kind: Kind::Variable { slot, mutable }, span, varies: Varies::Yes };
+        for step in self.steps(path) {
+            let base = Box::new(node);
+            let kind = match step {
+                Step::Index(indices) => Kind::Index { base, indices },
+                Step::Part(part) => Kind::Part { base, part },
+            };
+            node = Node { kind, span, varies: Varies::Yes };
+        }
+        node
+    }
+
+    /// Whether a term that is added to the log density belongs to the likelihood.
+    fn factor(&self, e: &Expr) -> Factor {
+        if self.frame.is_some() {
+            return Factor::Likelihood;
+        }
+        if self.dependencies.holds_likelihood(e) {
+            return Factor::Likelihood;
+        }
+        if self.dependencies.holds_prior(e) {
+            return Factor::Prior;
+        }
+        // No density in it: what looks at data is likelihood.
+        let sees_data = analysis::any(e, &|e| matches!(e.kind, typed::ExprKind::Variable(id) if self.is_data(id)));
+        if sees_data { Factor::Likelihood } else { Factor::Prior }
+    }
+
+    fn tilde(&mut self, tilde: &Tilde, span: Span, out: &mut Vec<Stmt>) {
+        let factor = if self.frame.is_some() { Factor::ByVariate }
+            else if self.dependencies.is_parametric(&tilde.variate) { Factor::Prior }
+            else { Factor::Likelihood };
+        let mut arguments = vec![self.expression(&tilde.variate)];
+        arguments.extend(self.list(&tilde.arguments));
+        let kind = match &tilde.density {
+            Callee::Library(name) => self.density(name, arguments, true, span),
+            Callee::User(id) => Kind::User { function: id.0, arguments, propto: true },
+        };
+        let value = Node { kind, span, varies: Varies::Yes };
+        out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure: true });
+        if let Some(truncation) = &tilde.truncation {
+            let truncation = self.truncation(tilde, truncation, factor, span);
+            out.push(Stmt { kind: StmtKind::Truncate(Box::new(truncation)), span, pure: true });
+        }
+    }
+
+    /// `x ~ d(θ) T[a, b]` divides by `P(a ≤ x ≤ b)`: by `F(b) − F(a)`, and for integers by `F(b) − F(a − 1)`. As in Stan, one such term
+    /// stands for each variate where no argument is a container, and one in all otherwise.
+    fn truncation(&mut self, tilde: &Tilde, bounds: &typed::Truncation, factor: Factor, span: Span) -> Truncation {
+        let discrete = tilde.variate.ty.is_int_like();
+        let cumulative = |this: &mut Self, ending: &str, bound: Node| -> Node {
+            let mut arguments = vec![bound];
+            arguments.extend(this.list(&tilde.arguments));
+            let kind = match &tilde.density {
+                Callee::Library(name) => {
+                    let (stem, _) = Suffix::split(name);
+                    this.density(&format!("{stem}{ending}"), arguments, false, span)
+                }
+                Callee::User(id) => {
+                    let (stem, _) = Suffix::split(&this.program.function(*id).name);
+                    let name = format!("{stem}{ending}");
+                    match this.program.functions.iter().position(|f| f.name == name) {
+                        Some(at) => {
+                            let function = u32::try_from(at).expect("few functions");
+                            Kind::User { function, arguments, propto: false }
+                        }
+                        None => this.lacking(format!("there is no `{name}` to truncate with"), span).kind,
+                    }
+                }
+            };
+            Node { kind, span, varies: Varies::Yes }
+        };
+        let below = |this: &mut Self, e: &Expr| {
+            let bound = this.expression(e);
+            if !discrete {
+                return bound;
+            }
+            let one = this.literal(1.0, span);
+            Node { kind: Kind::Arithmetic(Arithmetic::Subtract, Box::new([bound, one])), span, varies: Varies::No }
+        };
+        let inside = match (&bounds.lower, &bounds.upper) {
+            (Some(a), Some(b)) => {
+                let low = below(self, a);
+                let (high, low) = (self.expression(b), low);
+                let (high, low) = (cumulative(self, "_lcdf", high), cumulative(self, "_lcdf", low));
+                let kind = match library::binary("log_diff_exp") {
+                    Some(function) => Kind::Binary(function, Box::new([high, low])),
+                    None => self.lacking("the engine has no `log_diff_exp`", span).kind,
+                };
+                Node { kind, span, varies: Varies::Yes }
+            }
+            (Some(a), None) => {
+                let low = below(self, a);
+                cumulative(self, "_lccdf", low)
+            }
+            (None, Some(b)) => {
+                let high = self.expression(b);
+                cumulative(self, "_lcdf", high)
+            }
+            (None, None) => self.literal(0.0, span),
+        };
+        let repeated = !tilde.variate.ty.is_scalar() && tilde.arguments.iter().all(|a| a.ty.is_scalar());
+        let normaliser = if repeated {
+            let variate = self.expression(&tilde.variate);
+            let size = Node { kind: Kind::Structure(Structure::Size, vec![variate]), span, varies: Varies::No };
+            Node { kind: Kind::Arithmetic(Arithmetic::Multiply, Box::new([inside, size])), span, varies: Varies::Yes }
+        } else {
+            inside
+        };
+        Truncation {
+            variate: self.expression(&tilde.variate),
+            lower: bounds.lower.as_ref().map(|e| self.expression(e)),
+            upper: bounds.upper.as_ref().map(|e| self.expression(e)),
+            factor,
+            normaliser: Node { kind: Kind::Negate(Box::new(normaliser)), span, varies: Varies::Yes },
+        }
+    }
+}
+
+/// Whether an index picks one element.
+pub fn is_single(index: &Index) -> bool {
+    matches!(index, Index::Single(_))
+}

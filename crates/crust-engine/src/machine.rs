@@ -1,0 +1,338 @@
+//! The machine: runs the code of a program for all lanes at once, and backwards for the gradient.
+//!
+//! Values are computed forward and every differentiable operation leaves an entry on the tape; the reverse pass takes the entries
+//! from the last to the first and adds up adjoints. A statement that only adds to the log density is run forward and backward
+//! at once, because the adjoint of the log density is known from the start: its memory is free again right away.
+
+mod assign;
+mod declare;
+mod density;
+mod driver;
+mod elementwise;
+mod expressions;
+mod higher_order;
+mod index;
+mod items;
+mod loops;
+mod parameters;
+mod random;
+mod statements;
+mod structure;
+mod tape;
+mod value;
+
+use std::sync::Arc;
+
+use crust_math::random::Stream;
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::span::Span;
+
+use crate::code::{Code, Factor, Slot};
+use crate::memory::{Arena, Block, Flags, Full, Width};
+pub use elementwise::{MOST, RowKernel};
+#[allow(unused_imports)]
+pub use driver::Rows;
+use tape::Tape;
+pub use value::{Value, View};
+
+/// Why a run ends early.
+#[derive(Debug)]
+pub enum Stop {
+    /// The arena is too small.
+    Full,
+    /// Lanes take different ways: [`Machine::split`] says which.
+    LanesPart,
+    /// Iterations of a tile take different ways: [`Machine::split`] says which.
+    TileParts,
+    /// Something in a tile cannot be done for several iterations at once.
+    TileUnfit,
+    /// Something cannot be done for several lanes at once.
+    LanesUnfit,
+    /// Something was learned that makes the beginning of the run wrong: it must be begun again.
+    Again,
+    /// No lane is left that has not been rejected.
+    AllRejected,
+    /// A mistake in the program.
+    Fatal(Box<Diagnostic>),
+}
+
+impl From<Full> for Stop {
+    fn from(Full: Full) -> Self {
+        Self::Full
+    }
+}
+
+pub type Run<T> = Result<T, Stop>;
+
+pub(crate) fn fatal<T>(code: &'static str, message: impl Into<String>, span: Span) -> Run<T> {
+    Err(Stop::Fatal(Box::new(Diagnostic::error(code, message, span))))
+}
+
+/// What is wanted of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Drop constant terms of `~` and `_lupdf`.
+    pub propto: bool,
+    /// Add the log Jacobian of the parameter transforms.
+    pub jacobian: bool,
+    pub gradient: bool,
+}
+
+/// Where the parts of the log density are added up, and the adjoint of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Totals {
+    pub prior: Block,
+    pub likelihood: Block,
+    pub prior_seed: Block,
+    pub likelihood_seed: Block,
+}
+
+/// Why a lane was rejected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rejection {
+    pub message: String,
+    pub span: Span,
+}
+
+pub struct Machine {
+    pub(crate) code: Arc<Code>,
+    pub(crate) arena: Arena,
+    tape: Tape,
+    pub(crate) width: Width,
+    pub(crate) wanted: Wanted,
+    /// Whether operations leave entries on the tape.
+    recording: bool,
+    pub(crate) globals: Vec<Variable>,
+    /// Slots of the functions that are running.
+    locals: Vec<Variable>,
+    frame: usize,
+    /// Whether an argument of the running function counts as depending on parameters.
+    varies: bool,
+    /// Whether constant terms are dropped here.
+    propto: bool,
+    /// Parts of tuples, those of data first.
+    tuples: Vec<Value>,
+    pub(crate) constant_tuples: usize,
+    pub(crate) literals: Vec<View>,
+    pub(crate) hoisted: Vec<Option<Value>>,
+    pub(crate) totals: Option<Totals>,
+    /// For each lane.
+    pub(crate) rejected: Vec<Option<Rejection>>,
+    /// Which lanes, or which iterations of the tile, take the branch.
+    pub(crate) split: Vec<bool>,
+    /// What is known about each loop.
+    loops: Vec<loops::Experience>,
+    /// The axes that the storage of each declared variable turned out to need.
+    learned: Vec<Flags>,
+    /// Where the memory of the current tile begins.
+    tile_base: usize,
+    /// Whether the current tile may be given up and begun again: then nothing is added to the log density before its end.
+    transaction: bool,
+    pending: Vec<(Block, Factor)>,
+    /// The branches that the current tile took.
+    path: Vec<bool>,
+    tile_numbers: Vec<f64>,
+    /// One per lane, for generated quantities.
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) messages: Vec<String>,
+    chunks: Box<driver::Scratch>,
+    scratch: Vec<f64>,
+    /// Parameters in the order in which they were computed.
+    constrained: Vec<parameters::Constrained>,
+    /// How deep functions are nested.
+    depth: usize,
+    /// Index lists that are not in use.
+    picks: Vec<Vec<u32>>,
+}
+
+/// Functions nested deeper than this are taken for endless.
+const DEEPEST: usize = 20_000;
+
+/// How many numbers an operation in a tile works on: enough to forget the cost of getting there, few enough for the cache.
+const TILE_ITEMS: usize = 512;
+
+impl Machine {
+    pub fn new(code: Arc<Code>) -> Self {
+        let (globals, loops, hoisted, declares) = (code.globals, code.loops, code.hoisted, code.declares);
+        let mut arena = Arena::default();
+        let literals = code.literals.iter().map(|&x| View::scalar(arena.constant(1, std::iter::once(x)))).collect();
+        Self {
+            code,
+            arena,
+            tape: Tape::default(),
+            width: Width { tile: 1, lanes: 1 },
+            wanted: Wanted { propto: false, jacobian: true, gradient: false },
+            recording: false,
+            globals: vec![Variable::UNSET; globals],
+            locals: Vec::new(),
+            frame: 0,
+            varies: false,
+            propto: false,
+            tuples: Vec::new(),
+            constant_tuples: 0,
+            literals,
+            hoisted: vec![None; hoisted],
+            totals: None,
+            rejected: vec![None],
+            split: Vec::new(),
+            loops: vec![loops::Experience::default(); loops],
+            learned: vec![Flags::UNIFORM; declares],
+            tile_base: 0,
+            transaction: false,
+            pending: Vec::new(),
+            path: Vec::new(),
+            tile_numbers: Vec::new(),
+            streams: Vec::new(),
+            messages: Vec::new(),
+            chunks: Box::default(),
+            scratch: Vec::new(),
+            constrained: Vec::new(),
+            depth: 0,
+            picks: Vec::new(),
+        }
+    }
+
+    /// Forgets everything but constants.
+    pub(crate) fn clear(&mut self, lanes: usize, wanted: Wanted) {
+        self.width = Width { tile: 1, lanes };
+        self.wanted = wanted;
+        self.recording = wanted.gradient;
+        self.propto = wanted.propto;
+        self.varies = false;
+        self.arena.clear();
+        self.tape.clear();
+        self.constrained.clear();
+        self.locals.clear();
+        self.tuples.truncate(self.constant_tuples);
+        self.frame = 0;
+        self.depth = 0;
+        self.rejected.clear();
+        self.rejected.resize(lanes, None);
+        self.totals = None;
+        self.transaction = false;
+        self.pending.clear();
+        self.tile_base = 0;
+    }
+
+    /// How many iterations a tile may have.
+    fn tile_size(&self) -> usize {
+        (TILE_ITEMS / self.width.lanes).clamp(1, TILE_ITEMS)
+    }
+
+    #[inline]
+    pub(crate) fn allocate(&mut self, n: usize, flags: Flags) -> Run<Block> {
+        let flags = if self.recording { flags } else { flags.without(Flags::GRADIENT) };
+        Ok(self.arena.allocate(n, flags, self.width)?)
+    }
+
+    /// A block of the given numbers that is the same for all items.
+    pub(crate) fn uniform(&mut self, numbers: &[f64]) -> Run<Block> {
+        let block = self.allocate(numbers.len(), Flags::UNIFORM)?;
+        self.arena.of_mut(block, self.width).copy_from_slice(numbers);
+        Ok(block)
+    }
+
+    pub(crate) fn number(&mut self, x: f64) -> Run<View> {
+        Ok(View::scalar(self.uniform(&[x])?))
+    }
+
+    #[inline]
+    fn variable(&self, slot: Slot) -> Variable {
+        match slot {
+            Slot::Global(i) => self.globals[i as usize],
+            Slot::Local(i) => self.locals[self.frame + i as usize],
+        }
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, slot: Slot) -> &mut Variable {
+        match slot {
+            Slot::Global(i) => &mut self.globals[i as usize],
+            Slot::Local(i) => &mut self.locals[self.frame + i as usize],
+        }
+    }
+
+    /// Rejects a lane.
+    pub(crate) fn reject(&mut self, lane: usize, message: impl FnOnce() -> String, span: Span) -> Run<()> {
+        let slot = &mut self.rejected[lane];
+        if slot.is_none() {
+            *slot = Some(Rejection { message: message(), span });
+        }
+        if self.rejected.iter().all(Option::is_some) { Err(Stop::AllRejected) } else { Ok(()) }
+    }
+
+    /// The one number of a uniform scalar; asks for the tile or the batch to be taken apart where it is not uniform.
+    pub(crate) fn uniform_number(&mut self, view: View) -> Run<f64> {
+        let block = view.block;
+        if block.tile() && self.width.tile > 1 {
+            let first = self.arena.first(block);
+            let same = self.arena.of(block, self.width).iter().all(|&x| x == first);
+            return if same { Ok(first) } else { Err(Stop::TileUnfit) };
+        }
+        if block.lanes() && self.width.lanes > 1 {
+            let first = self.arena.first(block);
+            let same = self.arena.of(block, self.width).iter().all(|&x| x == first);
+            return if same { Ok(first) } else { Err(Stop::LanesUnfit) };
+        }
+        Ok(self.arena.first(block))
+    }
+
+    /// A machine with the same program and data.
+    pub(crate) fn duplicate(&self) -> Self {
+        let mut copy = Self::new(Arc::clone(&self.code));
+        copy.arena = self.arena.clone();
+        copy.globals.clone_from(&self.globals);
+        copy.tuples = self.tuples[..self.constant_tuples].to_vec();
+        copy.constant_tuples = self.constant_tuples;
+        copy.literals.clone_from(&self.literals);
+        copy.hoisted.clone_from(&self.hoisted);
+        copy
+    }
+
+    pub(crate) fn tuple_count(&self) -> usize {
+        self.tuples.len()
+    }
+
+    pub(crate) fn tuple_part(&self, at: u32) -> Value {
+        self.tuples[at as usize]
+    }
+
+    /// Goes back over everything that is on the tape.
+    pub(crate) fn reverse_all(&mut self) {
+        self.reverse(tape::Mark::START);
+    }
+
+    /// Everything above a place in memory can be given back.
+    fn mark(&self) -> Mark {
+        Mark { tape: self.tape.mark(), top: self.arena.top(), tuples: self.tuples.len() }
+    }
+
+    fn release(&mut self, mark: Mark) {
+        self.tape.release(mark.tape);
+        self.arena.release(mark.top);
+        self.tuples.truncate(mark.tuples);
+    }
+}
+
+/// A variable at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Variable {
+    pub value: Value,
+    /// Which declaration it comes from.
+    pub declared: u32,
+}
+
+impl Variable {
+    const UNSET: Self = Self { value: Value::Unset, declared: u32::MAX };
+
+    pub fn of(value: Value) -> Self {
+        Self { value, declared: u32::MAX }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Mark {
+    tape: tape::Mark,
+    top: usize,
+    tuples: usize,
+}

@@ -1,0 +1,171 @@
+//! Assignments: whole variables are bound anew, elements are written in place and what was there is kept for the way back.
+
+use crust_stan::span::Span;
+use smallvec::SmallVec;
+
+use super::tape::Entry;
+use super::value::{Value, View};
+use super::{Machine, Run, Stop, Variable, fatal};
+use crate::code::{Index, Slot, Step};
+use crate::kernels::gather;
+use crate::memory::{Block, Flags};
+
+/// Where numbers that are assigned to live: a variable, or a part of a tuple.
+#[derive(Clone, Copy)]
+enum Home {
+    Slot(Slot),
+    Part(usize),
+}
+
+impl Machine {
+    pub(super) fn assign(&mut self, slot: Slot, path: &[Step], value: Value, mutable: bool, span: Span) -> Run<()> {
+        if path.is_empty() {
+            let variable = self.variable(slot);
+            if let (Value::Numbers(old), Value::Numbers(new)) = (variable.value, value) {
+                Self::check_shape(old.shape, new.shape, span)?;
+            }
+            let value = self.own(value, mutable)?;
+            *self.slot_mut(slot) = Variable { value, ..variable };
+            return Ok(());
+        }
+        let mut home = Home::Slot(slot);
+        let mut indices: SmallVec<[&[Index]; 4]> = SmallVec::new();
+        for step in path {
+            match step {
+                Step::Index(list) => indices.push(list),
+                Step::Part(part) => match self.read(home) {
+                    // An array of tuples is a tuple of arrays: the index waits for the part.
+                    Value::Tuple { first, .. } => home = Home::Part(first as usize + part),
+                    _ => return fatal("internal", "this is not a tuple", span),
+                },
+            }
+        }
+        self.assign_at(home, &indices, value, span)
+    }
+
+    fn read(&self, home: Home) -> Value {
+        match home {
+            Home::Slot(slot) => self.variable(slot).value,
+            Home::Part(at) => self.tuples[at],
+        }
+    }
+
+    fn write(&mut self, home: Home, value: Value) {
+        match home {
+            Home::Slot(slot) => self.slot_mut(slot).value = value,
+            Home::Part(at) => self.tuples[at] = value,
+        }
+    }
+
+    fn assign_at(&mut self, home: Home, indices: &[&[Index]], value: Value, span: Span) -> Run<()> {
+        match (self.read(home), value) {
+            (Value::Tuple { first, parts }, Value::Tuple { first: from, .. }) => {
+                for part in 0..parts {
+                    let value = self.tuples[(from + part) as usize];
+                    self.assign_at(Home::Part((first + part) as usize), indices, value, span)?;
+                }
+                Ok(())
+            }
+            (old @ Value::Numbers(view), Value::Numbers(new)) if indices.is_empty() => {
+                Self::check_shape(view.shape, new.shape, span)?;
+                let _ = old;
+                let value = self.own(Value::Numbers(new), true)?;
+                self.write(home, value);
+                Ok(())
+            }
+            (Value::Numbers(view), Value::Numbers(new)) => {
+                let selection = match indices {
+                    [only] => self.select(&view.shape, only, span)?,
+                    _ => {
+                        return fatal("not-supported", "the engine cannot assign through this chain of indices", span);
+                    }
+                };
+                self.assign_elements(home, view, selection, new, span)
+            }
+            _ => fatal("internal", "this cannot be assigned", span),
+        }
+    }
+
+    fn assign_elements(
+        &mut self,
+        home: Home,
+        view: View,
+        mut selection: super::index::Selection,
+        value: View,
+        span: Span,
+    ) -> Run<()> {
+        Self::check_shape(selection.shape, value.shape, span)?;
+        let picks = self.offsets(&mut selection);
+        if !selection.varies() {
+            let x = self.storage(home, view, value.block.flags)?;
+            let saved = self.save(picks.len(), x.flags, |this, saved| {
+                gather::save(&mut this.arena, this.width, x, &picks, saved);
+            })?;
+            gather::assign(&mut self.arena, self.width, x, &picks, value.block);
+            if self.logging() {
+                let index = self.tape.list(&picks);
+                self.tape.push(Entry::Assign { x, index, v: value.block, saved });
+            }
+            self.give_picks(picks);
+            return Ok(());
+        }
+        let index = self.varying_index(&picks, &selection)?;
+        self.give_picks(picks);
+        // A variable from outside of the tile has a part for each iteration; one from inside is another one in each.
+        let inside = view.block.start() >= self.tile_base;
+        let mut flags = value.block.flags.with(index.flags);
+        if !inside {
+            flags = flags.without(Flags::TILE);
+        }
+        let x = self.storage(home, view, flags)?;
+        let all = x.flags.with(index.flags).with(value.block.flags);
+        let saved = self.save(index.count(), all, |this, saved| {
+            gather::save_varying(&mut this.arena, this.width, x, index, value.block, saved);
+        })?;
+        gather::assign_varying(&mut self.arena, self.width, x, index, value.block);
+        if self.logging() {
+            self.tape.push(Entry::AssignVarying { x, index, v: value.block, saved });
+        }
+        Ok(())
+    }
+
+    /// Whether changes of variables are remembered.
+    fn logging(&self) -> bool {
+        self.recording || self.transaction
+    }
+
+    /// Room for what is going to be overwritten, filled by `copy`.
+    fn save(&mut self, n: usize, flags: Flags, copy: impl FnOnce(&mut Self, Block)) -> Run<Option<Block>> {
+        if !self.logging() {
+            return Ok(None);
+        }
+        let saved = self.allocate(n, flags.without(Flags::GRADIENT))?;
+        copy(self, saved);
+        Ok(Some(saved))
+    }
+
+    /// The storage of a variable with at least these axes; it is enlarged where it lacks some.
+    fn storage(&mut self, home: Home, view: View, flags: Flags) -> Run<Block> {
+        let wanted = view.block.flags.with(flags).axes();
+        let wanted = if self.recording { wanted } else { wanted.without(Flags::GRADIENT) };
+        if wanted == view.block.flags.axes() {
+            return Ok(view.block);
+        }
+        if let Home::Slot(slot) = home {
+            let id = self.variable(slot).declared as usize;
+            if let Some(learned) = self.learned.get_mut(id) {
+                *learned = learned.with(wanted);
+            }
+            if self.width.tile > 1 && view.block.start() < self.tile_base {
+                // What lies outside of the tile cannot be replaced from inside.
+                return Err(Stop::Again);
+            }
+        } else if self.width.tile > 1 && view.block.start() < self.tile_base {
+            return Err(Stop::TileUnfit);
+        }
+        let block = self.allocate(view.block.count(), wanted)?;
+        self.spread(view.block, block);
+        self.write(home, Value::Numbers(View { shape: view.shape, block }));
+        Ok(block)
+    }
+}

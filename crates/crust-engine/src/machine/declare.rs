@@ -1,0 +1,140 @@
+//! Declarations: shapes of variables, and the storage of those that are assigned by element.
+
+use crust_math::functions::{Cell, Shape};
+use crust_stan::span::Span;
+use smallvec::SmallVec;
+
+use super::value::{Value, View};
+use super::{Machine, Run, Variable, fatal};
+use crate::code::{Declared, Item, Node, Slot};
+use crate::memory::Flags;
+
+impl Machine {
+    /// The shape that a declaration of numbers asks for.
+    pub(crate) fn declared_shape(&mut self, arrays: &[usize], declared: &Declared) -> Run<Shape> {
+        let mut all: SmallVec<[usize; 8]> = SmallVec::from_slice(arrays);
+        for size in &declared.arrays {
+            all.push(self.size(size)?);
+        }
+        let Item::Cell { cell, sizes, .. } = &declared.item else {
+            return fatal("internal", "a tuple has no shape", declared.span);
+        };
+        let mut cell_sizes: SmallVec<[usize; 2]> = SmallVec::new();
+        for size in sizes {
+            cell_sizes.push(self.size(size)?);
+        }
+        checked_shape(&all, *cell, &cell_sizes, declared.span)
+    }
+
+    fn size(&mut self, node: &Node) -> Run<usize> {
+        let n = self.int(node)?;
+        match usize::try_from(n) {
+            Ok(n) => Ok(n),
+            Err(_) => fatal("negative-size", format!("a size is {n}, but must not be negative"), node.span),
+        }
+    }
+
+    pub(super) fn declare(
+        &mut self,
+        slot: Slot,
+        declared: &Declared,
+        initial: Option<&Node>,
+        (mutable, id): (bool, u32),
+    ) -> Run<()> {
+        let value = match initial {
+            Some(node) => {
+                let value = self.eval(node)?;
+                if let (Value::Numbers(view), Item::Cell { .. }) = (value, &declared.item) {
+                    let shape = self.declared_shape(&[], declared)?;
+                    Self::check_shape(shape, view.shape, node.span)?;
+                }
+                self.own(value, mutable)?
+            }
+            None => self.unset(&[], declared, (mutable, id))?,
+        };
+        *self.slot_mut(slot) = Variable { value, declared: id };
+        Ok(())
+    }
+
+    /// A value without content: NaN everywhere.
+    fn unset(&mut self, arrays: &[usize], declared: &Declared, (mutable, id): (bool, u32)) -> Run<Value> {
+        match &declared.item {
+            Item::Cell { .. } => {
+                let shape = self.declared_shape(arrays, declared)?;
+                // Storage takes on at once the axes that it turned out to need before.
+                let flags = if mutable { self.learned[id as usize] } else { Flags::UNIFORM };
+                let flags = if self.width.tile > 1 { flags } else { flags.without(Flags::TILE) };
+                let block = self.allocate(shape.len(), flags)?;
+                self.arena.of_mut(block, self.width).fill(f64::NAN);
+                Ok(Value::Numbers(View { shape, block }))
+            }
+            Item::Tuple(parts) => {
+                let mut all: SmallVec<[usize; 8]> = SmallVec::from_slice(arrays);
+                for size in &declared.arrays {
+                    all.push(self.size(size)?);
+                }
+                let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+                for part in parts {
+                    values.push(self.unset(&all, part, (mutable, id))?);
+                }
+                Ok(self.push_tuple(&values))
+            }
+        }
+    }
+
+    /// A value that a variable can hold: a copy where the numbers belong to a variable that may change, or where this one may.
+    pub(super) fn own(&mut self, value: Value, mutable: bool) -> Run<Value> {
+        match value {
+            Value::Numbers(view) => {
+                let flags = view.block.flags;
+                let shared = flags.has(Flags::MUTABLE) || (mutable && flags.has(Flags::SHARED));
+                let mut block = view.block;
+                if shared {
+                    block = self.allocate(block.count(), flags)?;
+                    self.spread(view.block, block);
+                }
+                block.flags = block.flags.axes();
+                Ok(Value::Numbers(View { shape: view.shape, block }))
+            }
+            Value::Tuple { first, parts } => {
+                let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+                for part in first..first + parts {
+                    let part = self.tuples[part as usize];
+                    // Parts may belong to another variable: nobody knows here.
+                    let part = match part {
+                        Value::Numbers(mut view) => {
+                            view.block.flags = view.block.flags.with(Flags::SHARED).with(Flags::MUTABLE);
+                            Value::Numbers(view)
+                        }
+                        other => other,
+                    };
+                    values.push(self.own(part, mutable)?);
+                }
+                Ok(self.push_tuple(&values))
+            }
+            Value::Unset => Ok(Value::Unset),
+        }
+    }
+
+    pub(super) fn check_shape(declared: Shape, given: Shape, span: Span) -> Run<()> {
+        let same = declared.rank() == given.rank() && (0..declared.rank()).all(|d| declared.size(d) == given.size(d));
+        if same {
+            return Ok(());
+        }
+        let message = format!("the variable is a {declared}, but its new value is a {given}");
+        fatal("size-mismatch", message, span)
+    }
+}
+
+/// A shape, if it has not too many dimensions or numbers.
+fn checked_shape(arrays: &[usize], cell: Cell, cell_sizes: &[usize], span: Span) -> Run<Shape> {
+    if arrays.len() + cell_sizes.len() > Shape::MOST {
+        let message = format!("the engine has no values with more than {} dimensions", Shape::MOST);
+        return fatal("not-supported", message, span);
+    }
+    let count = arrays.iter().chain(cell_sizes).try_fold(1_usize, |n, &size| n.checked_mul(size));
+    if count.is_none_or(|n| n > 1 << 31) || arrays.iter().chain(cell_sizes).any(|&n| n > 1 << 31) {
+        return fatal("too-large", "this variable is too large", span);
+    }
+    Ok(Shape::new(arrays, cell, cell_sizes))
+}

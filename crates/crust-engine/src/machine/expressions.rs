@@ -1,0 +1,473 @@
+//! Expressions.
+
+use crust_math::functions::{Cell, Shape};
+use crust_math::lanes;
+use crust_stan::span::Span;
+
+use smallvec::SmallVec;
+
+use super::statements::Flow;
+use super::tape::Entry;
+use super::value::{Value, View};
+use super::{DEEPEST, Machine, Run, Stop, Variable, fatal};
+use crate::code::{Comparison, Kind, Node, Varies};
+use crate::kernels::{product, reduce};
+use crate::memory::{Block, Flags, Walk};
+
+impl Machine {
+    pub(crate) fn eval(&mut self, node: &Node) -> Run<Value> {
+        let view = match &node.kind {
+            Kind::Literal(index) => self.literals[*index as usize],
+            Kind::Variable { slot, mutable } => {
+                let shared = if *mutable { Flags::SHARED.with(Flags::MUTABLE) } else { Flags::SHARED };
+                return match self.variable(*slot).value {
+                    Value::Numbers(view) => Ok(Value::Numbers(View {
+                        block: Block { flags: view.block.flags.with(shared), ..view.block },
+                        ..view
+                    })),
+                    Value::Unset => fatal("no-value", "this variable has no value here", node.span),
+                    tuple @ Value::Tuple { .. } => Ok(tuple),
+                };
+            }
+            Kind::Hoisted(index, inner) => {
+                return match self.hoisted[*index as usize] {
+                    Some(value) => Ok(value),
+                    None => self.eval(inner),
+                };
+            }
+            Kind::Index { base, indices } => {
+                return self.index(base, indices, node.span);
+            }
+            Kind::Part { base, part } => {
+                return match self.eval(base)? {
+                    Value::Tuple { first, .. } => Ok(self.tuples[first as usize + part]),
+                    _ => fatal("internal", "this is not a tuple", node.span),
+                };
+            }
+            Kind::Ternary(parts) => {
+                let [condition, yes, no] = &**parts;
+                let condition = self.numbers(condition)?;
+                return if self.decide(condition)? { self.eval(yes) } else { self.eval(no) };
+            }
+            Kind::Tuple(parts) => return self.tuple(parts),
+            Kind::VectorTuple(functions, arguments) => {
+                let views = self.list(arguments)?;
+                let mut parts: SmallVec<[Value; 8]> = SmallVec::new();
+                for function in functions {
+                    parts.push(Value::Numbers(self.vector_function(function.0, &views, node.span)?));
+                }
+                return Ok(self.push_tuple(&parts));
+            }
+            Kind::User { function, arguments, propto } => {
+                let value = self.call(*function, arguments, *propto, node.span)?;
+                return value.map_or_else(|| fatal("internal", "this function returns nothing", node.span), Ok);
+            }
+            _ => return self.numeric(node).map(Value::Numbers),
+        };
+        Ok(Value::Numbers(view))
+    }
+
+    /// Expressions whose value is numbers.
+    fn numeric(&mut self, node: &Node) -> Run<View> {
+        let span = node.span;
+        match &node.kind {
+            Kind::Negate(x) => {
+                let x = self.numbers(x)?;
+                self.negate(x)
+            }
+            Kind::Not(x) => {
+                let x = self.numbers(x)?;
+                self.logical(&[x], |a| f64::from(a[0] == 0.0))
+            }
+            Kind::Arithmetic(operator, parts) => {
+                let [a, b] = self.pair(parts)?;
+                self.arithmetic(*operator, a, b, span)
+            }
+            Kind::Compare(comparison, parts) => {
+                let pair = self.pair(parts)?;
+                self.compare(*comparison, pair)
+            }
+            Kind::IntDivide(parts) => {
+                let pair = self.pair(parts)?;
+                self.no_zero(pair[1], span)?;
+                self.logical(&pair, |a| (a[0] / a[1]).trunc())
+            }
+            Kind::Modulo(parts) => {
+                let pair = self.pair(parts)?;
+                self.no_zero(pair[1], span)?;
+                self.logical(&pair, |a| a[0] % a[1])
+            }
+            Kind::And(parts) => self.connective(parts, false),
+            Kind::Or(parts) => self.connective(parts, true),
+            Kind::Product(parts) => {
+                let [a, b] = self.pair(parts)?;
+                self.product(a, b, span)
+            }
+            Kind::Transpose(x) => {
+                let x = self.numbers(x)?;
+                self.transpose(x)
+            }
+            Kind::Array(parts) => {
+                let views = self.list(parts)?;
+                self.stack(&views, span)
+            }
+            Kind::RowVector(parts) => {
+                let views = self.list(parts)?;
+                let n = views.len();
+                let stacked = self.stack(&views, span)?;
+                Ok(View { shape: Shape::row_vector(n), ..stacked })
+            }
+            Kind::Matrix(parts) => {
+                let views = self.list(parts)?;
+                let (rows, columns) = (views.len(), views.first().map_or(0, |v| v.shape.len()));
+                let stacked = self.stack(&views, span)?;
+                let transposed = View { shape: Shape::matrix(columns, rows), ..stacked };
+                self.transpose(transposed)
+            }
+            Kind::Unary(function, x) => {
+                let x = self.numbers(x)?;
+                self.unary(function, x)
+            }
+            Kind::Binary(function, parts) => {
+                let pair = self.pair(parts)?;
+                self.binary_function(function, &pair, span)
+            }
+            Kind::TernaryFunction(function, parts) => {
+                let [a, b, c] = &**parts;
+                let views = [self.numbers(a)?, self.numbers(b)?, self.numbers(c)?];
+                self.ternary_function(function, &views, span)
+            }
+            Kind::Sum(x) => {
+                let x = self.numbers(x)?;
+                self.sum(x)
+            }
+            Kind::LogSumExp(x) => {
+                let x = self.numbers(x)?;
+                self.log_sum_exp(x)
+            }
+            Kind::Structure(structure, arguments) => self.structure(*structure, arguments, span),
+            Kind::Vector(function, arguments) => {
+                let views = self.list(arguments)?;
+                self.vector_function(function.0, &views, span)
+            }
+            Kind::Density(call) => self.density(call, span),
+            Kind::Random(generator, arguments) => {
+                let views = self.list(arguments)?;
+                self.random(*generator, &views, span)
+            }
+            Kind::HigherOrder(call) => self.higher_order(call, span),
+            Kind::Target => self.target_so_far(),
+            _ => fatal("internal", "this expression has no numbers", span),
+        }
+    }
+
+    /// The value of an expression that is not a tuple.
+    pub(crate) fn numbers(&mut self, node: &Node) -> Run<View> {
+        match self.eval(node)? {
+            Value::Numbers(view) => Ok(view),
+            Value::Tuple { .. } | Value::Unset => fatal("internal", "numbers are expected here", node.span),
+        }
+    }
+
+    pub(super) fn pair(&mut self, nodes: &[Node; 2]) -> Run<[View; 2]> {
+        Ok([self.numbers(&nodes[0])?, self.numbers(&nodes[1])?])
+    }
+
+    pub(super) fn list(&mut self, nodes: &[Node]) -> Run<Views> {
+        let mut views = Views::new();
+        for node in nodes {
+            views.push(self.numbers(node)?);
+        }
+        Ok(views)
+    }
+
+    /// An `int`, the same for all items.
+    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
+    pub(crate) fn int(&mut self, node: &Node) -> Run<i64> {
+        let view = self.numbers(node)?;
+        Ok(self.uniform_number(view)? as i64)
+    }
+
+    fn tuple(&mut self, parts: &[Node]) -> Run<Value> {
+        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+        for part in parts {
+            values.push(self.eval(part)?);
+        }
+        Ok(self.push_tuple(&values))
+    }
+
+    pub(crate) fn push_tuple(&mut self, parts: &[Value]) -> Value {
+        let first = crate::memory::cast(self.tuples.len());
+        self.tuples.extend_from_slice(parts);
+        Value::Tuple { first, parts: crate::memory::cast(parts.len()) }
+    }
+
+    /// Which way to go. Where items would go different ways, the tile or the batch is taken apart.
+    pub(super) fn decide(&mut self, condition: View) -> Run<bool> {
+        let (block, width) = (condition.block, self.width);
+        let numbers = self.arena.of(block, width);
+        let first = numbers[0] != 0.0;
+        if numbers.iter().all(|&x| (x != 0.0) == first) {
+            if block.tile() {
+                self.path.push(first);
+            }
+            return Ok(first);
+        }
+        let (tile, lanes) = (if block.tile() { width.tile } else { 1 }, if block.lanes() { width.lanes } else { 1 });
+        // Lanes that have been rejected go along with the others.
+        let alive = |l: usize| !block.lanes() || self.rejected[l].is_none();
+        let truth = |t: usize, l: usize| numbers[t * lanes + l] != 0.0;
+        self.split.clear();
+        for t in 0..tile {
+            let mut living = (0..lanes).filter(|&l| alive(l));
+            let Some(some) = living.next() else { return Err(Stop::AllRejected) };
+            let way = truth(t, some);
+            if living.any(|l| truth(t, l) != way) {
+                self.split.clear();
+                let split = (0..lanes).map(|l| if alive(l) { truth(t, l) } else { way });
+                self.split.extend(split);
+                return Err(Stop::LanesPart);
+            }
+            self.split.push(way);
+        }
+        let way = self.split[0];
+        if self.split.iter().all(|&w| w == way) {
+            self.path.push(way);
+            Ok(way)
+        } else {
+            Err(Stop::TileParts)
+        }
+    }
+
+    /// A function of numbers without a derivative, item by item; the operands are scalars.
+    pub(super) fn logical(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
+        let flags = views.iter().fold(Flags::UNIFORM, |flags, v| flags.with(v.block.flags));
+        let n = views.iter().map(|v| v.block.count()).max().unwrap_or(1);
+        let shape = views.iter().map(|v| v.shape).find(|s| !s.is_scalar()).unwrap_or(Shape::SCALAR);
+        let y = self.allocate(n, flags.without(Flags::GRADIENT))?;
+        let blocks = [views[0].block, views.last().unwrap_or(&views[0]).block];
+        let walk = Walk::new(n, self.width, blocks);
+        let (low, out) = self.arena.below(y, self.width);
+        let mut out = out.iter_mut();
+        walk.rows(|[a, b]| {
+            for i in 0..walk.inner {
+                let at = |k: usize, at: usize| low[at + if walk.unit[k] { i } else { 0 }];
+                if let Some(to) = out.next() {
+                    *to = f(&[at(0, a), at(1, b)]);
+                }
+            }
+        });
+        Ok(View { shape, block: y })
+    }
+
+    fn compare(&mut self, comparison: Comparison, pair: [View; 2]) -> Run<View> {
+        #[allow(clippy::float_cmp, reason = "the program asks for it")]
+        self.logical(&pair, |x| {
+            let (a, b) = (x[0], x[1]);
+            f64::from(match comparison {
+                Comparison::Equal => a == b,
+                Comparison::NotEqual => a != b,
+                Comparison::Less => a < b,
+                Comparison::LessEqual => a <= b,
+                Comparison::Greater => a > b,
+                Comparison::GreaterEqual => a >= b,
+            })
+        })
+    }
+
+    fn no_zero(&mut self, divisor: View, span: Span) -> Run<()> {
+        if self.arena.of(divisor.block, self.width).contains(&0.0) {
+            return fatal("division-by-zero", "an integer is divided by zero", span);
+        }
+        Ok(())
+    }
+
+    /// `a && b` and `a || b`: the second operand is looked at only where the first leaves the matter open.
+    fn connective(&mut self, parts: &[Node; 2], decided_by: bool) -> Run<View> {
+        let a = self.numbers(&parts[0])?;
+        let all = |this: &Self, view: View, truth: bool| {
+            this.arena.of(view.block, this.width).iter().all(|&x| (x != 0.0) == truth)
+        };
+        if all(self, a, decided_by) {
+            return self.number(f64::from(decided_by));
+        }
+        let b = self.numbers(&parts[1])?;
+        self.logical(&[a, b], |x| {
+            let (a, b) = (x[0] != 0.0, x[1] != 0.0);
+            f64::from(if decided_by { a || b } else { a && b })
+        })
+    }
+
+    pub(super) fn product(&mut self, a: View, b: View, span: Span) -> Run<View> {
+        let (rows, inner, columns) = (a.shape.rows(), a.shape.columns(), b.shape.columns());
+        if inner != b.shape.rows() {
+            let message = format!("a {} cannot be multiplied with a {}", a.shape, b.shape);
+            return fatal("size-mismatch", message, span);
+        }
+        let shape = match (a.shape.cell(), b.shape.cell()) {
+            (Cell::RowVector, Cell::Vector) => Shape::SCALAR,
+            (Cell::Matrix, Cell::Vector) => Shape::vector(rows),
+            (Cell::RowVector, Cell::Matrix) => Shape::row_vector(columns),
+            _ => Shape::matrix(rows, columns),
+        };
+        let y = self.allocate(rows * columns, a.block.flags.with(b.block.flags))?;
+        let sizes = product::Sizes { rows, inner, columns };
+        product::forward(&mut self.arena, self.width, sizes, [a.block, b.block], y);
+        if y.gradient() {
+            let [rows, inner, columns] = [rows, inner, columns].map(crate::memory::cast);
+            self.tape.push(Entry::Product { rows, inner, columns, a: a.block, b: b.block, y });
+        }
+        Ok(View { shape, block: y })
+    }
+
+    pub(super) fn transpose(&mut self, x: View) -> Run<View> {
+        let shape = x.shape.transposed();
+        if x.shape.cell() != Cell::Matrix {
+            return Ok(View { shape, block: x.block });
+        }
+        let (rows, columns) = (x.shape.rows(), x.shape.columns());
+        let mut picks = self.take_picks();
+        for i in 0..rows {
+            picks.extend((0..columns).map(|j| crate::memory::cast(i + j * rows)));
+        }
+        self.pick(x, picks, shape)
+    }
+
+    /// Puts values of equal shape into an array.
+    pub(super) fn stack(&mut self, views: &[View], span: Span) -> Run<View> {
+        let Some(first) = views.first() else {
+            return fatal("internal", "an array needs an element", span);
+        };
+        if let Some(other) = views.iter().find(|v| v.shape != first.shape) {
+            let message = format!("elements of an array differ in size: {} and {}", first.shape, other.shape);
+            return fatal("size-mismatch", message, span);
+        }
+        let shape = first.shape.in_array(views.len());
+        let block = self.concatenate(views)?;
+        Ok(View { shape, block })
+    }
+
+    /// The numbers of several values, one after the other.
+    pub(super) fn concatenate(&mut self, views: &[View]) -> Run<Block> {
+        let flags = views.iter().fold(Flags::UNIFORM, |flags, v| flags.with(v.block.flags));
+        let n = views.iter().map(|v| v.block.count()).sum();
+        let y = self.allocate(n, flags)?;
+        let mut at = 0;
+        for view in views {
+            let part = y.elements(at, view.block.count(), self.width);
+            at += view.block.count();
+            self.spread(view.block, part);
+        }
+        Ok(y)
+    }
+
+    /// Copies `x` to `y`, which has as many elements and all the axes of `x`.
+    pub(super) fn spread(&mut self, x: Block, y: Block) {
+        if x.n == 0 {
+            return;
+        }
+        let walk = Walk::new(y.count(), self.width, [x, y]);
+        let values = self.arena.values_mut();
+        walk.rows(|[from, to]| {
+            if walk.unit[0] {
+                values.copy_within(from..from + walk.inner, to);
+            } else {
+                let number = values[from];
+                values[to..to + walk.inner].fill(number);
+            }
+        });
+        if x.gradient() && y.gradient() {
+            self.tape.push(Entry::Spread { x, y });
+        }
+    }
+
+    pub(super) fn sum(&mut self, x: View) -> Run<View> {
+        if x.block.n == 1 {
+            return Ok(View::scalar(x.block));
+        }
+        let y = self.allocate(1, x.block.flags)?;
+        reduce::sum(&mut self.arena, self.width, x.block, y);
+        if y.gradient() && x.block.n > 0 {
+            self.tape.push(Entry::Sum { x: x.block, y });
+        }
+        Ok(View::scalar(y))
+    }
+
+    fn log_sum_exp(&mut self, x: View) -> Run<View> {
+        let width = self.width;
+        let y = self.allocate(1, x.block.flags)?;
+        if !y.gradient() || x.block.n == 0 {
+            let (low, out) = self.arena.below(y, width);
+            lanes::log_sum_exp(&low[x.block.range(width)], out);
+            return Ok(View::scalar(y));
+        }
+        let weights = self.allocate(x.block.count(), x.block.flags.without(Flags::GRADIENT))?;
+        let (low, weight_numbers) = self.arena.values_mut().split_at_mut(weights.start());
+        let (low, out) = low.split_at_mut(y.start());
+        let (out, weight_numbers) = (&mut out[..y.len(width)], &mut weight_numbers[..weights.len(width)]);
+        lanes::softmax(&low[x.block.range(width)], out, weight_numbers);
+        self.tape.push(Entry::Partial { x: x.block, partial: weights, y });
+        Ok(View::scalar(y))
+    }
+
+    /// Whether Stan takes the value of an expression for one that depends on parameters.
+    pub(super) fn counts_as_varying(&self, node: &Node) -> bool {
+        match node.varies {
+            Varies::No => false,
+            Varies::Yes => true,
+            Varies::WithArguments => self.varies,
+        }
+    }
+
+    /// Calls a function of the program with expressions as arguments.
+    fn call(&mut self, function: u32, arguments: &[Node], propto: bool, span: Span) -> Run<Option<Value>> {
+        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+        for argument in arguments {
+            values.push(self.eval(argument)?);
+        }
+        let varies = arguments.iter().any(|a| self.counts_as_varying(a));
+        self.call_with(function, &values, varies, propto, span)
+    }
+
+    /// Calls a function of the program.
+    pub(super) fn call_with(
+        &mut self,
+        function: u32,
+        arguments: &[Value],
+        varies: bool,
+        propto: bool,
+        span: Span,
+    ) -> Run<Option<Value>> {
+        if self.depth >= DEEPEST {
+            return fatal("too-deep", "functions call each other without end", span);
+        }
+        let code = std::sync::Arc::clone(&self.code);
+        let called = &code.functions[function as usize];
+        let (frame, outer_varies, outer_propto) = (self.frame, self.varies, self.propto);
+        self.frame = self.locals.len();
+        self.locals.extend(arguments.iter().map(|&value| Variable::of(value)));
+        self.locals.resize(self.frame + called.slots, Variable::UNSET);
+        (self.varies, self.propto) = (varies, outer_propto && propto);
+        self.depth += 1;
+        let flow = self.statements(&called.body);
+        self.depth -= 1;
+        self.locals.truncate(self.frame);
+        (self.frame, self.varies, self.propto) = (frame, outer_varies, outer_propto);
+        match flow? {
+            Flow::Return(value) => Ok(value),
+            _ => Ok(None),
+        }
+    }
+
+    /// A statement that calls a function and throws its value away, if it has one.
+    pub(super) fn call_statement(&mut self, node: &Node) -> Run<()> {
+        if let Kind::User { function, arguments, propto } = &node.kind {
+            self.call(*function, arguments, *propto, node.span)?;
+            return Ok(());
+        }
+        self.eval(node).map(|_| ())
+    }
+}
+
+/// A list of views that needs no memory of its own where it is short.
+pub type Views = SmallVec<[View; 8]>;

@@ -1,0 +1,288 @@
+//! Statements.
+
+use crust_stan::ast::MessageKind;
+use crust_stan::span::Span;
+
+use super::value::{Value, View};
+use super::{Machine, Run, Stop, fatal};
+use crate::code::{Factor, Kind, Message, Node, Stmt, StmtKind, Truncation};
+use crate::memory::{Block, Flags};
+
+/// How control goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Option<Value>),
+}
+
+impl Machine {
+    pub(crate) fn statements(&mut self, list: &[Stmt]) -> Run<Flow> {
+        for stmt in list {
+            let flow = if stmt.pure { self.pure(stmt)? } else { self.statement(stmt)? };
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs a statement that only adds to the log density: forward, backward, and away with it.
+    fn pure(&mut self, stmt: &Stmt) -> Run<Flow> {
+        if self.transaction {
+            return self.statement(stmt);
+        }
+        let mark = self.mark();
+        let flow = self.statement(stmt)?;
+        self.reverse(mark.tape);
+        self.release(mark);
+        Ok(flow)
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Run<Flow> {
+        match &stmt.kind {
+            StmtKind::Declare { slot, declared, initial, mutable, id } => {
+                self.declare(*slot, declared, initial.as_ref(), (*mutable, *id))?;
+            }
+            StmtKind::Assign { slot, path, value, mutable } => {
+                let value = self.eval(value)?;
+                self.assign(*slot, path, value, *mutable, stmt.span)?;
+            }
+            StmtKind::AssignTuple { places, value } => {
+                let Value::Tuple { first, .. } = self.eval(value)? else {
+                    return fatal("internal", "this is not a tuple", stmt.span);
+                };
+                for ((slot, path, mutable), part) in places.iter().zip(first..) {
+                    let value = self.tuples[part as usize];
+                    self.assign(*slot, path, value, *mutable, stmt.span)?;
+                }
+            }
+            StmtKind::Target { value, factor } => self.add(value, *factor)?,
+            StmtKind::Jacobian(value) => {
+                if self.wanted.jacobian {
+                    self.add(value, Factor::Prior)?;
+                }
+            }
+            StmtKind::Truncate(truncation) => self.truncate(truncation, stmt.span)?,
+            StmtKind::Call(node) => self.call_statement(node)?,
+            StmtKind::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    let condition = self.numbers(condition)?;
+                    if self.decide(condition)? {
+                        return self.statements(body);
+                    }
+                }
+                return self.statements(otherwise);
+            }
+            StmtKind::For(for_loop) => return self.for_loop(for_loop, stmt.pure),
+            StmtKind::While { condition, body } => loop {
+                let truth = self.numbers(condition)?;
+                if !self.decide(truth)? {
+                    break;
+                }
+                match self.statements(body)? {
+                    Flow::Break => break,
+                    flow @ Flow::Return(_) => return Ok(flow),
+                    Flow::Next | Flow::Continue => {}
+                }
+            },
+            StmtKind::Break => return Ok(Flow::Break),
+            StmtKind::Continue => return Ok(Flow::Continue),
+            StmtKind::Return(None) => return Ok(Flow::Return(None)),
+            StmtKind::Return(Some(value)) => return Ok(Flow::Return(Some(self.eval(value)?))),
+            StmtKind::Block(body) => return self.statements(body),
+            StmtKind::Message { kind, parts } => self.message(*kind, parts, stmt.span)?,
+        }
+        Ok(Flow::Next)
+    }
+
+    /// `target += value`.
+    fn add(&mut self, value: &Node, factor: Factor) -> Run<()> {
+        if let Kind::Density(call) = &value.kind
+            && !self.transaction
+        {
+            return self.density_into_total(call, factor, value.span);
+        }
+        let factor = match (factor, &value.kind) {
+            (Factor::ByVariate, Kind::Density(call)) => self.factor_of(&call.arguments)?,
+            (Factor::ByVariate, Kind::User { arguments, .. }) => self.factor_of(arguments)?,
+            _ => factor,
+        };
+        let view = self.numbers(value)?;
+        self.add_view(view, factor);
+        Ok(())
+    }
+
+    fn factor_of(&mut self, arguments: &[Node]) -> Run<Factor> {
+        let variate = self.numbers(&arguments[0])?;
+        Ok(if variate.block.gradient() { Factor::Prior } else { Factor::Likelihood })
+    }
+
+    /// Adds numbers to the log density, at once or when the tile is done.
+    pub(super) fn add_view(&mut self, view: View, factor: Factor) {
+        if self.transaction {
+            self.pending.push((view.block, factor));
+        } else {
+            self.add_block(view.block, factor);
+        }
+    }
+
+    /// Where a term of the log density goes, and its adjoint. Outside of the model there is no such place.
+    pub(super) fn total(&self, factor: Factor) -> Option<(Block, Block)> {
+        let totals = self.totals?;
+        Some(match factor {
+            Factor::Prior => (totals.prior, totals.prior_seed),
+            Factor::Likelihood | Factor::ByVariate => (totals.likelihood, totals.likelihood_seed),
+        })
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "tiles are small")]
+    pub(super) fn add_block(&mut self, block: Block, factor: Factor) {
+        let Some((total, seed)) = self.total(factor) else { return };
+        let width = self.width;
+        let lanes = if block.lanes() { width.lanes } else { 1 };
+        // What does not vary over the tile is added once for each of its iterations.
+        let times = if block.tile() { 1.0 } else { width.tile as f64 };
+        let (values, mut adjoints) = self.arena.both();
+        let seed_lanes = seed.lanes();
+        if block.gradient() {
+            let adjoint = adjoints.of(block, width);
+            for row in adjoint.chunks_exact_mut(lanes) {
+                for (l, d) in row.iter_mut().enumerate() {
+                    *d += times * values[seed.start() + if seed_lanes { l } else { 0 }];
+                }
+            }
+        }
+        let range = block.range(width);
+        for at in range.step_by(lanes) {
+            for l in 0..width.lanes {
+                values[total.start() + l] += times * values[at + if lanes == 1 { 0 } else { l }];
+            }
+        }
+    }
+
+    fn truncate(&mut self, truncation: &Truncation, span: Span) -> Run<()> {
+        let variate = self.numbers(&truncation.variate)?;
+        for (bound, upper) in [(&truncation.lower, false), (&truncation.upper, true)] {
+            let Some(bound) = bound else { continue };
+            let bound = self.numbers(bound)?;
+            self.within(variate, bound, (upper, true), span)?;
+        }
+        let factor = match truncation.factor {
+            Factor::ByVariate if variate.block.gradient() => Factor::Prior,
+            factor => factor,
+        };
+        let view = self.numbers(&truncation.normaliser)?;
+        self.add_view(view, factor);
+        Ok(())
+    }
+
+    /// Rejects the lanes in which a number is beyond a bound.
+    pub(super) fn within(&mut self, variate: View, bound: View, (upper, nan_fits): (bool, bool), span: Span) -> Run<()> {
+        let flags = variate.block.flags.with(bound.block.flags);
+        let lanes = self.width.lanes;
+        let walk = crate::memory::Walk::new(variate.block.count(), self.width, [variate.block, bound.block]);
+        let values = self.arena.values();
+        let mut outside = Vec::new();
+        let mut item = 0;
+        walk.rows(|[x, b]| {
+            for i in 0..walk.inner {
+                let x = values[x + if walk.unit[0] { i } else { 0 }];
+                let b = values[b + if walk.unit[1] { i } else { 0 }];
+                let beyond = if upper { x > b } else { x < b };
+                if beyond || (x.is_nan() && !nan_fits) {
+                    outside.push((item % lanes, x, b));
+                }
+                item += 1;
+            }
+        });
+        for (lane, x, b) in outside {
+            let message = || format!("{x} is {} the bound {b}", if upper { "above" } else { "below" });
+            if flags.has(Flags::LANES) {
+                self.reject(lane, message, span)?;
+            } else {
+                for lane in 0..lanes {
+                    self.reject(lane, message, span)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, kind: MessageKind, parts: &[Message], span: Span) -> Run<()> {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Message::Text(t) => text.push_str(t),
+                Message::Value(node) => {
+                    let value = self.eval(node)?;
+                    self.show(value, &mut text);
+                }
+            }
+        }
+        match kind {
+            MessageKind::Print => {
+                if self.messages.len() < 1000 {
+                    self.messages.push(text);
+                }
+                Ok(())
+            }
+            MessageKind::Reject => {
+                for lane in 0..self.width.lanes {
+                    self.reject(lane, || text.clone(), span)?;
+                }
+                Err(Stop::AllRejected)
+            }
+            MessageKind::FatalError => fatal("fatal-error", text, span),
+        }
+    }
+
+    /// A value as text, in the first lane.
+    fn show(&self, value: Value, out: &mut String) {
+        use std::fmt::Write;
+        match value {
+            Value::Unset => out.push('?'),
+            Value::Tuple { first, parts } => {
+                out.push('(');
+                for part in first..first + parts {
+                    if part > first {
+                        out.push_str(", ");
+                    }
+                    self.show(self.tuples[part as usize], out);
+                }
+                out.push(')');
+            }
+            Value::Numbers(view) => {
+                let row = view.block.item_len(self.width);
+                let number = |e: usize| self.arena.values()[view.block.start() + e * row];
+                if view.shape.is_scalar() {
+                    let _ = write!(out, "{}", number(0));
+                    return;
+                }
+                out.push('[');
+                for e in 0..view.block.count() {
+                    let comma = if e > 0 { ", " } else { "" };
+                    let _ = write!(out, "{comma}{}", number(e));
+                }
+                out.push(']');
+            }
+        }
+    }
+
+    /// The log density so far, without its derivative.
+    pub(super) fn target_so_far(&mut self) -> Run<View> {
+        let y = self.allocate(1, Flags::LANES)?;
+        let width = self.width;
+        let (low, out) = self.arena.below(y, width);
+        out.fill(0.0);
+        if let Some(totals) = self.totals {
+            for block in [totals.prior, totals.likelihood] {
+                for (to, x) in out.iter_mut().zip(&low[block.range(width)]) {
+                    *to += x;
+                }
+            }
+        }
+        Ok(View::scalar(y))
+    }
+}

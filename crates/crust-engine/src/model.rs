@@ -1,0 +1,428 @@
+//! A program bound to data.
+
+use std::sync::Arc;
+
+use crust_math::random::{Purpose, StreamKey};
+use crust_stan::ast::BlockKind;
+use crust_stan::data::Data;
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::eval::on_deep_stack;
+use crust_stan::span::Span;
+use crust_stan::typed::Program;
+use crust_stan::value;
+
+use crate::code::{Code, Kind, Node, Quantity, Stmt, StmtKind};
+use crate::evaluator::Evaluator;
+use crate::lower::lower;
+use crate::machine::{Machine, Rejection, Stop, Value, Variable, View, Wanted};
+use crate::names::{Layout, layout};
+
+/// Why a program cannot be run.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}", .0.iter().map(|d| d.message.as_str()).collect::<Vec<_>>().join("; "))]
+pub struct EngineError(pub Vec<Diagnostic>);
+
+impl EngineError {
+    pub(crate) fn one(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+/// What the engine lacks to run a program; nothing if it can.
+pub fn unsupported(program: &Program) -> Vec<Diagnostic> {
+    lower(program).err().unwrap_or_default()
+}
+
+/// A program with its data: ready to be evaluated.
+pub struct Model {
+    pub(crate) code: Arc<Code>,
+    /// A machine that holds the data, to be copied for every evaluator.
+    machine: Machine,
+    pub(crate) parameters: Vec<Layout>,
+    pub(crate) transformed: Vec<Layout>,
+    pub(crate) generated: Vec<Layout>,
+    dimension: usize,
+    /// What `transformed data` printed.
+    pub messages: Vec<String>,
+}
+
+/// Room to begin with; evaluations ask for more as they need it.
+const FIRST_ROOM: usize = 1 << 12;
+
+impl Model {
+    /// Binds a program to the data of its data block. `seed` is for random draws in `transformed data`.
+    pub fn bind(program: &Program, data: &Data, seed: u64) -> Result<Self, EngineError> {
+        let code = Arc::new(lower(program).map_err(EngineError)?);
+        on_deep_stack(|| Self::bind_code(program, code, data, seed))
+    }
+
+    fn bind_code(program: &Program, code: Arc<Code>, data: &Data, seed: u64) -> Result<Self, EngineError> {
+        let mut machine = Machine::new(Arc::clone(&code));
+        for id in program.declared_in(BlockKind::Data) {
+            let variable = program.variable(id);
+            let Some(given) = data.get(id) else { continue };
+            let value = constant(&mut machine, given, variable.span).map_err(EngineError::one)?;
+            machine.globals[id.0 as usize] = Variable::of(value);
+        }
+        machine.constant_tuples = machine.tuple_count();
+        machine.streams = vec![StreamKey::new(seed, Purpose::TRANSFORMED_DATA).stream()];
+        let mut binder = Binder { machine, code: Arc::clone(&code) };
+        binder.transformed_data()?;
+        binder.hoist()?;
+        let Binder { mut machine, .. } = binder;
+        let messages = std::mem::take(&mut machine.messages);
+        machine.streams.clear();
+        let mut table = |list: &[Quantity]| -> Result<Vec<Layout>, EngineError> {
+            let mut layouts = Vec::new();
+            for quantity in list {
+                let found = with_room(&mut machine, |m| {
+                    m.clear(1, PLAIN);
+                    layout(m, quantity)
+                })?;
+                layouts.push(found);
+            }
+            Ok(layouts)
+        };
+        let parameters = table(&code.parameters)?;
+        let transformed = table(&code.transformed_parameters)?;
+        let generated = table(&code.generated_quantities)?;
+        let dimension = parameters.iter().map(|p| p.free_size).sum();
+        Ok(Self { code, machine, parameters, transformed, generated, dimension, messages })
+    }
+
+    /// How many unconstrained numbers a point has.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// The names of the unconstrained numbers, in order.
+    pub fn unconstrained_names(&self) -> Vec<String> {
+        self.parameters.iter().flat_map(Layout::free_names).collect()
+    }
+
+    /// Something that evaluates this model; each thread needs its own.
+    pub fn evaluator(self: &Arc<Self>) -> Evaluator {
+        Evaluator::new(Arc::clone(self), self.machine.duplicate())
+    }
+}
+
+/// No gradient, no Jacobian.
+pub(crate) const PLAIN: Wanted = Wanted { propto: false, jacobian: false, gradient: false };
+
+/// Runs `work`, with more room as long as there is too little.
+pub(crate) fn with_room<T>(
+    machine: &mut Machine,
+    mut work: impl FnMut(&mut Machine) -> Result<T, Stop>,
+) -> Result<T, EngineError> {
+    loop {
+        match work(machine) {
+            Ok(value) => return Ok(value),
+            Err(Stop::Full) => grow(machine)?,
+            Err(Stop::Again) => machine.unsettle_loops(),
+            Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
+            Err(Stop::AllRejected) => {
+                let rejection = machine.rejected.iter().flatten().next();
+                return Err(EngineError::one(rejected(rejection)));
+            }
+            Err(Stop::TileParts | Stop::TileUnfit | Stop::LanesPart | Stop::LanesUnfit) => {
+                let message = "one lane alone was taken apart";
+                return Err(EngineError::one(Diagnostic::error("internal", message, Span::default())));
+            }
+        }
+    }
+}
+
+pub(crate) fn grow(machine: &mut Machine) -> Result<(), EngineError> {
+    let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(2 * machine.arena.capacity());
+    if room > 1 << 31 {
+        let message = "the program needs more memory than the engine can handle";
+        return Err(EngineError::one(Diagnostic::error("too-large", message, Span::default())));
+    }
+    machine.arena.clear();
+    machine.arena.reserve(room);
+    machine.unsettle_loops();
+    Ok(())
+}
+
+fn rejected(rejection: Option<&Rejection>) -> Diagnostic {
+    match rejection {
+        Some(r) => Diagnostic::error("rejected", r.message.clone(), r.span),
+        None => Diagnostic::error("rejected", "the program rejected", Span::default()),
+    }
+}
+
+/// Puts a value of the data into the machine.
+fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<Value, Diagnostic> {
+    use crust_math::functions::{Cell, Shape};
+    let numbers = |machine: &mut Machine, shape: Shape, numbers: Vec<f64>| {
+        let block = machine.arena.constant(numbers.len(), numbers.into_iter());
+        Value::Numbers(View { shape, block })
+    };
+    Ok(match given {
+        value::Value::Int(n) => numbers(machine, Shape::SCALAR, vec![f64::from(*n)]),
+        value::Value::Real(x) => numbers(machine, Shape::SCALAR, vec![*x]),
+        value::Value::Tensor(tensor) => {
+            let (cell, sizes): (Cell, Vec<usize>) = match tensor.cell {
+                value::Cell::Int | value::Cell::Real => (Cell::Scalar, vec![]),
+                value::Cell::Vector(n) => (Cell::Vector, vec![n]),
+                value::Cell::RowVector(n) => (Cell::RowVector, vec![n]),
+                value::Cell::Matrix(r, c) => (Cell::Matrix, vec![r, c]),
+                _ => return Err(Diagnostic::error("not-supported", "the engine has no complex numbers", span)),
+            };
+            if tensor.array.len() + sizes.len() > Shape::MOST {
+                let message = format!("the engine has no values with more than {} dimensions", Shape::MOST);
+                return Err(Diagnostic::error("not-supported", message, span));
+            }
+            numbers(machine, Shape::new(&tensor.array, cell, &sizes), tensor.numbers.to_reals())
+        }
+        value::Value::Tuple(tuple) => {
+            let mut parts = Vec::new();
+            for part in &tuple.parts {
+                parts.push(constant(machine, part, span)?);
+            }
+            machine.push_tuple(&parts)
+        }
+        value::Value::Complex(_) => {
+            return Err(Diagnostic::error("not-supported", "the engine has no complex numbers", span));
+        }
+        value::Value::Unavailable(why) => {
+            let message = format!("this variable has no value, because {}", why.reason);
+            return Err(Diagnostic::error("data-missing", message, span));
+        }
+    })
+}
+
+/// Computes what depends on data only.
+struct Binder {
+    machine: Machine,
+    code: Arc<Code>,
+}
+
+impl Binder {
+    fn transformed_data(&mut self) -> Result<(), EngineError> {
+        let code = Arc::clone(&self.code);
+        if code.prepare.is_empty() {
+            return Ok(());
+        }
+        with_room(&mut self.machine, |m| {
+            m.clear(1, PLAIN);
+            m.statements(&code.prepare)?;
+            for quantity in &code.transformed_data {
+                let value = m.globals[quantity.slot as usize].value;
+                m.check_constraint(&quantity.declared, value)?;
+            }
+            if m.rejected[0].is_some() { Err(Stop::AllRejected) } else { Ok(()) }
+        })?;
+        let saved: Vec<(u32, Saved)> =
+            code.transformed_data.iter().map(|q| (q.slot, self.save(self.machine.globals[q.slot as usize].value))).collect();
+        self.machine.clear(1, PLAIN);
+        for (slot, saved) in saved {
+            let value = self.keep(saved);
+            self.machine.globals[slot as usize] = Variable::of(value);
+        }
+        self.machine.constant_tuples = self.machine.tuple_count();
+        Ok(())
+    }
+
+    /// Computes every expression that depends on data only. One that fails is left for the place where it stands: it may
+    /// never be reached.
+    fn hoist(&mut self) -> Result<(), EngineError> {
+        let code = Arc::clone(&self.code);
+        let mut nodes = Vec::new();
+        for list in [&code.transform, &code.model, &code.generate] {
+            statements(list, &mut |index, node| nodes.push((index, node)));
+        }
+        for quantity in code.parameters.iter().chain(&code.transformed_parameters).chain(&code.generated_quantities) {
+            declared(&quantity.declared, &mut |index, node| nodes.push((index, node)));
+        }
+        for (index, node) in nodes {
+            let result = with_room(&mut self.machine, |m| {
+                m.clear(1, PLAIN);
+                let value = m.eval(node)?;
+                if m.rejected[0].is_some() { Err(Stop::AllRejected) } else { Ok(value) }
+            });
+            let Ok(value) = result else { continue };
+            let saved = self.save(value);
+            self.machine.clear(1, PLAIN);
+            let value = self.keep(saved);
+            self.machine.constant_tuples = self.machine.tuple_count();
+            self.machine.hoisted[index as usize] = Some(value);
+        }
+        self.machine.clear(1, PLAIN);
+        self.machine.messages.clear();
+        Ok(())
+    }
+
+    fn save(&self, value: Value) -> Saved {
+        match value {
+            Value::Numbers(view) => {
+                let numbers = self.machine.arena.of(view.block, self.machine.width).to_vec();
+                Saved::Numbers(view, numbers)
+            }
+            Value::Tuple { first, parts } => {
+                Saved::Tuple((first..first + parts).map(|p| self.save(self.machine.tuple_part(p))).collect())
+            }
+            Value::Unset => Saved::Unset,
+        }
+    }
+
+    fn keep(&mut self, saved: Saved) -> Value {
+        match saved {
+            Saved::Numbers(view, numbers) => {
+                let block = self.machine.arena.constant(numbers.len(), numbers.into_iter());
+                Value::Numbers(View { shape: view.shape, block })
+            }
+            Saved::Tuple(parts) => {
+                let parts: Vec<Value> = parts.into_iter().map(|p| self.keep(p)).collect();
+                self.machine.push_tuple(&parts)
+            }
+            Saved::Unset => Value::Unset,
+        }
+    }
+}
+
+/// A value outside of the machine.
+enum Saved {
+    Numbers(View, Vec<f64>),
+    Tuple(Vec<Saved>),
+    Unset,
+}
+
+type Visit<'a, 'v> = &'v mut dyn FnMut(u32, &'a Node);
+
+/// Visits the hoisted expressions in statements.
+fn statements<'a>(list: &'a [Stmt], visit: Visit<'a, '_>) {
+    for stmt in list {
+        match &stmt.kind {
+            StmtKind::Declare { declared: ty, initial, .. } => {
+                declared(ty, visit);
+                initial.iter().for_each(|e| expression(e, visit));
+            }
+            StmtKind::Assign { path, value, .. } => {
+                steps(path, visit);
+                expression(value, visit);
+            }
+            StmtKind::AssignTuple { places, value } => {
+                places.iter().for_each(|(_, path, _)| steps(path, visit));
+                expression(value, visit);
+            }
+            StmtKind::Target { value, .. } | StmtKind::Jacobian(value) | StmtKind::Call(value) => {
+                expression(value, visit);
+            }
+            StmtKind::Truncate(t) => {
+                expression(&t.variate, visit);
+                t.lower.iter().chain(&t.upper).for_each(|e| expression(e, visit));
+                expression(&t.normaliser, visit);
+            }
+            StmtKind::If { branches, otherwise } => {
+                for (condition, body) in branches {
+                    expression(condition, visit);
+                    statements(body, visit);
+                }
+                statements(otherwise, visit);
+            }
+            StmtKind::For(f) => {
+                match &f.over {
+                    crate::code::Over::Range(a, b) => {
+                        expression(a, visit);
+                        expression(b, visit);
+                    }
+                    crate::code::Over::Each(e) => expression(e, visit),
+                }
+                statements(&f.body, visit);
+            }
+            StmtKind::While { condition, body } => {
+                expression(condition, visit);
+                statements(body, visit);
+            }
+            StmtKind::Return(Some(e)) => expression(e, visit),
+            StmtKind::Block(body) => statements(body, visit),
+            StmtKind::Message { parts, .. } => {
+                for part in parts {
+                    if let crate::code::Message::Value(e) = part {
+                        expression(e, visit);
+                    }
+                }
+            }
+            StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) => {}
+        }
+    }
+}
+
+fn steps<'a>(path: &'a [crate::code::Step], visit: Visit<'a, '_>) {
+    for step in path {
+        if let crate::code::Step::Index(list) = step {
+            list.iter().for_each(|i| index(i, visit));
+        }
+    }
+}
+
+fn index<'a>(index: &'a crate::code::Index, visit: Visit<'a, '_>) {
+    use crate::code::Index as I;
+    match index {
+        I::All => {}
+        I::Single(e) | I::Several(e) | I::From(e) | I::UpTo(e) => expression(e, visit),
+        I::Between(a, b) => {
+            expression(a, visit);
+            expression(b, visit);
+        }
+    }
+}
+
+fn declared<'a>(ty: &'a crate::code::Declared, visit: Visit<'a, '_>) {
+    use crate::code::{Constraint, Item};
+    ty.arrays.iter().for_each(|e| expression(e, visit));
+    match &ty.item {
+        Item::Tuple(parts) => parts.iter().for_each(|p| declared(p, visit)),
+        Item::Cell { sizes, constraint, .. } => {
+            sizes.iter().for_each(|e| expression(e, visit));
+            match constraint {
+                Constraint::None | Constraint::Special(_) => {}
+                Constraint::Lower(e) | Constraint::Upper(e) => expression(e, visit),
+                Constraint::LowerUpper(a, b) => {
+                    expression(a, visit);
+                    expression(b, visit);
+                }
+                Constraint::OffsetMultiplier(a, b) => a.iter().chain(b).for_each(|e| expression(e, visit)),
+            }
+        }
+    }
+}
+
+fn expression<'a>(node: &'a Node, visit: Visit<'a, '_>) {
+    match &node.kind {
+        Kind::Hoisted(index, inner) => visit(*index, inner),
+        Kind::Literal(_) | Kind::Variable { .. } | Kind::Target => {}
+        Kind::Index { base, indices } => {
+            expression(base, visit);
+            indices.iter().for_each(|i| index(i, visit));
+        }
+        Kind::Part { base: x, .. }
+        | Kind::Negate(x)
+        | Kind::Not(x)
+        | Kind::Transpose(x)
+        | Kind::Unary(_, x)
+        | Kind::Sum(x)
+        | Kind::LogSumExp(x) => expression(x, visit),
+        Kind::Arithmetic(_, pair)
+        | Kind::Compare(_, pair)
+        | Kind::IntDivide(pair)
+        | Kind::Modulo(pair)
+        | Kind::And(pair)
+        | Kind::Or(pair)
+        | Kind::Product(pair)
+        | Kind::Binary(_, pair) => pair.iter().for_each(|e| expression(e, visit)),
+        Kind::Ternary(three) | Kind::TernaryFunction(_, three) => three.iter().for_each(|e| expression(e, visit)),
+        Kind::Array(list)
+        | Kind::RowVector(list)
+        | Kind::Matrix(list)
+        | Kind::Tuple(list)
+        | Kind::Structure(_, list)
+        | Kind::Vector(_, list)
+        | Kind::VectorTuple(_, list)
+        | Kind::Random(_, list)
+        | Kind::User { arguments: list, .. } => list.iter().for_each(|e| expression(e, visit)),
+        Kind::Density(call) => call.arguments.iter().for_each(|e| expression(e, visit)),
+        Kind::HigherOrder(call) => call.arguments.iter().for_each(|e| expression(e, visit)),
+    }
+}

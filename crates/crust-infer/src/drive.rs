@@ -1,0 +1,169 @@
+//! Runs many walkers at once: each tick evaluates what all of them ask for in one batch.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use crate::target::{Batch, Fatal, Target};
+
+/// A state machine that asks for one evaluation of a target after the other. No walker waits for another: what one does
+/// depends on the answers to it only, never on how many walkers share a batch or a thread.
+pub trait Walker: Send {
+    type Error: From<Fatal> + Send;
+
+    /// Whether there is a next evaluation to ask for. Once false, it stays so.
+    fn wants_evaluation(&self) -> bool;
+
+    /// β of the next evaluation.
+    fn beta(&self) -> f64;
+
+    /// The point of the next evaluation.
+    fn position(&self) -> &[f64];
+
+    /// Where the gradient goes. Empty if none is wanted, which must be so for all walkers or for none.
+    fn gradient_mut(&mut self) -> &mut [f64];
+
+    /// Goes on, after the gradient was filled in.
+    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Self::Error>;
+}
+
+/// The densities at the point that a [`Walker`] asked for.
+pub struct Answer<'a> {
+    pub log_prior: f64,
+    pub log_likelihood: f64,
+    rejection: &'a dyn Fn() -> Option<String>,
+}
+
+impl Answer<'_> {
+    /// Why the target rejected the point, if it says.
+    pub fn rejection(&self) -> Option<String> {
+        (self.rejection)()
+    }
+}
+
+/// What other threads can see of a run, and how they can end it.
+#[derive(Debug, Default)]
+pub struct Control {
+    interrupted: AtomicBool,
+    evaluations: AtomicU64,
+    iterations: AtomicU64,
+}
+
+impl Control {
+    /// Ends the run after the current tick. What was drawn stays.
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Evaluations so far, summed over all walkers.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
+    }
+
+    /// Transitions so far, summed over all walkers.
+    pub fn iterations(&self) -> u64 {
+        self.iterations.load(Ordering::Relaxed)
+    }
+
+    pub fn count_iteration(&self) {
+        self.iterations.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How walkers are spread over the machine. Results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parallelism {
+    pub threads: NonZero<usize>,
+    /// The largest number of lanes of a batch.
+    pub width: NonZero<usize>,
+}
+
+impl Default for Parallelism {
+    fn default() -> Self {
+        Self { threads: NonZero::<usize>::MIN, width: NonZero::new(64).unwrap_or(NonZero::<usize>::MIN) }
+    }
+}
+
+/// Runs all walkers until none wants an evaluation, or until the run is interrupted. Each thread has its own copy of
+/// the target. After an error of one walker the others stop too.
+pub fn drive<T, W>(target: &T, walkers: &mut [W], how: Parallelism, control: &Control) -> Result<(), W::Error>
+where
+    T: Target + Clone + Send,
+    W: Walker,
+{
+    let failed = AtomicBool::new(false);
+    let threads = how.threads.get().min(walkers.len()).max(1);
+    let share = walkers.len().div_ceil(threads).max(1);
+    let run = |target: &mut T, walkers: &mut [W]| {
+        let result = drive_here(target, walkers, how.width.get(), control, &failed);
+        if result.is_err() {
+            failed.store(true, Ordering::Relaxed);
+        }
+        result
+    };
+    if threads == 1 {
+        return run(&mut target.clone(), walkers);
+    }
+    thread::scope(|scope| {
+        let run = &run;
+        let spawn = |walkers| {
+            let mut target = target.clone();
+            scope.spawn(move || run(&mut target, walkers))
+        };
+        let handles: Vec<_> = walkers.chunks_mut(share).map(spawn).collect();
+        // All threads are joined before the first error is returned: the scope would wait for them anyway.
+        let results = handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.fold(Ok(()), Result::and)
+    })
+}
+
+fn drive_here<T: Target, W: Walker>(
+    target: &mut T,
+    walkers: &mut [W],
+    width: usize,
+    control: &Control,
+    failed: &AtomicBool,
+) -> Result<(), W::Error> {
+    let mut batch = Batch::default();
+    let mut active: Vec<usize> = (0..walkers.len()).filter(|&w| walkers[w].wants_evaluation()).collect();
+    while !active.is_empty() && !control.is_interrupted() && !failed.load(Ordering::Relaxed) {
+        for group in active.chunks(width) {
+            tick(target, walkers, group, &mut batch)?;
+            control.evaluations.fetch_add(group.len() as u64, Ordering::Relaxed);
+        }
+        active.retain(|&w| walkers[w].wants_evaluation());
+    }
+    Ok(())
+}
+
+/// Evaluates for a group of walkers, and advances each of them.
+fn tick<T: Target, W: Walker>(
+    target: &mut T,
+    walkers: &mut [W],
+    group: &[usize],
+    batch: &mut Batch,
+) -> Result<(), W::Error> {
+    let lanes = group.len();
+    let with_gradient = !walkers[group[0]].gradient_mut().is_empty();
+    batch.resize(target.dimension(), lanes, with_gradient);
+    for (lane, &w) in group.iter().enumerate() {
+        batch.beta[lane] = walkers[w].beta();
+        let column = batch.x.iter_mut().skip(lane).step_by(lanes);
+        column.zip(walkers[w].position()).for_each(|(to, &x)| *to = x);
+    }
+    target.evaluate(batch)?;
+    for (lane, &w) in group.iter().enumerate() {
+        let column = batch.gradient.iter().skip(lane).step_by(lanes);
+        walkers[w].gradient_mut().iter_mut().zip(column).for_each(|(to, &g)| *to = g);
+        walkers[w].advance(&Answer {
+            log_prior: batch.log_prior[lane],
+            log_likelihood: batch.log_likelihood[lane],
+            rejection: &|| target.rejection(lane),
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! The leapfrog integrator, in two halves: before and after the gradient at the new position is known.
+//!
+//! One step of size ε is the composition of three shears, p ← p + ε/2 ∇log f(q), q ← q + ε M⁻¹p, p ← p + ε/2 ∇log f(q). Shears
+//! preserve volume, and the step with −ε undoes the step with ε.
+
+use crate::metric::Metric;
+use crate::vector::{Arena, Slot, add_scaled, dot};
+
+/// A point in phase space: position, momentum, ∇ log `f_β` at the position, and velocity M⁻¹ p.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Phase {
+    pub q: Slot,
+    pub p: Slot,
+    pub gradient: Slot,
+    pub velocity: Slot,
+}
+
+impl Phase {
+    pub(crate) fn reserve(arena: &mut Arena) -> Self {
+        Self { q: arena.reserve(), p: arena.reserve(), gradient: arena.reserve(), velocity: arena.reserve() }
+    }
+
+    /// Writes this point over another.
+    pub(crate) fn copy_to(self, arena: &mut Arena, other: Self) {
+        arena.copy(self.q, other.q);
+        arena.copy(self.p, other.p);
+        arena.copy(self.gradient, other.gradient);
+        arena.copy(self.velocity, other.velocity);
+    }
+
+    /// The first half of a step: the gradient is that of the old position.
+    #[inline]
+    pub(crate) fn begin_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) {
+        let [q, p, gradient, room] = arena.several([self.q, self.p, self.gradient, self.velocity]);
+        add_scaled(p, 0.5 * step_size, gradient);
+        metric.drift(q, step_size, p, room);
+    }
+
+    /// The second half of a step: the gradient is that of the new position. Returns the kinetic energy.
+    #[inline]
+    pub(crate) fn end_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) -> f64 {
+        let [p, gradient] = arena.several([self.p, self.gradient]);
+        add_scaled(p, 0.5 * step_size, gradient);
+        self.kinetic_energy(arena, metric)
+    }
+
+    /// ½ pᵀ M⁻¹ p; the velocity is written.
+    #[inline]
+    pub(crate) fn kinetic_energy(self, arena: &mut Arena, metric: &Metric) -> f64 {
+        let [p, velocity] = arena.several([self.p, self.velocity]);
+        metric.velocity(p, velocity);
+        0.5 * dot(p, velocity)
+    }
+}
+
+#[cfg(test)]
+#[path = "leapfrog_tests.rs"]
+mod tests;

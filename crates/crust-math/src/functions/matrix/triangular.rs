@@ -1,0 +1,114 @@
+//! Systems of linear equations with a triangular matrix, in blocks of rows.
+
+use super::gemm::{Operand, Place, Target, gemm};
+use crate::lanes::{Kernel, dispatch};
+
+/// Rows of a block.
+const BLOCK: usize = 16;
+/// Right-hand sides that are solved at once.
+const SIDES: usize = 4;
+
+/// Which triangle of the matrix as it is given (after transposition) is used, and whether its diagonal is 1.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Triangle {
+    Lower,
+    Upper,
+    UnitLower,
+    UnitUpper,
+}
+
+impl Triangle {
+    fn is_lower(self) -> bool {
+        matches!(self, Self::Lower | Self::UnitLower)
+    }
+
+    fn is_unit(self) -> bool {
+        matches!(self, Self::UnitLower | Self::UnitUpper)
+    }
+}
+
+/// Overwrites each of the `columns` columns of `b` by the solution `x` of `T·x = b`, where `T` is `n × n`.
+pub(super) fn solve(t: Operand, triangle: Triangle, n: usize, b: &mut [f64], columns: usize) {
+    let target = Target { offset: 0, stride: n, rows: n, columns };
+    solve_in(t, triangle, b, target);
+}
+
+/// As [`solve`], for a part of the slice `b`.
+pub(super) fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
+    if target.columns == 0 {
+        return;
+    }
+    let (n, lower) = (target.rows, triangle.is_lower());
+    let blocks = n.div_ceil(BLOCK);
+    for block in 0..blocks {
+        let first = BLOCK * if lower { block } else { blocks - 1 - block };
+        let size = BLOCK.min(n - first);
+        let (known, count) = if lower { (0, first) } else { (first + size, n - first - size) };
+        let rows = Target { offset: target.offset + first, rows: size, ..target };
+        let solved = Operand::here(target.offset + known, target.stride);
+        gemm(b, rows, count, -1.0, t.at(first, known), solved);
+        let t = t.at(first, first);
+        if size <= 8 {
+            dispatch(SolveBlock::<8> { t, triangle, b, rows });
+        } else {
+            dispatch(SolveBlock::<BLOCK> { t, triangle, b, rows });
+        }
+    }
+}
+
+/// Solves for a block of at most `W` rows.
+struct SolveBlock<'a, const W: usize> {
+    t: Operand<'a>,
+    triangle: Triangle,
+    b: &'a mut [f64],
+    rows: Target,
+}
+
+impl<const W: usize> Kernel for SolveBlock<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { t, triangle, b, rows } = self;
+        let size = rows.rows;
+        let lower = triangle.is_lower();
+        // Columns of the block with a diagonal of 0, and the inverse of the diagonal: a step then needs no shorter vectors.
+        let mut block = [[0.0; W]; W];
+        let mut scale = [1.0; W];
+        {
+            let numbers = match t.place {
+                Place::Here => &*b,
+                Place::There(numbers) => numbers,
+            };
+            for q in 0..size {
+                for i in if lower { q + 1..size } else { 0..q } {
+                    block[q][i] = numbers[t.offset + i * t.row + q * t.column];
+                }
+                if !triangle.is_unit() {
+                    scale[q] = 1.0 / numbers[t.offset + q * (t.row + t.column)];
+                }
+            }
+        }
+        for j in (0..rows.columns).step_by(SIDES) {
+            let sides = SIDES.min(rows.columns - j);
+            let mut x = [[0.0; W]; SIDES];
+            let start = rows.offset + j * rows.stride;
+            for (side, x) in x.iter_mut().enumerate().take(sides) {
+                x[..size].copy_from_slice(&b[start + side * rows.stride..][..size]);
+            }
+            for step in 0..size {
+                let q = if lower { step } else { size - 1 - step };
+                for x in &mut x {
+                    x[q] *= scale[q];
+                    let by = -x[q];
+                    for i in 0..W {
+                        x[i] = by.mul_add(block[q][i], x[i]);
+                    }
+                }
+            }
+            for (side, x) in x.iter().enumerate().take(sides) {
+                b[start + side * rows.stride..][..size].copy_from_slice(&x[..size]);
+            }
+        }
+    }
+}

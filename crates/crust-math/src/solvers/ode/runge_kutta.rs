@@ -1,0 +1,349 @@
+//! Explicit Runge–Kutta pairs of order 5(4) with the step control of odeint, which Stan uses.
+//!
+//! A step is accepted when maxᵢ |eᵢ| / (atol + rtol (|yᵢ| + |h yᵢ'|)) ≤ 1, where e is the difference of the two
+//! formulas. The first step is 0.1; a step changes by the factor 0.9 ε^(−1/3) ≥ 1/5 after a failure of error ε, and by
+//! 0.9 ε^(−1/5), at most 4.5, after a success with ε < 1/2.
+
+use super::coupled::Coupled;
+use super::{Span, Tolerances};
+use crate::solvers::SolverError;
+use crate::solvers::dense::add_scaled;
+
+const FIRST_STEP: f64 = 0.1;
+/// Attempts at one step before it is given up.
+const ATTEMPTS: u32 = 500;
+
+/// A pair of formulas: the nodes, the matrix, the weights of order 5 and the weights' difference to those of order 4.
+struct Pair {
+    nodes: &'static [f64],
+    matrix: &'static [&'static [f64]],
+    weights: &'static [f64],
+    error: &'static [f64],
+}
+
+/// Dormand and Prince (1980), table 2; the last stage is the rate at the new point.
+const DORMAND_PRINCE: Pair = Pair {
+    nodes: &[0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0],
+    matrix: &[
+        &[],
+        &[1.0 / 5.0],
+        &[3.0 / 40.0, 9.0 / 40.0],
+        &[44.0 / 45.0, -56.0 / 15.0, 32.0 / 9.0],
+        &[19372.0 / 6561.0, -25360.0 / 2187.0, 64448.0 / 6561.0, -212.0 / 729.0],
+        &[9017.0 / 3168.0, -355.0 / 33.0, 46732.0 / 5247.0, 49.0 / 176.0, -5103.0 / 18656.0],
+        &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
+    ],
+    weights: &[35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
+    error: &[
+        35.0 / 384.0 - 5179.0 / 57600.0,
+        0.0,
+        500.0 / 1113.0 - 7571.0 / 16695.0,
+        125.0 / 192.0 - 393.0 / 640.0,
+        -2187.0 / 6784.0 + 92097.0 / 339_200.0,
+        11.0 / 84.0 - 187.0 / 2100.0,
+        -1.0 / 40.0,
+    ],
+};
+
+/// Cash and Karp (1990), the embedded pair of orders 5 and 4.
+const CASH_KARP: Pair = Pair {
+    nodes: &[0.0, 1.0 / 5.0, 3.0 / 10.0, 3.0 / 5.0, 1.0, 7.0 / 8.0],
+    matrix: &[
+        &[],
+        &[1.0 / 5.0],
+        &[3.0 / 40.0, 9.0 / 40.0],
+        &[3.0 / 10.0, -9.0 / 10.0, 6.0 / 5.0],
+        &[-11.0 / 54.0, 5.0 / 2.0, -70.0 / 27.0, 35.0 / 27.0],
+        &[1631.0 / 55296.0, 175.0 / 512.0, 575.0 / 13824.0, 44275.0 / 110_592.0, 253.0 / 4096.0],
+    ],
+    weights: &[37.0 / 378.0, 0.0, 250.0 / 621.0, 125.0 / 594.0, 0.0, 512.0 / 1771.0],
+    error: &[
+        37.0 / 378.0 - 2825.0 / 27648.0,
+        0.0,
+        250.0 / 621.0 - 18575.0 / 48384.0,
+        125.0 / 594.0 - 13525.0 / 55296.0,
+        -277.0 / 14336.0,
+        512.0 / 1771.0 - 1.0 / 4.0,
+    ],
+};
+
+/// One step in the making: where it starts, the stages' rates, and where it ends.
+struct Stepper<'a, 's> {
+    pair: &'static Pair,
+    system: &'a mut Coupled<'s>,
+    tolerances: Tolerances,
+    t: f64,
+    h: f64,
+    state: Vec<f64>,
+    /// `stages[0]` is the rate at the step's start.
+    stages: Vec<Vec<f64>>,
+    proposal: Vec<f64>,
+}
+
+/// out = start + Σ (h cᵢ) kᵢ.
+fn combine(out: &mut [f64], start: &[f64], h: f64, coefficients: &[f64], stages: &[Vec<f64>]) {
+    out.copy_from_slice(start);
+    for (&c, stage) in coefficients.iter().zip(stages) {
+        if c != 0.0 {
+            add_scaled(out, h * c, stage);
+        }
+    }
+}
+
+impl<'a, 's> Stepper<'a, 's> {
+    fn new(
+        pair: &'static Pair,
+        system: &'a mut Coupled<'s>,
+        start: &[f64],
+        t: f64,
+        tolerances: Tolerances,
+    ) -> Result<Self, SolverError> {
+        let mut stepper = Self {
+            pair,
+            tolerances,
+            t,
+            h: FIRST_STEP,
+            state: start.to_vec(),
+            stages: vec![vec![0.0; start.len()]; pair.nodes.len()],
+            proposal: start.to_vec(),
+            system,
+        };
+        stepper.evaluate(0, t)?;
+        Ok(stepper)
+    }
+
+    /// The rate at the proposal becomes a stage.
+    fn evaluate(&mut self, stage: usize, t: f64) -> Result<(), SolverError> {
+        self.system.rate(t, &self.proposal, &mut self.stages[stage])?;
+        if self.stages[stage].iter().any(|v| v.is_nan()) {
+            return Err(SolverError::RateNotANumber { time: t });
+        }
+        Ok(())
+    }
+
+    /// Computes the stages and the new state, and returns the error in units of the tolerances.
+    fn attempt(&mut self, h: f64) -> Result<f64, SolverError> {
+        for stage in 1..self.pair.nodes.len() {
+            combine(&mut self.proposal, &self.state, h, self.pair.matrix[stage], &self.stages);
+            self.evaluate(stage, self.t + h * self.pair.nodes[stage])?;
+        }
+        combine(&mut self.proposal, &self.state, h, self.pair.weights, &self.stages);
+        let Tolerances { relative, absolute, .. } = self.tolerances;
+        let mut worst = 0.0_f64;
+        for i in 0..self.state.len() {
+            let error: f64 = self.pair.error.iter().zip(&self.stages).map(|(&c, k)| h * c * k[i]).sum();
+            let size = self.state[i].abs() + h.abs() * self.stages[0][i].abs();
+            worst = worst.max(error.abs() / (absolute + relative * size));
+        }
+        Ok(worst)
+    }
+
+    /// The state at `t` inside of the step of length h that starts at `begin`: Hairer, Nørsett and Wanner (1993),
+    /// section II.6, the continuous extension of order 4.
+    fn interpolate(&self, previous: &[f64], begin: f64, h: f64, t: f64, out: &mut [f64]) {
+        let theta = (t - begin) / h;
+        let weights = DORMAND_PRINCE.weights;
+        let x1 = 5.0 * (2_558_722_523.0 - 31_403_016.0 * theta) / 11_282_082_432.0;
+        let x3 = 100.0 * (882_725_551.0 - 15_701_508.0 * theta) / 32_700_410_799.0;
+        let x4 = 25.0 * (443_332_067.0 - 31_403_016.0 * theta) / 1_880_347_072.0;
+        let x5 = 32805.0 * (23_143_187.0 - 3_489_224.0 * theta) / 199_316_789_632.0;
+        let x6 = 55.0 * (29_972_135.0 - 7_076_736.0 * theta) / 822_651_844.0;
+        let x7 = 10.0 * (7_414_447.0 - 829_305.0 * theta) / 29_380_423.0;
+        let a = theta * theta * (3.0 - 2.0 * theta);
+        let b = theta * theta * (theta - 1.0);
+        let c = b * (theta - 1.0);
+        let d = theta * (theta - 1.0) * (theta - 1.0);
+        let coefficients = [
+            a * weights[0] - c * x1 + d,
+            0.0,
+            a * weights[2] + c * x3,
+            a * weights[3] - c * x4,
+            a * weights[4] + c * x5,
+            a * weights[5] - c * x6,
+            b + c * x7,
+        ];
+        combine(out, previous, h, &coefficients, &self.stages);
+    }
+}
+
+/// The factor by which a step shrinks after an error above 1.
+fn shrink(error: f64) -> f64 {
+    (0.9 * error.powf(-1.0 / 3.0)).max(0.2)
+}
+
+/// The factor by which a step grows after an error of at most 1.
+fn grow(error: f64) -> f64 {
+    if error < 0.5 { 0.9 * error.max(5.0_f64.powi(-5)).powf(-1.0 / 5.0) } else { 1.0 }
+}
+
+/// Steps of Dormand and Prince's pair that pass over the output times; only the last output time is stepped onto.
+pub(super) fn dense(
+    system: &mut Coupled,
+    start: &[f64],
+    span: Span,
+    tolerances: Tolerances,
+    outputs: &mut Vec<f64>,
+) -> Result<(), SolverError> {
+    let mut stepper = Stepper::new(&DORMAND_PRINCE, system, start, span.initial_time, tolerances)?;
+    let end = span.times[span.times.len() - 1];
+    let mut previous = start.to_vec();
+    let mut begin = span.initial_time;
+    let mut output = start.to_vec();
+    let mut pending = span.times.iter().peekable();
+    let mut steps = 0;
+    loop {
+        while let Some(&&time) = pending.peek() {
+            if time - stepper.t > f64::EPSILON {
+                break;
+            }
+            // An output time within rounding of the start is the start.
+            if begin < stepper.t {
+                stepper.interpolate(&previous, begin, stepper.t - begin, time, &mut output);
+            }
+            outputs.extend_from_slice(&output);
+            pending.next();
+            steps = 0;
+        }
+        let Some(&&next) = pending.peek() else { return Ok(()) };
+        // The stages of the last step serve the interpolation until the next one begins.
+        if begin < stepper.t {
+            stepper.stages.swap(0, DORMAND_PRINCE.nodes.len() - 1);
+        }
+        if steps >= tolerances.max_steps {
+            return Err(SolverError::TooManySteps { time: next });
+        }
+        steps += 1;
+        if stepper.t + stepper.h - end > f64::EPSILON {
+            stepper.h = end - stepper.t;
+        }
+        begin = stepper.t;
+        accepted_step(&mut stepper)?;
+        std::mem::swap(&mut previous, &mut stepper.state);
+        std::mem::swap(&mut stepper.state, &mut stepper.proposal);
+    }
+}
+
+/// Tries smaller and smaller steps until one is accepted; moves the time and leaves the new state in the proposal.
+fn accepted_step(stepper: &mut Stepper) -> Result<(), SolverError> {
+    for _ in 0..ATTEMPTS {
+        let error = stepper.attempt(stepper.h)?;
+        if error > 1.0 {
+            stepper.h *= shrink(error);
+        } else {
+            stepper.t += stepper.h;
+            stepper.h *= grow(error);
+            return Ok(());
+        }
+    }
+    Err(SolverError::ErrorTest { time: stepper.t })
+}
+
+/// Steps of Cash and Karp's pair that end at every output time; the step size survives being cut short.
+pub(super) fn controlled(
+    system: &mut Coupled,
+    start: &[f64],
+    span: Span,
+    tolerances: Tolerances,
+    outputs: &mut Vec<f64>,
+) -> Result<(), SolverError> {
+    let mut stepper = Stepper::new(&CASH_KARP, system, start, span.initial_time, tolerances)?;
+    for &time in span.times {
+        let (mut steps, mut failures) = (0, 0);
+        while time - stepper.t > f64::EPSILON {
+            let h = stepper.h.min(time - stepper.t);
+            let error = stepper.attempt(h)?;
+            if error > 1.0 {
+                failures += 1;
+                if failures > ATTEMPTS {
+                    return Err(SolverError::ErrorTest { time: stepper.t });
+                }
+                stepper.h = h * shrink(error);
+                continue;
+            }
+            if steps >= tolerances.max_steps {
+                return Err(SolverError::TooManySteps { time });
+            }
+            steps += 1;
+            failures = 0;
+            stepper.t += h;
+            stepper.h = stepper.h.max(h * grow(error));
+            stepper.state.copy_from_slice(&stepper.proposal);
+            stepper.evaluate(0, stepper.t)?;
+        }
+        // Boost begins each output time at that time, not at the sum of the steps.
+        stepper.t = time;
+        outputs.extend_from_slice(&stepper.state);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sensitivities, System};
+    use super::*;
+
+    /// y' = y cos t with the solution exp(sin t).
+    struct Wave;
+
+    impl System for Wave {
+        fn states(&self) -> usize {
+            1
+        }
+        fn parameters(&self) -> usize {
+            0
+        }
+        fn rate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<(), SolverError> {
+            rate[0] = y[0] * t.cos();
+            Ok(())
+        }
+        fn jacobian(
+            &mut self,
+            t: f64,
+            y: &[f64],
+            rate: &mut [f64],
+            by_state: &mut [f64],
+            _: &mut [f64],
+        ) -> Result<(), SolverError> {
+            by_state[0] = t.cos();
+            self.rate(t, y, rate)
+        }
+    }
+
+    /// The error of one step of length h, at its end and by interpolation at 0.4 h.
+    fn errors(pair: &'static Pair, h: f64) -> (f64, f64) {
+        let mut wave = Wave;
+        let mut system = Coupled::new(&mut wave, Sensitivities::default());
+        let tolerances = Tolerances { relative: 1.0, absolute: 1.0, max_steps: 1 };
+        let t = 0.3_f64;
+        let start = [t.sin().exp()];
+        let mut stepper = Stepper::new(pair, &mut system, &start, t, tolerances).expect("smooth");
+        stepper.attempt(h).expect("smooth");
+        let end = (stepper.proposal[0] - (t + h).sin().exp()).abs();
+        let mut inside = [0.0];
+        if pair.nodes.len() == 7 {
+            stepper.interpolate(&start, t, h, t + 0.4 * h, &mut inside);
+        }
+        (end, (inside[0] - (t + 0.4 * h).sin().exp()).abs())
+    }
+
+    #[test]
+    fn steps_are_of_order_five_and_interpolation_of_order_four() {
+        for pair in [&DORMAND_PRINCE, &CASH_KARP] {
+            let order = (errors(pair, 0.1).0 / errors(pair, 0.05).0).log2();
+            assert!((order - 6.0).abs() < 0.4, "local order {order}");
+        }
+        let order = (errors(&DORMAND_PRINCE, 0.1).1 / errors(&DORMAND_PRINCE, 0.05).1).log2();
+        assert!((order - 5.0).abs() < 0.6, "local order of the interpolation {order}");
+    }
+
+    #[test]
+    fn weights_and_nodes_are_consistent() {
+        for pair in [&DORMAND_PRINCE, &CASH_KARP] {
+            assert!((pair.weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+            assert!(pair.error.iter().sum::<f64>().abs() < 1e-15);
+            for (node, row) in pair.nodes.iter().zip(pair.matrix) {
+                assert!((row.iter().sum::<f64>() - node).abs() < 1e-14, "node {node}");
+            }
+        }
+    }
+}
