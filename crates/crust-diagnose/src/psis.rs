@@ -12,10 +12,10 @@ const SHORTEST_TAIL: usize = 5;
 const GRID_POINTS: f64 = 30.0;
 /// The scale of Zhang & Stephens' prior for the grid.
 const GRID_PRIOR: f64 = 3.0;
-/// The weakly informative prior of k (appendix C of the PSIS paper): as if 10 more values had shown k = 1/2.
+/// The weakly informative prior of k (the PSIS paper): as if 10 more values had shown k = 1/2.
 const PRIOR_WEIGHT: f64 = 10.0;
 const PRIOR_SHAPE: f64 = 0.5;
-/// Above this k-hat no practical number of draws helps (the PSIS paper, section 3.2.4).
+/// Above this k-hat no practical number of draws helps (the PSIS paper).
 const GREATEST_GOOD_SHAPE: f64 = 0.7;
 
 /// Smoothed weights and what they are worth.
@@ -53,7 +53,7 @@ pub enum PsisError {
     RelativeEfficiency(f64),
 }
 
-/// k-hat up to which n draws give reliable estimates: min(1 − 1/log₁₀ n, 0.7) (equation 13 of the PSIS paper).
+/// k-hat up to which n draws give reliable estimates: min(1 − 1/log₁₀ n, 0.7) (the PSIS paper).
 pub fn khat_threshold(draws: usize) -> f64 {
     (1.0 - 1.0 / count(draws).log10()).min(GREATEST_GOOD_SHAPE)
 }
@@ -88,7 +88,7 @@ fn greatest(log_ratios: &[f64]) -> Result<f64, PsisError> {
     }
 }
 
-/// Section 6 of the PSIS paper.
+/// The number of largest ratios that are smoothed (the PSIS paper).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a fifth of n, not negative")]
 fn tail_length(n: usize, r_eff: f64) -> usize {
     (0.2 * count(n)).min(3.0 * (count(n) / r_eff).sqrt()).ceil() as usize

@@ -1,70 +1,57 @@
 //! Random number generators of Stan's library by name.
 
-macro_rules! generators {
-    ($($variant:ident = $name:literal, $arity:literal;)*) => {
-        /// A generator of one random number.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Generator {
-            $($variant,)*
-        }
+mod container;
+mod scalar;
 
-        impl Generator {
-            /// The generator with this name, the suffix `_rng` included.
-            pub fn named(name: &str) -> Option<Self> {
-                Some(match name.strip_suffix("_rng")? {
-                    $($name => Self::$variant,)*
-                    _ => return None,
-                })
-            }
+pub use container::{Container, Extent};
+pub use scalar::Scalar;
 
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => concat!($name, "_rng"),)*
-                }
-            }
-
-            pub fn arity(self) -> usize {
-                match self {
-                    $(Self::$variant => $arity,)*
-                }
-            }
-        }
-    };
+/// A function whose name ends in `_rng`.
+#[derive(Clone, Copy, Debug)]
+pub enum Generator {
+    /// Draws a number; containers as arguments give an array of draws.
+    Scalar(&'static Scalar),
+    /// Looks at whole containers, or draws one.
+    Container(&'static Container),
 }
 
-generators! {
-    Normal = "normal", 2;
-    StdNormal = "std_normal", 0;
-    Uniform = "uniform", 2;
-    Exponential = "exponential", 1;
-    Cauchy = "cauchy", 2;
-    Gamma = "gamma", 2;
-    InvGamma = "inv_gamma", 2;
-    Beta = "beta", 2;
-    ChiSquare = "chi_square", 1;
-    InvChiSquare = "inv_chi_square", 1;
-    ScaledInvChiSquare = "scaled_inv_chi_square", 2;
-    StudentT = "student_t", 3;
-    VonMises = "von_mises", 2;
-    Lognormal = "lognormal", 2;
-    DoubleExponential = "double_exponential", 2;
-    Logistic = "logistic", 2;
-    Gumbel = "gumbel", 2;
-    Weibull = "weibull", 2;
-    Frechet = "frechet", 2;
-    Rayleigh = "rayleigh", 1;
-    Pareto = "pareto", 2;
-    SkewNormal = "skew_normal", 3;
-    ExpModNormal = "exp_mod_normal", 3;
-    Bernoulli = "bernoulli", 1;
-    BernoulliLogit = "bernoulli_logit", 1;
-    Poisson = "poisson", 1;
-    PoissonLog = "poisson_log", 1;
-    Binomial = "binomial", 2;
-    BinomialLogit = "binomial_logit", 2;
-    BetaBinomial = "beta_binomial", 3;
-    NegBinomial = "neg_binomial", 2;
-    NegBinomial2 = "neg_binomial_2", 2;
-    NegBinomial2Log = "neg_binomial_2_log", 2;
-    Hypergeometric = "hypergeometric", 3;
+impl Generator {
+    /// The generator with this name, the suffix `_rng` included.
+    pub fn named(name: &str) -> Option<Self> {
+        let scalar = scalar::ALL.iter().find(|g| g.name == name).map(Self::Scalar);
+        scalar.or_else(|| container::ALL.iter().find(|g| g.name == name).map(Self::Container))
+    }
+
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Scalar(scalar) => scalar.arity,
+            Self::Container(container) => container.arity,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crust_stan::signatures::{expand, function_names};
+
+    use super::*;
+
+    #[test]
+    fn every_generator_of_stan_is_there_and_no_other() {
+        let here: BTreeSet<&str> =
+            scalar::ALL.iter().map(|g| g.name).chain(container::ALL.iter().map(|g| g.name)).collect();
+        assert_eq!(here.len(), scalar::ALL.len() + container::ALL.len(), "a name stands twice");
+        let known: BTreeSet<&str> = function_names().filter(|name| name.ends_with("_rng")).collect();
+        assert_eq!(here, known);
+    }
+
+    #[test]
+    fn arities_are_those_of_the_signatures() {
+        for name in function_names().filter(|name| name.ends_with("_rng")) {
+            let arity = Generator::named(name).map(Generator::arity);
+            assert!(expand(name).iter().all(|f| Some(f.arguments.len()) == arity), "{name}");
+        }
+    }
 }

@@ -193,7 +193,7 @@ impl Nuts {
         let energy = if energy.is_finite() { energy } else { f64::INFINITY };
         let excess = energy - self.initial_energy;
         self.sum_accept += if excess < 0.0 { 1.0 } else { f_exp(-excess) };
-        if excess > self.max_energy_error {
+        if excess > self.max_energy_error || energy == f64::INFINITY {
             self.divergent = true;
             return Some(self.statistics());
         }
@@ -240,8 +240,8 @@ impl Nuts {
         {
             let [.., first, last] = &mut self.stack[..self.height] else { return true };
             self.height -= 1;
-            let log_weight = log_sum_exp(first.log_weight, last.log_weight);
-            if self.stream.uniform() < f_exp(last.log_weight - log_weight) {
+            let (log_weight, share) = weigh(first.log_weight, last.log_weight);
+            if self.stream.uniform() < share {
                 std::mem::swap(&mut first.proposal, &mut last.proposal);
             }
             let persists = persists(&self.arena, first.span, last.span, first.depth);
@@ -265,7 +265,7 @@ impl Nuts {
         if self.stream.uniform() < f_exp(new.log_weight - self.log_weight) {
             std::mem::swap(&mut self.sample, &mut new.proposal);
         }
-        self.log_weight = log_sum_exp(self.log_weight, new.log_weight);
+        self.log_weight = weigh(self.log_weight, new.log_weight).0;
         let end = |phase: Phase| End { p: phase.p, velocity: phase.velocity };
         let old =
             Span { rho: self.rho, begin: end(self.ends[1 - self.direction]), end: end(self.ends[self.direction]) };
@@ -295,10 +295,11 @@ impl Nuts {
     }
 }
 
-/// log(exp(a) + exp(b)) for numbers that are finite or −∞, with functions that are the same on every machine.
-fn log_sum_exp(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY { high } else { high + f_log1p(f_exp(low - high)) }
+/// log(eᵃ + eᵇ) and the share eᵇ / (eᵃ + eᵇ) of finite numbers, with functions that are the same on every machine.
+fn weigh(a: f64, b: f64) -> (f64, f64) {
+    let ratio = f_exp(-(a - b).abs());
+    let share = if b > a { 1.0 } else { ratio } / (1.0 + ratio);
+    (a.max(b) + f_log1p(ratio), share)
 }
 
 /// The generalised no-U-turn criterion for two adjacent trees: the velocities at both ends of a span of points go along with

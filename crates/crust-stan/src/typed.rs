@@ -240,8 +240,11 @@ pub enum ExprKind {
     Imaginary(f64),
     Variable(VariableId),
     Call(Call),
-    /// A function as an argument of a higher-order function.
-    FunctionName(Callee),
+    /// A function as an argument of a higher-order function; `unnormalised` where it is named as `_lupdf` or `_lupmf`.
+    FunctionName {
+        callee: Callee,
+        unnormalised: bool,
+    },
     Target,
     Index {
         base: Box<Expr>,

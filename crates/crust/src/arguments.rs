@@ -18,6 +18,10 @@ pub struct Arguments {
 pub enum Command {
     /// Parse and type-check a Stan program, and its data if given
     Check(Check),
+    /// Log density and gradient at unconstrained points
+    Density(Density),
+    /// How long a program takes to compile, and one gradient at several batch widths
+    Bench(Bench),
 }
 
 /// Options that every command takes.
@@ -46,6 +50,49 @@ pub struct Check {
     /// Print the program in current syntax, formatted, with its comments
     #[arg(long)]
     pub canonical: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Density {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON; may be left out if the program has none
+    pub data: Option<PathBuf>,
+    /// A JSON array of points, each an array of unconstrained numbers
+    #[arg(long, value_name = "POINTS.json")]
+    pub at: PathBuf,
+    /// Drop the constant terms of `~` and `_lupdf`, as Stan does while it samples
+    #[arg(long)]
+    pub propto: bool,
+    /// Leave out the log Jacobian of the parameter transforms
+    #[arg(long)]
+    pub no_jacobian: bool,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+    /// The seed of random draws in `transformed data`
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON; may be left out if the program has none
+    pub data: Option<PathBuf>,
+    /// How many chains are evaluated at once, one row for each
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16, 64])]
+    pub lanes: Vec<usize>,
+    /// How long to measure each row, in seconds
+    #[arg(long, default_value_t = 0.5)]
+    pub seconds: f64,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+    /// The seed of the points, and of random draws in `transformed data`
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
 }
 
 impl Arguments {
@@ -83,7 +130,7 @@ mod tests {
     fn json_never_swallows_the_program() {
         let arguments = parse(&["crust", "check", "--json", "a.stan", "b.json"]);
         assert_eq!(arguments.common.json, Some("-".into()));
-        let Command::Check(check) = arguments.command;
+        let Command::Check(check) = arguments.command else { panic!("it is a check") };
         assert_eq!((check.model, check.data), ("a.stan".into(), Some("b.json".into())));
         assert_eq!(parse(&["crust", "check", "a.stan", "--json", "out.json"]).common.json, Some("out.json".into()));
     }

@@ -3,6 +3,7 @@
 mod summary;
 
 use crate::arguments::{Check, Common};
+use crate::program::{read_text, show_problems};
 use crate::{Outcome, terminal};
 use crust_stan::check::pedantic;
 use crust_stan::data::{DataError, DataErrors, DataProblem, Options, read_data};
@@ -10,11 +11,8 @@ use crust_stan::diagnostics::{Record, Severity};
 use crust_stan::eval::Limits;
 use crust_stan::format::{format, format_functions};
 use crust_stan::front_end::{Reading, read};
-use crust_stan::render::render;
 use crust_stan::source::IncludeFiles;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 use summary::Summary;
 
@@ -119,56 +117,4 @@ fn canonical(reading: &Reading, path: &Path) -> String {
     let only_functions = path.extension().is_some_and(|e| e == "stanfunctions");
     let print = if only_functions { format_functions } else { format };
     print(&reading.ast, &reading.comments, &reading.source)
-}
-
-/// Warnings of one kind beyond this many are counted, not shown: a program in retired syntax has one on every line.
-const MOST_OF_A_KIND: usize = 5;
-/// Errors beyond this many are counted, not shown: the file is probably no program at all.
-const MOST_ERRORS: usize = 50;
-
-fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) {
-    let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut errors = 0;
-    for problem in &reading.problems {
-        if problem.is_error() {
-            errors += 1;
-            if errors > MOST_ERRORS {
-                continue;
-            }
-        } else {
-            let seen = warnings.entry(problem.code).or_default();
-            *seen += 1;
-            if quiet || *seen > MOST_OF_A_KIND {
-                continue;
-            }
-        }
-        terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
-    }
-    for (code, seen) in warnings.into_iter().filter(|(_, seen)| *seen > MOST_OF_A_KIND && !quiet) {
-        let more = seen - MOST_OF_A_KIND;
-        terminal::complain(&format!("… and {more} more warnings of the kind `{code}`; `--json` has all\n"));
-    }
-    if errors > MOST_ERRORS {
-        terminal::complain(&format!("… and {} more errors; `--json` has all\n", errors - MOST_ERRORS));
-    }
-    if let Some(data) = data {
-        errors += data.problems.len();
-        terminal::complain(&data.render(&reading.source, terminal::colour()));
-    }
-    if errors > 0 {
-        terminal::error(&format!("{errors} {} found", if errors == 1 { "mistake" } else { "mistakes" }));
-    }
-}
-
-/// The text of a file, or of standard input for `-`. Bytes that are not UTF-8 can only stand in comments and texts of a
-/// program, where they do no harm; in data they end up in an error.
-fn read_text(what: &str, path: &Path) -> Result<String, String> {
-    let bytes = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
-    let bytes = bytes.map_err(|e| format!("cannot read the {what} {}: {e}", path.display()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

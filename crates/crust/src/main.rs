@@ -1,7 +1,10 @@
 //! The `crust` command: reads the arguments, runs one command, turns its outcome into an exit code.
 
 mod arguments;
+mod bench;
 mod check;
+mod density;
+mod program;
 mod terminal;
 
 use arguments::{Arguments, Command};
@@ -18,6 +21,8 @@ fn main() -> ExitCode {
     };
     let outcome = match &arguments.command {
         Command::Check(check) => check::run(check, &arguments.common),
+        Command::Density(density) => density::run(density, &arguments.common),
+        Command::Bench(bench) => bench::run(bench, &arguments.common),
     };
     match outcome {
         Ok(outcome) => outcome.into(),

@@ -49,7 +49,7 @@ impl Chains {
         self.map(|x| f64::from(u8::from(condition(x))))
     }
 
-    /// Distances from the median: the scale of the draws as a location (section 4.2 of the R-hat paper).
+    /// Distances from the median: the scale of the draws as a location (the R-hat paper).
     pub(super) fn folded(&self) -> Self {
         let median = median(&self.values);
         self.map(|x| (x - median).abs())

@@ -5,7 +5,7 @@ use super::chains::Chains;
 use super::moments::{mean, variance};
 use crate::number::count;
 
-/// Probabilities of the quantiles whose effective sample sizes [`ess_tail`] compares (section 4.3 of the R-hat paper).
+/// Probabilities of the quantiles whose effective sample sizes [`ess_tail`] compares (the R-hat paper).
 const TAILS: [f64; 2] = [0.05, 0.95];
 
 /// ESS of the rank-normalised draws: how well the bulk of the distribution is explored.
@@ -48,7 +48,7 @@ pub fn ess_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
     of_quantile(&Chains::new(chains), probability)
 }
 
-/// ESS for the probability of the interval between two quantiles (equation 15 of the R-hat paper).
+/// ESS for the probability of the interval between two quantiles (the R-hat paper).
 pub fn ess_local<C: AsRef<[f64]>>(chains: &[C], lower: f64, upper: f64) -> f64 {
     let chains = Chains::new(chains);
     let (low, high) = (chains.quantile(lower), chains.quantile(upper));
@@ -67,7 +67,7 @@ fn of_quantile(chains: &Chains, probability: f64) -> f64 {
 }
 
 /// m n / τ with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m chains
-/// (section 3.2 of the R-hat paper).
+/// (the R-hat paper).
 fn effective_size(chains: &Chains) -> f64 {
     let n = chains.length();
     if n < 3 || !chains.vary() {

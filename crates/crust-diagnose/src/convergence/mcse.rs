@@ -15,7 +15,7 @@ pub fn mcse_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
 }
 
 /// The standard error of the standard deviation, by the delta method from the variance of the squared distances from the mean
-/// (Kenney & Keeping 1951, page 141).
+/// (Kenney & Keeping 1951).
 pub fn mcse_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
     let centre = mean(chains.values());
@@ -33,7 +33,7 @@ pub fn mcse_median<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
 }
 
 /// The standard error of a quantile: half of the interval between the order statistics at Φ(±1) of the beta distribution of the
-/// quantile's probability, given its ESS (section 4.4 of the R-hat paper).
+/// quantile's probability, given its ESS (the R-hat paper).
 pub fn mcse_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
     let ess = ess_quantile(chains, probability);
     let Some(draws) = sorted(Chains::new(chains).values()) else { return f64::NAN };

@@ -4,7 +4,7 @@ use super::chains::Chains;
 use super::moments::{mean, variance};
 use crate::number::count;
 
-/// Rank-normalised split R-hat, the greater of bulk and tail (section 4 of the R-hat paper): posterior's `rhat`, `ArviZ`'s
+/// Rank-normalised split R-hat, the greater of bulk and tail (the R-hat paper): posterior's `rhat`, `ArviZ`'s
 /// method "rank".
 pub fn rhat<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
@@ -36,7 +36,7 @@ pub fn rhat_folded<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
 }
 
 /// √(((n − 1)/n W + B/n) / W) with the within-chain variance W and n times the variance of the chains' means B
-/// (equation 4 of the R-hat paper).
+/// (the R-hat paper).
 fn basic(chains: &Chains) -> f64 {
     if !chains.vary() {
         return f64::NAN;

@@ -174,12 +174,25 @@ fn element(block: Block, e: usize, width: Width) -> Block {
     block.elements(if block.n == 1 { 0 } else { e }, 1, width)
 }
 
-/// Copies the elements that [`assign`] is going to overwrite.
+/// Keeps the elements that [`assign`] is going to overwrite, and what has been added to their adjoints so far: it belongs to the old
+/// values. The adjoints begin again at 0.
 pub fn save(arena: &mut Arena, width: Width, x: Block, index: &[u32], saved: Block) {
     forward(arena, width, x, index, saved);
+    if !x.gradient() {
+        return;
+    }
+    let row = x.item_len(width);
+    let (_, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let (low, kept) = adjoints.below(saved, width);
+    for (to, &i) in kept.chunks_exact_mut(row.max(1)).zip(index) {
+        let at = x.start() - base + i as usize * row;
+        to.copy_from_slice(&low[at..at + row]);
+        low[at..at + row].fill(0.0);
+    }
 }
 
-/// The reverse of [`assign`]: hands the adjoint to `v`, sets that of the elements to 0 and puts the old values back.
+/// The reverse of [`assign`] after [`save`]: hands the adjoint to `v`, and puts back the old values with their adjoints.
 pub fn unassign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Block, saved: Option<Block>) {
     let row = x.item_len(width);
     let (values, mut adjoints) = arena.both();
@@ -197,7 +210,13 @@ pub fn unassign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Blo
                     }
                 });
             }
-            adjoints[at - base..at - base + row].fill(0.0);
+            match saved {
+                Some(saved) => {
+                    let from = saved.start() + e * row - base;
+                    adjoints.copy_within(from..from + row, at - base);
+                }
+                None => adjoints[at - base..at - base + row].fill(0.0),
+            }
         }
         if let Some(saved) = saved {
             let from = saved.start() + e * row;
@@ -244,17 +263,31 @@ fn for_each_assigned(
     }
 }
 
-/// Saves the elements that [`assign_varying`] is going to overwrite, in its order.
+/// Keeps the elements that [`assign_varying`] is going to overwrite, in its order, and their adjoints; see [`save`].
 pub fn save_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block, saved: Block) {
     let shape = spread(x, index, v);
+    let (values, mut adjoints) = arena.both();
+    let base = adjoints.base();
+    let adjoints = adjoints.all();
     let mut to = saved.start();
-    for_each_assigned(width, x, index, shape, |_, values, at| {
-        values[to] = values[at];
-        to += 1;
-    }, arena.values_mut());
+    for_each_assigned(
+        width,
+        x,
+        index,
+        shape,
+        |_, values, at| {
+            values[to] = values[at];
+            if x.gradient() {
+                adjoints[to - base] = std::mem::take(&mut adjoints[at - base]);
+            }
+            to += 1;
+        },
+        values,
+    );
 }
 
-/// The reverse of [`assign_varying`]: hands the adjoint to `v`, sets that of the elements to 0 and puts the old values back.
+/// The reverse of [`assign_varying`] after [`save_varying`]: hands the adjoint to `v`, and puts back the old values with their
+/// adjoints.
 pub fn unassign_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block, saved: Option<Block>) {
     let shape = spread(x, index, v);
     let (values, mut adjoints) = arena.both();
@@ -262,16 +295,24 @@ pub fn unassign_varying(arena: &mut Arena, width: Width, x: Block, index: Block,
     let adjoints = adjoints.all();
     let v_strides = v.strides(width);
     let mut from = saved.map_or(0, Block::start);
-    for_each_assigned(width, x, index, shape, |[e, t, l], values, at| {
-        if x.gradient() {
-            let d = std::mem::take(&mut adjoints[at - base]);
-            if v.gradient() {
-                adjoints[v.start() - base + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]] += d;
+    for_each_assigned(
+        width,
+        x,
+        index,
+        shape,
+        |[e, t, l], values, at| {
+            if x.gradient() {
+                let old = if saved.is_some() { adjoints[from - base] } else { 0.0 };
+                let d = std::mem::replace(&mut adjoints[at - base], old);
+                if v.gradient() {
+                    adjoints[v.start() - base + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]] += d;
+                }
             }
-        }
-        if saved.is_some() {
-            values[at] = values[from];
-            from += 1;
-        }
-    }, values);
+            if saved.is_some() {
+                values[at] = values[from];
+                from += 1;
+            }
+        },
+        values,
+    );
 }

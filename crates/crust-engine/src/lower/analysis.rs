@@ -89,7 +89,7 @@ pub fn operands<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
         | ExprKind::Real(_)
         | ExprKind::Imaginary(_)
         | ExprKind::Variable(_)
-        | ExprKind::FunctionName(_)
+        | ExprKind::FunctionName { .. }
         | ExprKind::Target
         | ExprKind::Error => {}
         ExprKind::Call(call) => call.arguments.iter().for_each(visit),
@@ -288,7 +288,10 @@ pub fn is_parallel(program: &Program, variable: VariableId, body: &Stmt) -> bool
         if inside.contains(&id) {
             continue;
         }
-        let [Access::Index(indices)] = path else { return false };
+        let Some(Access::Index(indices)) = path.first() else { return false };
+        if path.iter().any(|step| matches!(step, Access::Part(_))) {
+            return false;
+        }
         let Some(place) = indices.iter().position(|i| is_index(i, variable)) else { return false };
         if changed.iter().any(|&(other, at)| other == id && at != place) {
             return false;
@@ -367,7 +370,7 @@ pub fn is_constant(program: &Program, expr: &Expr) -> bool {
             !matches!(origin, Origin::Block(BlockKind::Data | BlockKind::TransformedData))
         }
         ExprKind::Call(call) => draws(program, call) || is_lp(program, call),
-        ExprKind::FunctionName(_) | ExprKind::Target | ExprKind::Error => true,
+        ExprKind::FunctionName { .. } | ExprKind::Target | ExprKind::Error => true,
         _ => false,
     })
 }

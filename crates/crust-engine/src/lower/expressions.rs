@@ -36,7 +36,7 @@ impl Lowering<'_> {
                 Kind::Variable { slot: self.slot(*id), mutable }
             }
             ExprKind::Call(call) => return self.call(call, expr),
-            ExprKind::FunctionName(_) | ExprKind::Error => {
+            ExprKind::FunctionName { .. } | ExprKind::Error => {
                 return self.lacking("a function stands here as a value", span);
             }
             ExprKind::Target => Kind::Target,
@@ -173,7 +173,9 @@ impl Lowering<'_> {
         match &call.callee {
             Callee::User(id) => {
                 let arguments = self.list(&call.arguments);
-                self.node(Kind::User { function: id.0, arguments, propto: call.unnormalised }, expr)
+                // The statements of an `_lp` function drop constants where the caller does.
+                let propto = call.unnormalised || self.program.function(*id).name.ends_with("_lp");
+                self.node(Kind::User { function: id.0, arguments, propto }, expr)
             }
             Callee::Library(name) => {
                 let kind = self.library(name, call, expr.span);

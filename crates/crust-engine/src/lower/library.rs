@@ -178,7 +178,7 @@ impl Lowering<'_> {
     /// Functions that take a function.
     fn higher_order(&mut self, name: &str, call: &Call) -> Option<Kind> {
         let first = call.arguments.first()?;
-        let ExprKind::FunctionName(callee) = &first.kind else { return None };
+        let ExprKind::FunctionName { callee, unnormalised } = &first.kind else { return None };
         let kind = match name {
             "reduce_sum" | "reduce_sum_static" => HigherOrderKind::ReduceSum,
             "map_rect" => HigherOrderKind::MapRect,
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         };
         let rest: Vec<&Expr> = call.arguments.iter().skip(1).collect();
         let arguments = rest.into_iter().map(|e| self.expression(e)).collect();
-        let propto = call.unnormalised;
+        let propto = *unnormalised;
         Some(Kind::HigherOrder(Box::new(HigherOrder { kind, function: function.0, propto, arguments })))
     }
 }

@@ -104,7 +104,15 @@ impl Lowering<'_> {
             Access::Index(indices) => Step::Index(this.indices(indices)),
             Access::Part(part) => Step::Part(*part as usize - 1),
         };
-        path.iter().map(|access| step(self, access)).collect()
+        let mut steps: Vec<Step> = Vec::new();
+        for access in path {
+            match (steps.last_mut(), step(self, access)) {
+                // `x[i][j]` is `x[i, j]`.
+                (Some(Step::Index(before)), Step::Index(indices)) if before.iter().all(is_single) => before.extend(indices),
+                (_, next) => steps.push(next),
+            }
+        }
+        steps
     }
 
     fn place(&mut self, place: &Place) -> Option<(Slot, Vec<Step>, bool)> {
@@ -265,6 +273,6 @@ impl Lowering<'_> {
 }
 
 /// Whether an index picks one element.
-pub fn is_single(index: &Index) -> bool {
+fn is_single(index: &Index) -> bool {
     matches!(index, Index::Single(_))
 }

@@ -118,7 +118,7 @@ impl Machine {
             flags = flags.without(Flags::TILE);
         }
         let x = self.storage(home, view, flags)?;
-        let all = x.flags.with(index.flags).with(value.block.flags);
+        let all = x.flags.with(index.flags).with(value.block.flags.without(Flags::GRADIENT));
         let saved = self.save(index.count(), all, |this, saved| {
             gather::save_varying(&mut this.arena, this.width, x, index, value.block, saved);
         })?;
@@ -139,7 +139,7 @@ impl Machine {
         if !self.logging() {
             return Ok(None);
         }
-        let saved = self.allocate(n, flags.without(Flags::GRADIENT))?;
+        let saved = self.allocate(n, flags)?;
         copy(self, saved);
         Ok(Some(saved))
     }

@@ -122,12 +122,12 @@ impl Machine {
             match self.tape.entries.pop() {
                 Some(Entry::Assign { x, index, saved, .. }) => {
                     let list = &self.tape.indices[index.first as usize..(index.first + index.len) as usize];
-                    let plain = Block { flags: x.flags.without(Flags::GRADIENT), ..x };
-                    gather::unassign(&mut self.arena, self.width, plain, list, plain, saved);
+                    let nobody = Block { flags: Flags::UNIFORM, ..x };
+                    gather::unassign(&mut self.arena, self.width, x, list, nobody, saved);
                 }
                 Some(Entry::AssignVarying { x, index, v, saved }) => {
-                    let plain = |b: Block| Block { flags: b.flags.without(Flags::GRADIENT), ..b };
-                    gather::unassign_varying(&mut self.arena, self.width, plain(x), index, plain(v), saved);
+                    let nobody = Block { flags: v.flags.without(Flags::GRADIENT), ..v };
+                    gather::unassign_varying(&mut self.arena, self.width, x, index, nobody, saved);
                 }
                 Some(Entry::Tile(tile)) => self.width.tile = tile as usize,
                 _ => {}

@@ -85,6 +85,12 @@ impl Normal {
         Self { mean: (0..dimension).map(|_| 5.0 * stream.standard_normal()).collect(), root }
     }
 
+    pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
+        let z: Vec<f64> = self.mean.iter().map(|_| stream.standard_normal()).collect();
+        let rows = self.mean.iter().zip(&self.root);
+        rows.map(|(mean, row)| mean + row.iter().map(|&(column, a)| a * z[column]).sum::<f64>()).collect()
+    }
+
     pub fn covariance(&self, i: usize, j: usize) -> f64 {
         let other = |column| self.root[j].iter().filter(move |(c, _)| *c == column).map(|(_, a)| a).sum::<f64>();
         self.root[i].iter().map(|&(column, a)| a * other(column)).sum()

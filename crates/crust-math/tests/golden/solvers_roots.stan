@@ -16,7 +16,7 @@ functions {
     } else if (system == 2) {  // Rosenbrock
       f[1] = 10 * (x[2] - theta[1] * square(x[1]));
       f[2] = theta[2] - x[1];
-    } else {  // Powell's badly bent helix: an equilibrium of three species
+    } else {  // an equilibrium of three species
       f[1] = x[1] + x[2] + x[3] - theta[1];
       f[2] = x[1] * x[2] - theta[2] * x[3];
       f[3] = exp(x[1]) - theta[2] - x[3];

@@ -136,14 +136,14 @@ impl Checker {
     /// All signatures of the function that an expression names.
     pub(super) fn overloads(&self, functor: &Expr) -> Vec<FunctionType> {
         match &functor.kind {
-            ExprKind::FunctionName(Callee::User(id)) => self.own_functions(&self.program.function(*id).name),
-            ExprKind::FunctionName(Callee::Library(name)) => signatures::expand(name),
+            ExprKind::FunctionName { callee: Callee::User(id), .. } => self.own_functions(&self.program.function(*id).name),
+            ExprKind::FunctionName { callee: Callee::Library(name), .. } => signatures::expand(name),
             _ => Vec::new(),
         }
     }
 
     pub(super) fn check_functor_suffix(&mut self, functor: &Expr, allowed: &[Suffix]) {
-        if let ExprKind::FunctionName(_) = functor.kind {
+        if let ExprKind::FunctionName { .. } = functor.kind {
             let name = self.name_of(functor);
             if !allowed.contains(&Suffix::of(&name)) {
                 self.report(errors::functor_suffix(&name, functor.span));

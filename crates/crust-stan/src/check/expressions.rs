@@ -70,16 +70,19 @@ impl Checker {
         let function = normalised(name);
         if let Some(ids) = self.functions.get(&function) {
             let id = ids[0];
-            if Suffix::of(name).is_unnormalised() && !self.region.allows_unnormalised() {
+            let unnormalised = Suffix::of(name).is_unnormalised();
+            if unnormalised && !self.region.allows_unnormalised() {
                 self.report(errors::unnormalised_not_allowed(&ast::Ident { name: name.to_owned(), span }));
             }
             let ty = Type::Function(Box::new(self.program.function(id).ty.clone()));
-            return Expr { kind: ExprKind::FunctionName(Callee::User(id)), ty, level: Level::Data, span };
+            let kind = ExprKind::FunctionName { callee: Callee::User(id), unnormalised };
+            return Expr { kind, ty, level: Level::Data, span };
         }
         if signatures::is_function(name) {
             // Its overloads are looked at where it is used; a bare type is enough to tell that it is a function.
             let ty = signatures::expand(name).into_iter().next().map_or(Type::Unknown, |f| Type::Function(Box::new(f)));
-            let kind = ExprKind::FunctionName(Callee::Library(name.to_owned()));
+            let unnormalised = Suffix::of(name).is_unnormalised();
+            let kind = ExprKind::FunctionName { callee: Callee::Library(name.to_owned()), unnormalised };
             return Expr { kind, ty, level: Level::Data, span };
         }
         let suggestion = crate::suggest::closest(name, self.visible_variables()).map(str::to_owned);
@@ -96,8 +99,8 @@ impl Checker {
 
     pub(super) fn name_of(&self, e: &Expr) -> String {
         match &e.kind {
-            ExprKind::FunctionName(Callee::User(id)) => self.program.function(*id).name.clone(),
-            ExprKind::FunctionName(Callee::Library(name)) => name.clone(),
+            ExprKind::FunctionName { callee: Callee::User(id), .. } => self.program.function(*id).name.clone(),
+            ExprKind::FunctionName { callee: Callee::Library(name), .. } => name.clone(),
             _ => "this".into(),
         }
     }

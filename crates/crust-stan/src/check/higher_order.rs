@@ -200,9 +200,9 @@ impl Checker {
     fn chosen(&self, functor: Expr, overload: &FunctionType) -> Expr {
         let types: Vec<_> = overload.arguments.iter().map(|a| a.ty.clone()).collect();
         let kind = match functor.kind {
-            ExprKind::FunctionName(Callee::User(id)) => {
+            ExprKind::FunctionName { callee: Callee::User(id), unnormalised } => {
                 let id: FunctionId = self.own_function(&self.program.function(id).name, &types).unwrap_or(id);
-                ExprKind::FunctionName(Callee::User(id))
+                ExprKind::FunctionName { callee: Callee::User(id), unnormalised }
             }
             other => other,
         };

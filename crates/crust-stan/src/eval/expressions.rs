@@ -54,7 +54,7 @@ impl Interpreter<'_> {
                 Ok(Value::tuple(parts).promoted(&e.ty))
             }
             ExprKind::Target => Ok(Value::unavailable("`target()` is known in the model only", Some(e.span), None)),
-            ExprKind::FunctionName(_) => Ok(Value::unavailable("a function is no value", Some(e.span), None)),
+            ExprKind::FunctionName { .. } => Ok(Value::unavailable("a function is no value", Some(e.span), None)),
             ExprKind::Error => Ok(Value::unavailable("there is a mistake in the program", Some(e.span), None)),
             ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Imaginary(_) | ExprKind::Variable(_) => self.eval(e),
         }

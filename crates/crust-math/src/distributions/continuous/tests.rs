@@ -5,7 +5,7 @@ mod integrals;
 mod points;
 mod reference;
 
-use super::{ALL, ContinuousDistribution, SliceCumulative, by_name};
+use super::{ALL, ContinuousDistribution, MOST_ARGUMENTS, SliceCumulative, by_name};
 use crate::density::Terms;
 use crate::special::log_sum_exp;
 use integrals::integrate;
@@ -42,7 +42,7 @@ fn difference(f: impl Fn(&[f64]) -> f64, point: &[f64], i: usize, step: f64) -> 
     (best, error)
 }
 
-type Function = Box<dyn Fn(&[f64]) -> (f64, Vec<f64>)>;
+type Function = Box<dyn Fn(&[f64]) -> (f64, [f64; MOST_ARGUMENTS])>;
 
 /// The functions of a distribution that are there, with a name for messages.
 fn functions(d: &ContinuousDistribution) -> Vec<(String, Function)> {

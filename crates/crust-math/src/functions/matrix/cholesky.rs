@@ -47,15 +47,16 @@ impl<const W: usize> Kernel for Small<'_, W> {
         for j in 0..n {
             copy(&mut block[j][j..n], &a[j * n + j..(j + 1) * n]);
         }
+        // The diagonal goes to an array of its own: to read a vector of which one element has just been written is slow.
+        let mut roots = [0.0; W];
         for j in 0..n {
             let pivot = block[j][j];
             if pivot.is_nan() || pivot <= 0.0 {
                 return Err(pivot);
             }
-            let root = pivot.sqrt();
-            let scale = 1.0 / root;
-            let mut column = block[j].map(|x| x * scale);
-            column[j] = root;
+            roots[j] = pivot.sqrt();
+            let scale = 1.0 / roots[j];
+            let column = block[j].map(|x| x * scale);
             block[j] = column;
             for k in j + 1..n {
                 add_scaled(&mut block[k], -column[k], &column);
@@ -63,8 +64,8 @@ impl<const W: usize> Kernel for Small<'_, W> {
         }
         for j in 0..n {
             a[j * n..j * n + j].fill(0.0);
-            // What is above the diagonal of the block is without meaning.
-            copy(&mut a[j * n + j..(j + 1) * n], &block[j][j..n]);
+            a[j * n + j] = roots[j];
+            copy(&mut a[j * n + j + 1..(j + 1) * n], &block[j][j + 1..n]);
         }
         Ok(())
     }
@@ -217,7 +218,7 @@ impl Kernel for ReverseBlock<'_> {
 }
 
 /// The same for a whole matrix of at most `W` rows, in arrays of its rows: loops are of known length and without sums over
-/// lanes. What is above the diagonal is 0 in `rows`, and without meaning in `adjoints`.
+/// lanes. `rows` is 0 on and above the diagonal; `adjoints` is without meaning above it.
 struct ReverseSmall<'a, const W: usize> {
     l: &'a [f64],
     adjoint: &'a mut [f64],
@@ -230,35 +231,34 @@ impl<const W: usize> Kernel for ReverseSmall<'_, W> {
     #[inline(always)]
     fn run(self) {
         let Self { l, adjoint, n } = self;
+        // The diagonal apart, and results at once to their place: to read a vector of which one element has just been
+        // written is slow.
         let Aligned([rows, adjoints]) = &mut Aligned([[[0.0; W]; W]; 2]);
+        let mut diagonal = [0.0; W];
         for p in 0..n {
-            for i in p..n {
+            diagonal[p] = l[p * (n + 1)];
+            adjoints[p][p] = adjoint[p * (n + 1)];
+            for i in p + 1..n {
                 rows[i][p] = l[i + p * n];
                 adjoints[i][p] = adjoint[i + p * n];
             }
         }
         for j in (0..n).rev() {
-            let scale = 1.0 / rows[j][j];
-            let mut left = rows[j];
-            left[j] = 0.0;
+            let scale = 1.0 / diagonal[j];
+            let left = rows[j];
             let mut d = adjoints[j][j];
             let mut left_adjoint = adjoints[j];
             for i in j + 1..n {
                 let c = adjoints[i][j] * scale;
+                adjoint[i + j * n] = c;
                 d = (-c).mul_add(rows[i][j], d);
                 add_scaled(&mut adjoints[i], -c, &left);
-                adjoints[i][j] = c;
                 add_scaled(&mut left_adjoint, -c, &rows[i]);
             }
             d *= scale;
+            adjoint[j * (n + 1)] = 0.5 * d;
             add_scaled(&mut left_adjoint, -d, &left);
-            left_adjoint[j] = 0.5 * d;
             adjoints[j] = left_adjoint;
-        }
-        for p in 0..n {
-            for i in p..n {
-                adjoint[i + p * n] = adjoints[i][p];
-            }
         }
     }
 }

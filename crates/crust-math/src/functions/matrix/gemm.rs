@@ -40,6 +40,12 @@ impl<'a> Operand<'a> {
         Self { row: self.column, column: self.row, ..self }
     }
 
+    /// Element (i, j), where `here` is the slice of the result.
+    #[inline(always)]
+    pub fn element(&self, i: usize, j: usize, here: &[f64]) -> f64 {
+        self.numbers(here)[self.offset + i * self.row + j * self.column]
+    }
+
     #[inline(always)]
     fn numbers<'b>(&self, here: &'b [f64]) -> &'b [f64]
     where
@@ -73,9 +79,21 @@ const COLUMNS: usize = 4;
 /// Of the inner dimension, so much is summed up in registers. It decides on rounding, so it is the same on all processors.
 const DEPTH: usize = 128;
 
+/// Up to so many products of numbers, plain loops take less time than the preparation of anything else.
+pub(super) const TINY: usize = 64;
+
 /// `C += α·A·B`, where `depth` is the inner dimension.
 pub(super) fn gemm(c: &mut [f64], target: Target, depth: usize, alpha: f64, a: Operand, b: Operand) {
     if target.rows == 0 || target.columns == 0 || depth == 0 {
+        return;
+    }
+    if target.rows * target.columns * depth <= TINY {
+        for j in 0..target.columns {
+            for i in 0..target.rows {
+                let sum: f64 = (0..depth).map(|p| a.element(i, p, c) * b.element(p, j, c)).sum();
+                c[target.offset + i + j * target.stride] += alpha * sum;
+            }
+        }
         return;
     }
     // Tiles of 8 accumulators: enough to hide the latency of the multiply-add, few enough to be registers. For short sums a
@@ -195,6 +213,31 @@ fn add_column<const ROWS: usize>(c: &mut [f64], alpha: f64, sums: &[f64; ROWS]) 
     } else {
         for (c, sum) in c.iter_mut().zip(sums) {
             *c = alpha.mul_add(*sum, *c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::dispatch_on;
+
+    /// Bit for bit, whatever the size of the tiles and the instruction set.
+    #[test]
+    fn rounding_is_the_same_everywhere() {
+        let (rows, depth, columns) = (21, 150, 7);
+        let numbers: Vec<f64> = (0..4000).map(|k| f64::from(k).sin()).collect();
+        let (a, b) = (Operand::new(&numbers, rows), Operand::new(&numbers[7..], depth));
+        let target = Target::whole(rows, columns);
+        let mut expected = vec![0.5; rows * columns];
+        gemm(&mut expected, target, depth, -0.3, a, b);
+        for set in InstructionSet::available() {
+            let mut out = vec![0.5; rows * columns];
+            dispatch_on(set, Gemm::<8, DEPTH> { c: &mut out, target, depth, alpha: -0.3, a, b });
+            assert_eq!(out, expected, "{set:?}");
+            let mut out = vec![0.5; rows * columns];
+            dispatch_on(set, Gemm::<16, DEPTH> { c: &mut out, target, depth, alpha: -0.3, a, b });
+            assert_eq!(out, expected, "{set:?}");
         }
     }
 }

@@ -31,18 +31,18 @@ impl Kernel for Jacobi<'_> {
         let n = values.len();
         for _ in 0..SWEEPS {
             let mut rotated = false;
+            squared_norms(w, values, rows);
             for p in 0..n {
                 for q in p + 1..n {
-                    rotated |= orthogonalise(w, v, (rows, n), (p, q));
+                    rotated |= orthogonalise(w, v, values, rows, (p, q));
                 }
             }
             if !rotated {
                 break;
             }
         }
-        for (value, column) in values.iter_mut().zip(w.chunks_exact(rows)) {
-            *value = dot(column, column).sqrt();
-        }
+        squared_norms(w, values, rows);
+        values.iter_mut().for_each(|x| *x = x.sqrt());
         for i in 0..n {
             let largest = (i + 1..n).fold(i, |largest, k| if values[k] > values[largest] { k } else { largest });
             if largest != i {
@@ -64,11 +64,20 @@ impl Kernel for Jacobi<'_> {
     }
 }
 
-/// Makes columns `p < q` of `w` orthogonal; whether they were not.
 #[inline(always)]
-fn orthogonalise(w: &mut [f64], v: &mut [f64], (rows, n): (usize, usize), (p, q): (usize, usize)) -> bool {
+fn squared_norms(w: &[f64], squares: &mut [f64], rows: usize) {
+    for (square, column) in squares.iter_mut().zip(w.chunks_exact(rows)) {
+        *square = dot(column, column);
+    }
+}
+
+/// Makes columns `p < q` of `w` orthogonal; whether they were not. Their squared norms are kept up to date, which is good
+/// enough for the angle of the rotation.
+#[inline(always)]
+fn orthogonalise(w: &mut [f64], v: &mut [f64], squares: &mut [f64], rows: usize, (p, q): (usize, usize)) -> bool {
+    let n = squares.len();
     let (x, y) = two(w, rows, p, q);
-    let (xx, yy, xy) = (dot(x, x), dot(y, y), dot(x, y));
+    let (xx, yy, xy) = (squares[p].max(0.0), squares[q].max(0.0), dot(x, y));
     let limit = ORTHOGONAL * (xx.sqrt() * yy.sqrt());
     // Not `>`: NaNs end the sweeps.
     if xy.abs() <= limit || xy.is_nan() {
@@ -79,6 +88,7 @@ fn orthogonalise(w: &mut [f64], v: &mut [f64], (rows, n): (usize, usize), (p, q)
     let c = 1.0 / t.hypot(1.0);
     let s = c * t;
     rotate(x, y, c, s);
+    (squares[p], squares[q]) = (xx - t * xy, yy + t * xy);
     let (x, y) = two(v, n, p, q);
     rotate(x, y, c, s);
     true

@@ -1,6 +1,7 @@
 //! Systems of linear equations with a triangular matrix, in blocks of rows.
 
-use super::gemm::{Operand, Place, Target, gemm};
+use super::gemm::{Operand, TINY, Target, gemm};
+use super::vectors::{Aligned, add_scaled, copy};
 use crate::lanes::{Kernel, dispatch};
 
 /// Rows of a block.
@@ -39,6 +40,10 @@ pub(super) fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Ta
         return;
     }
     let (n, lower) = (target.rows, triangle.is_lower());
+    if n * n * target.columns <= TINY {
+        solve_tiny(t, triangle, b, target);
+        return;
+    }
     let blocks = n.div_ceil(BLOCK);
     for block in 0..blocks {
         let first = BLOCK * if lower { block } else { blocks - 1 - block };
@@ -52,6 +57,23 @@ pub(super) fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Ta
             dispatch(SolveBlock::<8> { t, triangle, b, rows });
         } else {
             dispatch(SolveBlock::<BLOCK> { t, triangle, b, rows });
+        }
+    }
+}
+
+/// The same for so few numbers that to prepare anything would take longer.
+fn solve_tiny(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
+    let n = target.rows;
+    for j in 0..target.columns {
+        let start = target.offset + j * target.stride;
+        for step in 0..n {
+            let q = if triangle.is_lower() { step } else { n - 1 - step };
+            if !triangle.is_unit() {
+                b[start + q] /= t.element(q, q, b);
+            }
+            for i in if triangle.is_lower() { q + 1..n } else { 0..q } {
+                b[start + i] -= b[start + q] * t.element(i, q, b);
+            }
         }
     }
 }
@@ -73,41 +95,34 @@ impl<const W: usize> Kernel for SolveBlock<'_, W> {
         let size = rows.rows;
         let lower = triangle.is_lower();
         // Columns of the block with a diagonal of 0, and the inverse of the diagonal: a step then needs no shorter vectors.
-        let mut block = [[0.0; W]; W];
+        // The solution is kept apart: to read a vector of which one element has just been written is slow.
+        let Aligned(block) = &mut Aligned([[0.0; W]; W]);
         let mut scale = [1.0; W];
-        {
-            let numbers = match t.place {
-                Place::Here => &*b,
-                Place::There(numbers) => numbers,
-            };
-            for q in 0..size {
-                for i in if lower { q + 1..size } else { 0..q } {
-                    block[q][i] = numbers[t.offset + i * t.row + q * t.column];
-                }
-                if !triangle.is_unit() {
-                    scale[q] = 1.0 / numbers[t.offset + q * (t.row + t.column)];
-                }
+        for q in 0..size {
+            for i in if lower { q + 1..size } else { 0..q } {
+                block[q][i] = t.element(i, q, b);
+            }
+            if !triangle.is_unit() {
+                scale[q] = 1.0 / t.element(q, q, b);
             }
         }
         for j in (0..rows.columns).step_by(SIDES) {
             let sides = SIDES.min(rows.columns - j);
-            let mut x = [[0.0; W]; SIDES];
+            let Aligned(x) = &mut Aligned([[0.0; W]; SIDES]);
+            let mut solution = [[0.0; W]; SIDES];
             let start = rows.offset + j * rows.stride;
             for (side, x) in x.iter_mut().enumerate().take(sides) {
-                x[..size].copy_from_slice(&b[start + side * rows.stride..][..size]);
+                copy(&mut x[..size], &b[start + side * rows.stride..][..size]);
             }
             for step in 0..size {
                 let q = if lower { step } else { size - 1 - step };
-                for x in &mut x {
-                    x[q] *= scale[q];
-                    let by = -x[q];
-                    for i in 0..W {
-                        x[i] = by.mul_add(block[q][i], x[i]);
-                    }
+                for side in 0..SIDES {
+                    solution[side][q] = x[side][q] * scale[q];
+                    add_scaled(&mut x[side], -solution[side][q], &block[q]);
                 }
             }
-            for (side, x) in x.iter().enumerate().take(sides) {
-                b[start + side * rows.stride..][..size].copy_from_slice(&x[..size]);
+            for (side, solution) in solution.iter().enumerate().take(sides) {
+                copy(&mut b[start + side * rows.stride..][..size], &solution[..size]);
             }
         }
     }

@@ -1,0 +1,219 @@
+//! Distributions with a location and a scale.
+
+use std::f64::consts::LN_2;
+
+use crust_math::lanes::scalar::{expm1, log, log1p, log1p_exp_with_slope};
+use crust_math::special::{LN_SQRT_TAU, digamma, lgamma_difference};
+
+use super::row::{Hoisted, LONGEST, all, each, factor, finite, number, ordinary, positive, reciprocal};
+use crate::machine::Rows;
+
+/// log π
+const LN_PI: f64 = 1.144_729_885_849_400_2;
+
+/// 1/σ, and log σ where that is wanted.
+struct Scale {
+    inverse: [f64; LONGEST],
+    log: [f64; LONGEST],
+}
+
+impl Scale {
+    fn new(sigma: &[f64], with_log: bool) -> Self {
+        let mut scale = Self { inverse: [0.0; LONGEST], log: [0.0; LONGEST] };
+        let mut hoisted = Hoisted::new(sigma);
+        hoisted.map(true, &mut scale.inverse, reciprocal);
+        hoisted.map(with_log, &mut scale.log, log);
+        scale
+    }
+}
+
+/// −½ z² − log σ − log √(2π), z = (y − μ)/σ
+pub fn normal(rows: &mut Rows) -> bool {
+    let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, number) && all(mu, finite) && all(sigma, positive)) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_sigma, ..] = rows.partials;
+    each!([y, mu, inverse, log], [constant], [value, d_y, d_mu, d_sigma], {
+        let z = (y - mu) * inverse;
+        let slope = z * inverse;
+        *value = -0.5 * z * z - constant - log;
+        *d_y = -slope;
+        *d_mu = slope;
+        *d_sigma = (z * z - 1.0) * inverse;
+    });
+    true
+}
+
+/// −½ y² − log √(2π)
+pub fn std_normal(rows: &mut Rows) -> bool {
+    let ([y, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(1) && all(y, number)) {
+        return false;
+    }
+    let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
+    let value = &mut *rows.value;
+    let [d_y, ..] = rows.partials;
+    each!([y], [constant], [value, d_y], {
+        *value = -0.5 * y * y - constant;
+        *d_y = -y;
+    });
+    true
+}
+
+/// −½ z² − log y − log σ − log √(2π), z = (log y − μ)/σ
+pub fn lognormal(rows: &mut Rows) -> bool {
+    let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, ordinary) && all(mu, finite) && all(sigma, ordinary)) {
+        return false;
+    }
+    let Scale { inverse, log: log_sigma } = &Scale::new(sigma, terms.keep(0b100));
+    let (mut log_y, mut inverse_y) = ([0.0; LONGEST], [0.0; LONGEST]);
+    let mut hoisted = Hoisted::new(y);
+    hoisted.map(true, &mut log_y, log);
+    hoisted.map(rows.wanted & 1 != 0, &mut inverse_y, reciprocal);
+    let jacobian = factor(terms.keep(0b001));
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_sigma, ..] = rows.partials;
+    each!([mu, inverse, log_sigma, log_y, inverse_y], [jacobian], [value, d_y, d_mu, d_sigma], {
+        let z = (log_y - mu) * inverse;
+        let slope = z * inverse;
+        // Stan keeps the constant in every mode.
+        *value = -LN_SQRT_TAU - 0.5 * z * z - log_sigma - jacobian * log_y;
+        *d_y = -(1.0 + slope) * inverse_y;
+        *d_mu = slope;
+        *d_sigma = (z * z - 1.0) * inverse;
+    });
+    true
+}
+
+/// −½(ν+1) log(1 + z²/ν) + log Γ(½(ν+1)) − log Γ(½ν) − ½ log(νπ) − log σ, z = (y − μ)/σ
+pub fn student_t(rows: &mut Rows) -> bool {
+    let ([y, nu, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    let fine = all(y, finite) && all(nu, ordinary) && all(mu, finite) && all(sigma, ordinary);
+    if !(terms.keep(0b1111) && fine) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b1000));
+    let (mut norm, mut psi, mut inverse_nu) = ([0.0; LONGEST], [0.0; LONGEST], [0.0; LONGEST]);
+    let mut hoisted = Hoisted::new(nu);
+    hoisted.map(terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
+    hoisted.map(rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
+    hoisted.map(true, &mut inverse_nu, reciprocal);
+    let constant = factor(terms.keep(0)) * 0.5 * LN_PI;
+    let value = &mut *rows.value;
+    let [d_y, d_nu, d_mu, d_sigma, ..] = rows.partials;
+    each!(
+        [y, nu, mu, inverse, log, norm, psi, inverse_nu],
+        [constant],
+        [value, d_y, d_nu, d_mu, d_sigma],
+        {
+            let z = (y - mu) * inverse;
+            let square = z * z;
+            let log_tail = log1p(square * inverse_nu);
+            // (ν + 1)/(ν + z²)
+            let weight = (nu + 1.0) / (nu + square);
+            let slope = weight * z * inverse;
+            let excess = weight * square - 1.0;
+            *value = norm - 0.5 * (nu + 1.0) * log_tail - constant - log;
+            *d_y = -slope;
+            *d_nu = 0.5 * (psi - log_tail + excess * inverse_nu);
+            *d_mu = slope;
+            *d_sigma = excess * inverse;
+        }
+    );
+    // The square overflows for very large z.
+    all(value, finite)
+}
+
+/// −log(1 + z²) − log σ − log π, z = (y − μ)/σ
+pub fn cauchy(rows: &mut Rows) -> bool {
+    let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let constant = factor(terms.keep(0)) * LN_PI;
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_sigma, ..] = rows.partials;
+    each!([y, mu, inverse, log], [constant], [value, d_y, d_mu, d_sigma], {
+        let z = (y - mu) * inverse;
+        let square = z * z;
+        let weight = inverse / (1.0 + square);
+        let slope = 2.0 * z * weight;
+        *value = -log1p(square) - constant - log;
+        *d_y = -slope;
+        *d_mu = slope;
+        *d_sigma = (square - 1.0) * weight;
+    });
+    // The square overflows for very large z.
+    all(value, finite)
+}
+
+/// −|y − μ|/σ − log σ − log 2
+pub fn double_exponential(rows: &mut Rows) -> bool {
+    let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let constant = factor(terms.keep(0)) * LN_2;
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_sigma, ..] = rows.partials;
+    each!([y, mu, inverse, log], [constant], [value, d_y, d_mu, d_sigma], {
+        let distance = (y - mu).abs() * inverse;
+        let slope = if distance == 0.0 { 0.0 } else { inverse.copysign(y - mu) };
+        *value = -distance - constant - log;
+        *d_y = -slope;
+        *d_mu = slope;
+        *d_sigma = (distance - 1.0) * inverse;
+    });
+    true
+}
+
+/// −|z| − 2 log(1 + exp(−|z|)) − log σ, z = (y − μ)/σ
+pub fn logistic(rows: &mut Rows) -> bool {
+    let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_sigma, ..] = rows.partials;
+    each!([y, mu, inverse, log], [], [value, d_y, d_mu, d_sigma], {
+        let z = (y - mu) * inverse;
+        let (softplus, tail) = log1p_exp_with_slope(-z.abs());
+        // 2F − 1
+        let centred = (1.0 - 2.0 * tail).copysign(z);
+        let slope = centred * inverse;
+        *value = -z.abs() - 2.0 * softplus - log;
+        *d_y = -slope;
+        *d_mu = slope;
+        *d_sigma = (z * centred - 1.0) * inverse;
+    });
+    all(value, finite)
+}
+
+/// −z − exp(−z) − log β, z = (y − μ)/β
+pub fn gumbel(rows: &mut Rows) -> bool {
+    let ([y, mu, beta, ..], terms) = (rows.arguments, rows.terms);
+    if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(beta, ordinary)) {
+        return false;
+    }
+    let Scale { inverse, log } = &Scale::new(beta, terms.keep(0b100));
+    let value = &mut *rows.value;
+    let [d_y, d_mu, d_beta, ..] = rows.partials;
+    each!([y, mu, inverse, log], [], [value, d_y, d_mu, d_beta], {
+        let z = (y - mu) * inverse;
+        let excess = expm1(-z);
+        let slope = -inverse * excess;
+        *value = -(z + (excess + 1.0)) - log;
+        *d_y = -slope;
+        *d_mu = slope;
+        *d_beta = slope * z - inverse;
+    });
+    all(value, finite)
+}
