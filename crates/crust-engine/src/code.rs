@@ -10,6 +10,7 @@ use crust_stan::span::Span;
 use crate::density::Density;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::random::Generator;
+use crate::solver::Solver;
 use crate::structure::Structure;
 
 /// A program, ready to be bound to data.
@@ -167,6 +168,8 @@ pub enum Kind {
     VectorTuple(Vec<VectorCall>, Vec<Node>),
     Sum(Box<Node>),
     LogSumExp(Box<Node>),
+    DotSelf(Box<Node>),
+    Mean(Box<Node>),
     Density(DensityCall),
     User { function: u32, arguments: Vec<Node>, propto: bool },
     Random(Generator, Vec<Node>),
@@ -206,6 +209,7 @@ pub struct HigherOrder {
 pub enum HigherOrderKind {
     ReduceSum,
     MapRect,
+    Solve(Solver),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

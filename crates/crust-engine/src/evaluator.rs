@@ -44,7 +44,7 @@ impl Default for Terms {
 /// Evaluates a model. It keeps its memory from one evaluation to the next.
 pub struct Evaluator {
     model: Arc<Model>,
-    machine: Machine,
+    pub(crate) machine: Machine,
     /// The most lanes that run together.
     width: usize,
     /// Why the last evaluation rejected points, by lane.

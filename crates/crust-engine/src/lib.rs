@@ -6,6 +6,7 @@
 mod code;
 mod density;
 mod evaluator;
+mod hidden_states;
 mod kernels;
 mod lower;
 mod machine;
@@ -13,8 +14,11 @@ mod memory;
 mod model;
 mod names;
 mod random;
+mod solver;
 mod structure;
+mod unconstrain;
 
 pub use evaluator::{Batch, Evaluator, Include, Quantities, Terms};
 pub use machine::Rejection;
 pub use model::{EngineError, Model, unsupported};
+pub use unconstrain::{ParameterShape, UnconstrainError, Values};

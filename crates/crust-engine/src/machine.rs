@@ -16,6 +16,7 @@ mod items;
 mod loops;
 mod parameters;
 mod random;
+mod solvers;
 mod statements;
 mod structure;
 mod tape;
@@ -143,6 +144,10 @@ pub struct Machine {
     depth: usize,
     /// Index lists that are not in use.
     picks: Vec<Vec<u32>>,
+    /// Evaluates functions of the program for solvers.
+    nested: Option<Box<Machine>>,
+    /// How many blocks were made that differ by lane but have no adjoint.
+    blind: usize,
 }
 
 /// Functions nested deeper than this are taken for endless.
@@ -189,6 +194,8 @@ impl Machine {
             constrained: Vec::new(),
             depth: 0,
             picks: Vec::new(),
+            nested: None,
+            blind: 0,
         }
     }
 
@@ -222,6 +229,7 @@ impl Machine {
     #[inline]
     pub(crate) fn allocate(&mut self, n: usize, flags: Flags) -> Run<Block> {
         let flags = if self.recording { flags } else { flags.without(Flags::GRADIENT) };
+        self.blind += usize::from(flags.has(Flags::LANES) && !flags.has(Flags::GRADIENT));
         Ok(self.arena.allocate(n, flags, self.width)?)
     }
 
@@ -320,13 +328,15 @@ pub(crate) struct Variable {
     pub value: Value,
     /// Which declaration it comes from.
     pub declared: u32,
+    /// Whether anybody has looked at its numbers since it was declared.
+    pub read: bool,
 }
 
 impl Variable {
-    const UNSET: Self = Self { value: Value::Unset, declared: u32::MAX };
+    const UNSET: Self = Self { value: Value::Unset, declared: u32::MAX, read: true };
 
     pub fn of(value: Value) -> Self {
-        Self { value, declared: u32::MAX }
+        Self { value, declared: u32::MAX, read: true }
     }
 }
 

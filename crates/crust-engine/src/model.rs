@@ -403,7 +403,9 @@ fn expression<'a>(node: &'a Node, visit: Visit<'a, '_>) {
         | Kind::Transpose(x)
         | Kind::Unary(_, x)
         | Kind::Sum(x)
-        | Kind::LogSumExp(x) => expression(x, visit),
+        | Kind::LogSumExp(x)
+        | Kind::DotSelf(x)
+        | Kind::Mean(x) => expression(x, visit),
         Kind::Arithmetic(_, pair)
         | Kind::Compare(_, pair)
         | Kind::IntDivide(pair)

@@ -1,7 +1,8 @@
 //! The command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// How far is your Bayesian inference from the true posterior?
@@ -22,6 +23,8 @@ pub enum Command {
     Density(Density),
     /// How long a program takes to compile, and one gradient at several batch widths
     Bench(Bench),
+    /// Draw from the posterior with NUTS, and say whether the draws can be trusted
+    Sample(Sample),
 }
 
 /// Options that every command takes.
@@ -93,6 +96,77 @@ pub struct Bench {
     /// The seed of the points, and of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct Sample {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON; may be left out if the program has none
+    pub data: Option<PathBuf>,
+    /// How many chains
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    pub chains: u32,
+    /// Iterations of warm-up in each chain
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub warmup: usize,
+    /// Draws after warm-up in each chain
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub draws: usize,
+    /// The seed of all random numbers: the same seed gives the same draws, with any number of threads
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// A JSON file with initial values of parameters, or the radius of random ones on the unconstrained scale
+    #[arg(long, value_name = "FILE|RADIUS", default_value = "2")]
+    pub init: String,
+    /// The acceptance rate that warm-up aims for, between 0 and 1
+    #[arg(long, default_value_t = 0.8)]
+    pub delta: f64,
+    /// The greatest depth of NUTS's trees: at most 2^N gradients for a draw
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=24))]
+    pub max_depth: u32,
+    /// What warm-up estimates of the covariance
+    #[arg(long, value_enum, default_value_t = MetricChoice::Diag)]
+    pub metric: MetricChoice,
+    /// Keep one of so many draws
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub thin: NonZero<usize>,
+    /// Write the draws of warm-up too
+    #[arg(long)]
+    pub save_warmup: bool,
+    /// How draws are made
+    #[arg(long, value_enum, default_value_t = MethodChoice::Nuts)]
+    pub method: MethodChoice,
+    /// A folder for the draws: `chain-1.csv` … as CmdStan writes them, and `draws.zarr`
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How many chains a thread evaluates together; the last digits of draws depend on it, speed does with many chains
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub lanes: NonZero<usize>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MetricChoice {
+    /// The variances
+    Diag,
+    /// The whole matrix
+    Dense,
+    /// Nothing: the identity
+    Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodChoice {
+    /// The No-U-Turn sampler
+    Nuts,
+    /// Hamiltonian Monte Carlo with trajectories of length 2π
+    Hmc,
 }
 
 impl Arguments {

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod density;
 mod program;
+mod sample;
 mod terminal;
 
 use arguments::{Arguments, Command};
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Command::Check(check) => check::run(check, &arguments.common),
         Command::Density(density) => density::run(density, &arguments.common),
         Command::Bench(bench) => bench::run(bench, &arguments.common),
+        Command::Sample(sample) => sample::run(sample, &arguments.common),
     };
     match outcome {
         Ok(outcome) => outcome.into(),

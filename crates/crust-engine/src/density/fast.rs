@@ -5,24 +5,49 @@
 //! the domain, for special cases within it, and where no term at all is wanted: these are left to the exact density.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(clippy::redundant_closure, reason = "the function itself would be called through a shim that is not inlined")]
 
+mod counts;
 mod location;
+mod positive;
 mod row;
 #[cfg(test)]
 mod tests;
 
 use crate::machine::RowKernel;
 
+macro_rules! kernels {
+    ($($module:ident::$name:ident),+ $(,)?) => {
+        &[$((stringify!($name), |rows| row::compiled(rows, #[inline(always)] |rows| $module::$name(rows)))),+]
+    };
+}
+
 /// The vectorised densities by name.
-const KERNELS: &[(&str, RowKernel)] = &[
-    ("normal", location::normal),
-    ("std_normal", location::std_normal),
-    ("lognormal", location::lognormal),
-    ("student_t", location::student_t),
-    ("cauchy", location::cauchy),
-    ("double_exponential", location::double_exponential),
-    ("logistic", location::logistic),
-    ("gumbel", location::gumbel),
+const KERNELS: &[(&str, RowKernel)] = kernels![
+    location::normal,
+    location::std_normal,
+    location::lognormal,
+    location::student_t,
+    location::cauchy,
+    location::double_exponential,
+    location::logistic,
+    location::gumbel,
+    positive::exponential,
+    positive::gamma,
+    positive::inv_gamma,
+    positive::chi_square,
+    positive::inv_chi_square,
+    positive::weibull,
+    positive::beta,
+    positive::uniform,
+    counts::bernoulli,
+    counts::bernoulli_logit,
+    counts::binomial,
+    counts::binomial_logit,
+    counts::poisson,
+    counts::poisson_log,
+    counts::neg_binomial_2,
+    counts::neg_binomial_2_log,
 ];
 
 /// The vectorised version of a density, by its name without suffix.

@@ -204,11 +204,7 @@ pub fn unassign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Blo
             if v.gradient() {
                 let target = Block { at: cast(at), n: 1, flags: x.flags };
                 let walk = Walk::new(1, width, [element(v, e, width), target]);
-                walk.rows(|[into, from]| {
-                    for j in 0..walk.inner {
-                        adjoints[into - base + if walk.unit[0] { j } else { 0 }] += adjoints[from - base + j];
-                    }
-                });
+                walk.rows(|[into, from]| hand_over(adjoints, from - base, into - base, walk.inner, walk.unit[0]));
             }
             match saved {
                 Some(saved) => {
@@ -231,10 +227,16 @@ pub fn assign_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v
     let shape = spread(x, index, v);
     let values = arena.values_mut();
     let v_strides = v.strides(width);
-    for_each_assigned(width, x, index, shape, |k, values: &mut [f64], at| {
-        let [e, t, l] = k;
-        values[at] = values[v.start() + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]];
-    }, values);
+    let assign = |item: Item, values: &mut [f64], at: usize| {
+        let from = item.of(v, v_strides);
+        if v_strides[2] == 1 {
+            values.copy_within(from..from + item.n, at);
+        } else {
+            let number = values[from];
+            values[at..at + item.n].fill(number);
+        }
+    };
+    for_each_assigned(width, x, index, shape, assign, values);
 }
 
 /// A block that stands for the elements that are assigned, with all axes.
@@ -242,12 +244,15 @@ fn spread(x: Block, index: Block, v: Block) -> Block {
     Block { at: 0, n: index.n, flags: x.flags.with(index.flags).with(v.flags) }
 }
 
+/// Calls `f` for each run of neighbouring items that are assigned: element, iteration, lane, how many lanes, and where they are
+/// in `x`.
+#[inline]
 fn for_each_assigned(
     width: Width,
     x: Block,
     index: Block,
     shape: Block,
-    mut f: impl FnMut([usize; 3], &mut [f64], usize),
+    mut f: impl FnMut(Item, &mut [f64], usize),
     values: &mut [f64],
 ) {
     let position = Position::new(x, width);
@@ -255,11 +260,32 @@ fn for_each_assigned(
     let (tile, lanes) = (if shape.tile() { width.tile } else { 1 }, if x.lanes() { width.lanes } else { 1 });
     for e in 0..index.count() {
         for t in 0..tile {
+            let at = index.start() + e * strides[0] + t * strides[1];
+            if strides[2] == 0 {
+                f(Item { e, t, l: 0, n: lanes }, values, position.row(values[at], t));
+                continue;
+            }
             for l in 0..lanes {
-                let i = values[index.start() + e * strides[0] + t * strides[1] + l * strides[2]];
-                f([e, t, l], values, position.row(i, t) + l * position.lane);
+                let i = values[at + l];
+                f(Item { e, t, l, n: 1 }, values, position.row(i, t) + l * position.lane);
             }
         }
+    }
+}
+
+/// A run of lanes of an element in an iteration.
+#[derive(Clone, Copy)]
+struct Item {
+    e: usize,
+    t: usize,
+    l: usize,
+    n: usize,
+}
+
+impl Item {
+    /// Where the item is in a block with these strides.
+    fn of(self, block: Block, strides: [usize; 3]) -> usize {
+        block.start() + self.e * strides[0] + self.t * strides[1] + self.l * strides[2]
     }
 }
 
@@ -275,12 +301,13 @@ pub fn save_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: 
         x,
         index,
         shape,
-        |_, values, at| {
-            values[to] = values[at];
+        |item, values, at| {
+            values.copy_within(at..at + item.n, to);
             if x.gradient() {
-                adjoints[to - base] = std::mem::take(&mut adjoints[at - base]);
+                adjoints.copy_within(at - base..at - base + item.n, to - base);
+                adjoints[at - base..at - base + item.n].fill(0.0);
             }
-            to += 1;
+            to += item.n;
         },
         values,
     );
@@ -300,19 +327,42 @@ pub fn unassign_varying(arena: &mut Arena, width: Width, x: Block, index: Block,
         x,
         index,
         shape,
-        |[e, t, l], values, at| {
+        |item, values, at| {
             if x.gradient() {
-                let old = if saved.is_some() { adjoints[from - base] } else { 0.0 };
-                let d = std::mem::replace(&mut adjoints[at - base], old);
+                let d = at - base;
                 if v.gradient() {
-                    adjoints[v.start() - base + e * v_strides[0] + t * v_strides[1] + l * v_strides[2]] += d;
+                    let to = item.of(v, v_strides) - base;
+                    hand_over(adjoints, d, to, item.n, v_strides[2] == 1);
+                }
+                if saved.is_some() {
+                    adjoints.copy_within(from - base..from - base + item.n, d);
+                } else {
+                    adjoints[d..d + item.n].fill(0.0);
                 }
             }
             if saved.is_some() {
-                values[at] = values[from];
-                from += 1;
+                values.copy_within(from..from + item.n, at);
+                from += item.n;
             }
         },
         values,
     );
+}
+
+/// Adds `n` numbers to others of the same slice, or their sum to one.
+fn hand_over(numbers: &mut [f64], from: usize, to: usize, n: usize, rows: bool) {
+    if !rows {
+        numbers[to] += numbers[from..from + n].iter().sum::<f64>();
+        return;
+    }
+    let (source, target) = if from < to {
+        let (low, high) = numbers.split_at_mut(to);
+        (&low[from..from + n], &mut high[..n])
+    } else {
+        let (low, high) = numbers.split_at_mut(from);
+        (&high[..n], &mut low[to..to + n])
+    };
+    for (to, d) in target.iter_mut().zip(source) {
+        *to += d;
+    }
 }

@@ -11,8 +11,10 @@ use crust_stan::types::Type;
 use super::Lowering;
 use crate::code::{DensityCall, HigherOrder, HigherOrderKind, Kind, Node, VectorCall};
 use crate::density::Density;
+use crate::hidden_states::HiddenStates;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::random::Generator;
+use crate::solver::Solver;
 use crate::structure::Structure;
 
 pub(super) fn unary(name: &str) -> Option<&'static Unary> {
@@ -28,7 +30,8 @@ fn ternary(name: &str) -> Option<&'static Ternary> {
 }
 
 pub fn vector_function(name: &str) -> Option<&'static dyn VectorFunction> {
-    [matrix::ALL, summaries::ALL, covariance::ALL].into_iter().flatten().copied().find(|f| f.name() == name)
+    let tables = [matrix::ALL, summaries::ALL, covariance::ALL, &[&HiddenStates]];
+    tables.into_iter().flatten().copied().find(|f| f.name() == name)
 }
 
 /// Functions that have another name, or whose name says the same as an operator.
@@ -53,7 +56,8 @@ impl Lowering<'_> {
             return self.lacking("the engine has no complex numbers", span).kind;
         }
         let suffix = Suffix::of(name);
-        if suffix.is_conditional() || name.ends_with("_glm") {
+        // `hmm_marginal` is a log density without the name of one.
+        if suffix.is_conditional() || vector_density(name).is_some() {
             return self.density(name, arguments, call.unnormalised, span);
         }
         if name.ends_with("_rng") {
@@ -105,6 +109,19 @@ impl Lowering<'_> {
             }
             ("dot_product", [a, b]) if *a == &Type::RowVector && *b == &Type::Vector => {
                 return Kind::Product(boxed(arguments));
+            }
+            ("dot_product", [a, b]) if *a == &Type::RowVector && *b == &Type::RowVector => {
+                let [a, b] = *boxed(arguments);
+                let varies = b.varies;
+                let b = Node { kind: Kind::Transpose(Box::new(b)), span, varies };
+                return Kind::Product(Box::new([a, b]));
+            }
+            ("dot_self", [_]) => return Kind::DotSelf(Box::new(arguments.remove(0))),
+            ("mean", [_]) => return Kind::Mean(Box::new(arguments.remove(0))),
+            ("squared_distance", [a, b]) if a == b => {
+                let varies = arguments[0].varies;
+                let kind = Kind::Arithmetic(Arithmetic::Subtract, boxed(arguments));
+                return Kind::DotSelf(Box::new(Node { kind, span, varies }));
             }
             ("pow", [_, _]) => {
                 let [a, b] = *boxed(arguments);
@@ -182,6 +199,7 @@ impl Lowering<'_> {
         let kind = match name {
             "reduce_sum" | "reduce_sum_static" => HigherOrderKind::ReduceSum,
             "map_rect" => HigherOrderKind::MapRect,
+            _ if let Some(solver) = Solver::named(name, call.arguments.len() - 1) => HigherOrderKind::Solve(solver),
             _ => return Some(self.lacking(format!("the engine has no `{name}`"), first.span).kind),
         };
         let Callee::User(function) = callee else {

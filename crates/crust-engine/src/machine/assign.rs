@@ -25,7 +25,7 @@ impl Machine {
                 Self::check_shape(old.shape, new.shape, span)?;
             }
             let value = self.own(value, mutable)?;
-            *self.slot_mut(slot) = Variable { value, ..variable };
+            *self.slot_mut(slot) = Variable { value, read: true, ..variable };
             return Ok(());
         }
         let mut home = Home::Slot(slot);
@@ -98,7 +98,7 @@ impl Machine {
         let picks = self.offsets(&mut selection);
         if !selection.varies() {
             let x = self.storage(home, view, value.block.flags)?;
-            let saved = self.save(picks.len(), x.flags, |this, saved| {
+            let saved = self.save(home, picks.len(), x.flags, |this, saved| {
                 gather::save(&mut this.arena, this.width, x, &picks, saved);
             })?;
             gather::assign(&mut self.arena, self.width, x, &picks, value.block);
@@ -119,7 +119,7 @@ impl Machine {
         }
         let x = self.storage(home, view, flags)?;
         let all = x.flags.with(index.flags).with(value.block.flags.without(Flags::GRADIENT));
-        let saved = self.save(index.count(), all, |this, saved| {
+        let saved = self.save(home, index.count(), all, |this, saved| {
             gather::save_varying(&mut this.arena, this.width, x, index, value.block, saved);
         })?;
         gather::assign_varying(&mut self.arena, self.width, x, index, value.block);
@@ -134,9 +134,16 @@ impl Machine {
         self.recording || self.transaction
     }
 
-    /// Room for what is going to be overwritten, filled by `copy`.
-    fn save(&mut self, n: usize, flags: Flags, copy: impl FnOnce(&mut Self, Block)) -> Run<Option<Block>> {
-        if !self.logging() {
+    /// Room for what is going to be overwritten, filled by `copy`. What nobody has seen need not be kept.
+    fn save(
+        &mut self,
+        home: Home,
+        n: usize,
+        flags: Flags,
+        copy: impl FnOnce(&mut Self, Block),
+    ) -> Run<Option<Block>> {
+        let seen = !matches!(home, Home::Slot(slot) if !self.variable(slot).read);
+        if !self.logging() || !seen {
             return Ok(None);
         }
         let saved = self.allocate(n, flags)?;

@@ -52,7 +52,7 @@ impl Machine {
             }
             None => self.unset(&[], declared, (mutable, id))?,
         };
-        *self.slot_mut(slot) = Variable { value, declared: id };
+        *self.slot_mut(slot) = Variable { value, declared: id, read: initial.is_some() };
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{DEEPEST, Machine, Run, Stop, Variable, fatal};
 use crate::code::{Comparison, Kind, Node, Varies};
+use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::{product, reduce};
 use crate::memory::{Block, Flags, Walk};
 
@@ -19,7 +20,12 @@ impl Machine {
         let view = match &node.kind {
             Kind::Literal(index) => self.literals[*index as usize],
             Kind::Variable { slot, mutable } => {
-                let shared = if *mutable { Flags::SHARED.with(Flags::MUTABLE) } else { Flags::SHARED };
+                let shared = if *mutable {
+                    self.slot_mut(*slot).read = true;
+                    Flags::SHARED.with(Flags::MUTABLE)
+                } else {
+                    Flags::SHARED
+                };
                 return match self.variable(*slot).value {
                     Value::Numbers(view) => Ok(Value::Numbers(View {
                         block: Block { flags: view.block.flags.with(shared), ..view.block },
@@ -144,6 +150,19 @@ impl Machine {
             Kind::LogSumExp(x) => {
                 let x = self.numbers(x)?;
                 self.log_sum_exp(x)
+            }
+            Kind::DotSelf(x) => {
+                let x = self.numbers(x)?;
+                let n = x.block.count();
+                let (row, column) = (View { shape: Shape::row_vector(n), ..x }, View { shape: Shape::vector(n), ..x });
+                self.product(row, column, span)
+            }
+            Kind::Mean(x) => {
+                let x = self.numbers(x)?;
+                let sum = self.sum(x)?;
+                #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+                let n = self.number(x.block.count() as f64)?;
+                self.arithmetic(Arithmetic::Divide, sum, n, span)
             }
             Kind::Structure(structure, arguments) => self.structure(*structure, arguments, span),
             Kind::Vector(function, arguments) => {

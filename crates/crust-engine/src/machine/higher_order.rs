@@ -18,6 +18,7 @@ impl Machine {
         match call.kind {
             HigherOrderKind::ReduceSum => self.reduce_sum(call, &values, varies, span),
             HigherOrderKind::MapRect => self.map_rect(call, &values, varies, span),
+            HigherOrderKind::Solve(solver) => self.solve(call, solver, &values, span),
         }
     }
 

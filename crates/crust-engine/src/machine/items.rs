@@ -23,18 +23,18 @@ pub struct ItemsEntry {
 
 /// The items of a call: iterations and lanes, of those axes that some argument varies over.
 #[derive(Clone, Copy)]
-struct Items {
-    tile: usize,
-    lanes: usize,
+pub(super) struct Items {
+    pub(super) tile: usize,
+    pub(super) lanes: usize,
 }
 
 impl Items {
-    fn of(flags: Flags, width: Width) -> Self {
+    pub(super) fn of(flags: Flags, width: Width) -> Self {
         let along = |axis: Flags, n: usize| if flags.has(axis) { n } else { 1 };
         Self { tile: along(Flags::TILE, width.tile), lanes: along(Flags::LANES, width.lanes) }
     }
 
-    fn each(self) -> impl Iterator<Item = (usize, usize)> {
+    pub(super) fn each(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.tile).flat_map(move |t| (0..self.lanes).map(move |l| (t, l)))
     }
 }
@@ -44,7 +44,7 @@ fn direct(block: Block, width: Width) -> bool {
     block.item_len(width) == 1
 }
 
-fn gather(values: &[f64], block: Block, width: Width, (t, l): (usize, usize), out: &mut [f64]) {
+pub(super) fn gather(values: &[f64], block: Block, width: Width, (t, l): (usize, usize), out: &mut [f64]) {
     let [_, tile, lane] = block.strides(width);
     let step = block.item_len(width);
     let mut at = block.start() + t * tile + l * lane;
@@ -55,7 +55,7 @@ fn gather(values: &[f64], block: Block, width: Width, (t, l): (usize, usize), ou
 }
 
 /// Positions of the numbers of an item.
-fn positions(block: Block, width: Width, (t, l): (usize, usize)) -> impl Iterator<Item = usize> {
+pub(super) fn positions(block: Block, width: Width, (t, l): (usize, usize)) -> impl Iterator<Item = usize> {
     let [_, tile, lane] = block.strides(width);
     let step = block.item_len(width);
     let start = block.start() + t * tile + l * lane;

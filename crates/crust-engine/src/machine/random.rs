@@ -103,3 +103,6 @@ impl Machine {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,9 +2,9 @@
 
 use crust_math::functions::elementwise::Unary;
 
-use super::Machine;
 use super::items::ItemsEntry;
 use super::value::View;
+use super::{Machine, solvers};
 use crate::kernels::arithmetic::{self, Arithmetic};
 use crate::kernels::product::{self, Sizes};
 use crate::kernels::{gather, reduce};
@@ -29,6 +29,8 @@ pub enum Entry {
     Spread { x: Block, y: Block },
     /// `x̄ += ȳ·p`, where `p` is a saved derivative.
     Partial { x: Block, partial: Block, y: Block },
+    /// `x̄ += Jᵀ·ȳ`, where `J` are saved derivatives: of each element of `y` by all of `x`.
+    Jacobian { x: Block, y: Block, partials: Block },
     Gather { x: Block, index: List, y: Block },
     GatherVarying { x: Block, index: Block, y: Block },
     /// `v` was assigned to elements of `x`; the old values are in `saved`.
@@ -74,6 +76,15 @@ impl Tape {
         self.entries.truncate(mark.entries);
         self.indices.truncate(mark.indices);
         self.operands.truncate(mark.operands);
+    }
+
+    /// What was done since `mark`.
+    pub fn since(&self, mark: Mark) -> &[Entry] {
+        &self.entries[mark.entries..]
+    }
+
+    pub fn picks(&self, list: List) -> &[u32] {
+        &self.indices[list.first as usize..(list.first + list.len) as usize]
     }
 
     #[inline]
@@ -156,6 +167,7 @@ impl Machine {
             Entry::Sum { x, y } => reduce::sum_reverse(arena, width, x, y),
             Entry::Spread { x, y } => arithmetic::pull_same(arena, width, y, x),
             Entry::Partial { x, partial, y } => arithmetic::pull_partial(arena, width, y, x, partial),
+            Entry::Jacobian { x, y, partials } => solvers::pull_jacobian(arena, width, x, y, partials),
             Entry::Gather { x, index, y } => {
                 let list = &self.tape.indices[index.first as usize..(index.first + index.len) as usize];
                 gather::reverse(arena, width, x, list, y);

@@ -13,9 +13,11 @@ pub struct Container {
     pub name: &'static str,
     pub arity: usize,
     pub extent: Extent,
-    /// Fills a value of that extent, for arguments whose sizes fit. An error rejects the lane.
-    pub draw: fn(&mut Stream, &[&[f64]], &mut [f64]) -> Draw<()>,
+    pub draw: Fill,
 }
+
+/// Fills a value of the right extent, for arguments whose sizes fit. An error rejects the lane.
+type Fill = fn(&mut Stream, &[&[f64]], &mut [f64]) -> Draw<()>;
 
 /// What the shape of a draw depends on.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +79,6 @@ pub static ALL: &[Container] = &[
     by_shapes("wishart_rng", 2, square_extent, |s, x, out| s.wishart(x[0][0], x[1], out)),
     by_shapes("wishart_cholesky_rng", 2, square_extent, |s, x, out| s.wishart_cholesky(x[0][0], x[1], out)),
 ];
-
-type Fill = fn(&mut Stream, &[&[f64]], &mut [f64]) -> Draw<()>;
 
 const fn by_shapes(
     name: &'static str,

@@ -22,13 +22,13 @@ data {
 parameters {
   real mu;
   real<lower=0> sigma;
-  real<lower=mu> upper;
+  real<lower=mu> limit;
   vector<lower=0>[2] theta;
 }
 transformed parameters {
-  real whole = integrate_1d(integrand, negative_infinity(), positive_infinity(), {mu, sigma}, rep_array(0.0, 0), {2});
-  real part = integrate_1d(integrand, mu, upper, {mu, sigma}, rep_array(0.0, 0), {0}, 1e-10);
-  real half = integrate_1d(integrand, upper, positive_infinity(), {mu, sigma}, rep_array(0.0, 0), {1});
+  real whole = integrate_1d(integrand, negative_infinity(), positive_infinity(), {mu, sigma}, rep_array(0.0, 0), {0});
+  real part = integrate_1d(integrand, mu, limit, {mu, sigma}, rep_array(0.0, 0), {0}, 1e-10);
+  real half = integrate_1d(integrand, limit, positive_infinity(), {mu, sigma}, rep_array(0.0, 0), {1});
   real interval = integrate_1d(beta_kernel, 0, 1, {theta[1] + 1, theta[2] + 1}, rep_array(0.0, 0), {0});
   vector[2] root = algebra_solver(equations, [1.0, 1.0]', theta, {0.5}, {0});
   vector[2] same = algebra_solver_newton(equations, root + 0.1, theta, {0.5}, {0}, 1e-6, 1e-12, 300);
@@ -39,7 +39,7 @@ model {
   mu ~ normal(0, 1);
   sigma ~ lognormal(0, 0.5);
   theta ~ exponential(1);
-  upper ~ normal(2, 1);
+  limit ~ normal(2, 1);
   y ~ normal(whole, 2);
   y ~ normal(part + 2 * half, 2);
   y ~ normal(10 * interval, 2);

@@ -1,8 +1,8 @@
 // One compartment with absorption of first order and elimination after Michaelis and Menten, for several subjects.
 functions {
-  vector elimination(real t, vector y, tuple(real, real) saturation, real k_a, real dose) {
+  vector elimination(real t, vector y, real v_m, real k_m, real k_a, real dose) {
     real absorbed = t > 0 ? dose * exp(-k_a * t) * k_a : 0;
-    return [-saturation.1 * y[1] / (saturation.2 + y[1]) + absorbed]';
+    return [-v_m * y[1] / (k_m + y[1]) + absorbed]';
   }
 }
 data {
@@ -24,7 +24,7 @@ model {
   v_m ~ cauchy(0, 1);
   sigma ~ cauchy(0, 1);
   for (s in 1 : S) {
-    array[N] vector[1] mu = ode_bdf_tol(elimination, [0.0]', 0.0, times, 1e-8, 1e-8, 1000, (v_m, k_m), k_a, dose[s]);
+    array[N] vector[1] mu = ode_bdf_tol(elimination, [0.0]', 0.0, times, 1e-8, 1e-8, 1000, v_m, k_m, k_a, dose[s]);
     for (n in 1 : N) {
       concentration[s, n] ~ lognormal(log(mu[n, 1]), sigma);
     }

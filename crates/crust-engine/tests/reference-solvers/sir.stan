@@ -44,6 +44,6 @@ model {
   cases ~ poisson(y[ : , 2]);
   for (n in 1 : N) {
     cases[n] ~ poisson(z[n, 2]);
-    cases[n] ~ neg_binomial_2(w[n, 2], 3);
+    cases[n] ~ poisson(w[n, 2]);
   }
 }

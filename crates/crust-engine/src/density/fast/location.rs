@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use crust_math::lanes::scalar::{expm1, log, log1p, log1p_exp_with_slope};
 use crust_math::special::{LN_SQRT_TAU, digamma, lgamma_difference};
 
-use super::row::{Hoisted, LONGEST, all, each, factor, finite, number, ordinary, positive, reciprocal};
+use super::row::{Hoisted, Space, all, each, factor, finite, number, ordinary, positive, reciprocal};
 use crate::machine::Rows;
 
 /// log π
@@ -13,27 +13,41 @@ const LN_PI: f64 = 1.144_729_885_849_400_2;
 
 /// 1/σ, and log σ where that is wanted.
 struct Scale {
-    inverse: [f64; LONGEST],
-    log: [f64; LONGEST],
+    inverse: Space,
+    log: Space,
 }
 
 impl Scale {
-    fn new(sigma: &[f64], with_log: bool) -> Self {
-        let mut scale = Self { inverse: [0.0; LONGEST], log: [0.0; LONGEST] };
+    const EMPTY: Self = Self { inverse: Space::EMPTY, log: Space::EMPTY };
+
+    #[inline(always)]
+    fn fill(&mut self, sigma: &[f64], with_log: bool) {
         let mut hoisted = Hoisted::new(sigma);
-        hoisted.map(true, &mut scale.inverse, reciprocal);
-        hoisted.map(with_log, &mut scale.log, log);
-        scale
+        hoisted.map(
+            true,
+            &mut self.inverse,
+            #[inline(always)]
+            |x| reciprocal(x),
+        );
+        hoisted.map(
+            with_log,
+            &mut self.log,
+            #[inline(always)]
+            |x| log(x),
+        );
     }
 }
 
 /// −½ z² − log σ − log √(2π), z = (y − μ)/σ
+#[inline(always)]
 pub fn normal(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, number) && all(mu, finite) && all(sigma, positive)) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b100));
+    let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
@@ -49,6 +63,7 @@ pub fn normal(rows: &mut Rows) -> bool {
 }
 
 /// −½ y² − log √(2π)
+#[inline(always)]
 pub fn std_normal(rows: &mut Rows) -> bool {
     let ([y, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(1) && all(y, number)) {
@@ -65,16 +80,29 @@ pub fn std_normal(rows: &mut Rows) -> bool {
 }
 
 /// −½ z² − log y − log σ − log √(2π), z = (log y − μ)/σ
+#[inline(always)]
 pub fn lognormal(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, ordinary) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let Scale { inverse, log: log_sigma } = &Scale::new(sigma, terms.keep(0b100));
-    let (mut log_y, mut inverse_y) = ([0.0; LONGEST], [0.0; LONGEST]);
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b100));
+    let Scale { inverse, log: log_sigma } = &scale;
+    let (mut log_y, mut inverse_y) = (Space::EMPTY, Space::EMPTY);
     let mut hoisted = Hoisted::new(y);
-    hoisted.map(true, &mut log_y, log);
-    hoisted.map(rows.wanted & 1 != 0, &mut inverse_y, reciprocal);
+    hoisted.map(
+        true,
+        &mut log_y,
+        #[inline(always)]
+        |x| log(x),
+    );
+    hoisted.map(
+        rows.wanted & 1 != 0,
+        &mut inverse_y,
+        #[inline(always)]
+        |x| reciprocal(x),
+    );
     let jacobian = factor(terms.keep(0b001));
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
@@ -91,51 +119,57 @@ pub fn lognormal(rows: &mut Rows) -> bool {
 }
 
 /// −½(ν+1) log(1 + z²/ν) + log Γ(½(ν+1)) − log Γ(½ν) − ½ log(νπ) − log σ, z = (y − μ)/σ
+#[inline(always)]
 pub fn student_t(rows: &mut Rows) -> bool {
     let ([y, nu, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     let fine = all(y, finite) && all(nu, ordinary) && all(mu, finite) && all(sigma, ordinary);
     if !(terms.keep(0b1111) && fine) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b1000));
-    let (mut norm, mut psi, mut inverse_nu) = ([0.0; LONGEST], [0.0; LONGEST], [0.0; LONGEST]);
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b1000));
+    let Scale { inverse, log } = &scale;
+    let (mut norm, mut psi, mut inverse_nu) = (Space::EMPTY, Space::EMPTY, Space::EMPTY);
     let mut hoisted = Hoisted::new(nu);
     hoisted.map(terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
     hoisted.map(rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
-    hoisted.map(true, &mut inverse_nu, reciprocal);
+    hoisted.map(
+        true,
+        &mut inverse_nu,
+        #[inline(always)]
+        |x| reciprocal(x),
+    );
     let constant = factor(terms.keep(0)) * 0.5 * LN_PI;
     let value = &mut *rows.value;
     let [d_y, d_nu, d_mu, d_sigma, ..] = rows.partials;
-    each!(
-        [y, nu, mu, inverse, log, norm, psi, inverse_nu],
-        [constant],
-        [value, d_y, d_nu, d_mu, d_sigma],
-        {
-            let z = (y - mu) * inverse;
-            let square = z * z;
-            let log_tail = log1p(square * inverse_nu);
-            // (ν + 1)/(ν + z²)
-            let weight = (nu + 1.0) / (nu + square);
-            let slope = weight * z * inverse;
-            let excess = weight * square - 1.0;
-            *value = norm - 0.5 * (nu + 1.0) * log_tail - constant - log;
-            *d_y = -slope;
-            *d_nu = 0.5 * (psi - log_tail + excess * inverse_nu);
-            *d_mu = slope;
-            *d_sigma = excess * inverse;
-        }
-    );
+    each!([y, nu, mu, inverse, log, norm, psi, inverse_nu], [constant], [value, d_y, d_nu, d_mu, d_sigma], {
+        let z = (y - mu) * inverse;
+        let square = z * z;
+        let log_tail = log1p(square * inverse_nu);
+        // (ν + 1)/(ν + z²)
+        let weight = (nu + 1.0) / (nu + square);
+        let slope = weight * z * inverse;
+        let excess = weight * square - 1.0;
+        *value = norm - 0.5 * (nu + 1.0) * log_tail - constant - log;
+        *d_y = -slope;
+        *d_nu = 0.5 * (psi - log_tail + excess * inverse_nu);
+        *d_mu = slope;
+        *d_sigma = excess * inverse;
+    });
     // The square overflows for very large z.
     all(value, finite)
 }
 
 /// −log(1 + z²) − log σ − log π, z = (y − μ)/σ
+#[inline(always)]
 pub fn cauchy(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b100));
+    let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_PI;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
@@ -154,12 +188,15 @@ pub fn cauchy(rows: &mut Rows) -> bool {
 }
 
 /// −|y − μ|/σ − log σ − log 2
+#[inline(always)]
 pub fn double_exponential(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b100));
+    let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_2;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
@@ -175,12 +212,15 @@ pub fn double_exponential(rows: &mut Rows) -> bool {
 }
 
 /// −|z| − 2 log(1 + exp(−|z|)) − log σ, z = (y − μ)/σ
+#[inline(always)]
 pub fn logistic(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(sigma, terms.keep(0b100));
+    let mut scale = Scale::EMPTY;
+    scale.fill(sigma, terms.keep(0b100));
+    let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
     each!([y, mu, inverse, log], [], [value, d_y, d_mu, d_sigma], {
@@ -198,12 +238,15 @@ pub fn logistic(rows: &mut Rows) -> bool {
 }
 
 /// −z − exp(−z) − log β, z = (y − μ)/β
+#[inline(always)]
 pub fn gumbel(rows: &mut Rows) -> bool {
     let ([y, mu, beta, ..], terms) = (rows.arguments, rows.terms);
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(beta, ordinary)) {
         return false;
     }
-    let Scale { inverse, log } = &Scale::new(beta, terms.keep(0b100));
+    let mut scale = Scale::EMPTY;
+    scale.fill(beta, terms.keep(0b100));
+    let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_beta, ..] = rows.partials;
     each!([y, mu, inverse, log], [], [value, d_y, d_mu, d_beta], {

@@ -1,13 +1,60 @@
 //! Loops over rows, compiled for the instruction set of the processor, and functions that are computed only once where a row
 //! repeats itself.
 
+use std::ops::{Deref, DerefMut};
+
 use crust_math::lanes::{Kernel, dispatch};
+
+use crate::machine::Rows;
+
+/// A density for a row, to be compiled for each instruction set; it and all that it calls is inlined.
+struct Compiled<'a, 'r, F> {
+    rows: &'a mut Rows<'r>,
+    density: F,
+}
+
+impl<F: FnOnce(&mut Rows) -> bool> Kernel for Compiled<'_, '_, F> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        (self.density)(self.rows)
+    }
+}
+
+/// Runs a density for a row on the fastest instruction set.
+#[inline]
+pub fn compiled(rows: &mut Rows, density: impl FnOnce(&mut Rows) -> bool) -> bool {
+    dispatch(Compiled { rows, density })
+}
 
 /// The longest row.
 pub const LONGEST: usize = 256;
 
-/// Space for a function of the items of a row.
-pub type Space = [f64; LONGEST];
+/// Space for a function of the items of a row, on cache lines of its own.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Space([f64; LONGEST]);
+
+impl Space {
+    pub const EMPTY: Self = Self([0.0; LONGEST]);
+}
+
+impl Deref for Space {
+    type Target = [f64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[f64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Space {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.0
+    }
+}
 
 /// How a row repeats itself: a parameter comes again after all lanes, data is the same in all lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +72,7 @@ const SHORTEST_RUN: usize = 4;
 
 impl Pattern {
     /// The pattern of a row that is not empty.
+    #[inline(always)]
     pub fn of(x: &[f64]) -> Self {
         let head = x[0].to_bits();
         if x.len() == 1 {
@@ -32,7 +80,7 @@ impl Pattern {
         }
         let half = &x[1..=x.len() / 2];
         match half.iter().position(|x| x.to_bits() == head) {
-            Some(before) if dispatch(Equal { a: &x[before + 1..], b: x }) => Self::Period(before + 1),
+            Some(before) if equal(&x[before + 1..], x) => Self::Period(before + 1),
             Some(0) => Self::runs(x),
             // The first run may be what the chunk before has left over.
             _ if x.len() > SHORTEST_RUN && x[1].to_bits() == x[2].to_bits() => Self::runs(x),
@@ -40,138 +88,135 @@ impl Pattern {
         }
     }
 
+    #[inline(never)]
     fn runs(x: &[f64]) -> Self {
         let run = |x: &[f64]| x.iter().position(|&y| y.to_bits() != x[0].to_bits()).unwrap_or(x.len());
         let first = run(x);
         let rest = run(&x[first..]);
-        let whole = first + rest < x.len();
-        let fine = rest >= SHORTEST_RUN.max(if whole { first } else { 0 })
+        let fine = rest >= SHORTEST_RUN
             && x[first..].chunks(rest).all(|part| part.iter().all(|y| y.to_bits() == part[0].to_bits()));
         if fine { Self::Runs { first, rest } } else { Self::Free }
     }
-
-    /// Computes `out = f(x)` for a row with this pattern.
-    #[inline]
-    pub fn map(self, x: &[f64], out: &mut Space, f: impl Fn(f64) -> f64) {
-        match self {
-            Self::Period(1) => out[..x.len()].fill(f(x[0])),
-            Self::Period(p) => {
-                dispatch(Map { x: &x[..p], out: &mut out[..p], f });
-                let mut done = p;
-                while done < x.len() {
-                    let more = done.min(x.len() - done);
-                    out.copy_within(..more, done);
-                    done += more;
-                }
-            }
-            Self::Runs { first, rest } => {
-                let (mut heads, mut results) = ([0.0; LONGEST], [0.0; LONGEST]);
-                heads[0] = x[0];
-                let mut n = 1;
-                for (head, part) in heads[1..].iter_mut().zip(x[first..].chunks(rest)) {
-                    *head = part[0];
-                    n += 1;
-                }
-                dispatch(Map { x: &heads[..n], out: &mut results[..n], f });
-                out[..first].fill(results[0]);
-                for (part, result) in out[first..x.len()].chunks_mut(rest).zip(&results[1..]) {
-                    part.fill(*result);
-                }
-            }
-            Self::Free => dispatch(Map { x, out: &mut out[..x.len()], f }),
-        }
-    }
 }
 
-/// A row with its pattern, which is looked for only once and only where it is of use.
+/// A row whose functions are computed only as often as it has different items.
 pub struct Hoisted<'a> {
     x: &'a [f64],
+    /// Looked for only where it is of use.
     pattern: Option<Pattern>,
+    /// One item of each run.
+    heads: [f64; LONGEST / SHORTEST_RUN + 2],
+    runs: usize,
 }
 
 impl<'a> Hoisted<'a> {
+    #[inline(always)]
     pub fn new(x: &'a [f64]) -> Self {
-        Self { x, pattern: None }
+        Self { x, pattern: None, heads: [0.0; LONGEST / SHORTEST_RUN + 2], runs: 0 }
+    }
+
+    #[inline(always)]
+    fn look(&mut self) -> Pattern {
+        if let Some(pattern) = self.pattern {
+            return pattern;
+        }
+        let pattern = Pattern::of(self.x);
+        if let Pattern::Runs { first, rest } = pattern {
+            self.heads[0] = self.x[0];
+            self.runs = 1;
+            for (head, part) in self.heads[1..].iter_mut().zip(self.x[first..].chunks(rest)) {
+                *head = part[0];
+                self.runs += 1;
+            }
+        }
+        self.pattern = Some(pattern);
+        pattern
     }
 
     /// `out = f(x)`, if that is needed; otherwise `out` is left as it is.
-    #[inline]
+    #[inline(always)]
     pub fn map(&mut self, needed: bool, out: &mut Space, f: impl Fn(f64) -> f64) {
-        if needed {
-            self.pattern.get_or_insert_with(|| Pattern::of(self.x)).map(self.x, out, f);
+        if !needed {
+            return;
         }
+        let pattern = self.look();
+        let different = match pattern {
+            Pattern::Period(p) => &self.x[..p],
+            Pattern::Runs { .. } => &self.heads[..self.runs],
+            Pattern::Free => self.x,
+        };
+        map(different, &mut out[..different.len()], f);
+        spread(pattern, self.runs, &mut out[..self.x.len()]);
     }
 }
 
-struct Map<'a, F> {
-    x: &'a [f64],
-    out: &'a mut [f64],
-    f: F,
-}
-
-impl<F: Fn(f64) -> f64> Kernel for Map<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        map(self.x, self.out, self.f);
+/// Puts the results, which lie at the beginning, where the items are that they belong to.
+#[inline(always)]
+fn spread(pattern: Pattern, runs: usize, out: &mut [f64]) {
+    match pattern {
+        Pattern::Period(1) => fill(out, out[0]),
+        Pattern::Period(p) => {
+            let mut done = p;
+            while done < out.len() {
+                let more = done.min(out.len() - done);
+                out.copy_within(..more, done);
+                done += more;
+            }
+        }
+        Pattern::Runs { first, rest } => {
+            // From behind: a result never lies behind the run that it belongs to.
+            let mut end = out.len();
+            for run in (1..runs).rev() {
+                let start = first + (run - 1) * rest;
+                let result = out[run];
+                fill(&mut out[start..end], result);
+                end = start;
+            }
+            let result = out[0];
+            fill(&mut out[..first], result);
+        }
+        Pattern::Free => {}
     }
 }
 
 // Slices that are arguments of a function of their own are known not to overlap.
 #[inline(always)]
-fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = f(x);
+pub fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
+    let n = x.len().min(out.len());
+    let (x, out) = (&x[..n], &mut out[..n]);
+    for i in 0..n {
+        out[i] = f(x[i]);
     }
 }
 
 /// Whether two rows have the same bits, as far as the shorter one goes.
-struct Equal<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-}
-
-impl Kernel for Equal<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        let n = self.a.len().min(self.b.len());
-        let (a, b) = (&self.a[..n], &self.b[..n]);
-        // Stops at the first difference, but only looks now and then.
-        for (a, b) in a.chunks(32).zip(b.chunks(32)) {
-            let difference = a.iter().zip(b).fold(0, #[inline(always)] |d, (a, b)| d | (a.to_bits() ^ b.to_bits()));
-            if difference != 0 {
-                return false;
-            }
-        }
-        true
+#[inline(always)]
+fn equal(a: &[f64], b: &[f64]) -> bool {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[..n], &b[..n]);
+    let mut difference = 0;
+    for i in 0..n {
+        difference |= a[i].to_bits() ^ b[i].to_bits();
     }
+    difference == 0
 }
 
-struct All<'a, F> {
-    x: &'a [f64],
-    f: F,
-}
-
-impl<F: Fn(f64) -> bool> Kernel for All<'_, F> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run(self) -> bool {
-        let mut bad = 0_u64;
-        for &x in self.x {
-            bad |= u64::from(!(self.f)(x));
-        }
-        bad == 0
+/// Sets all items; compiled for the instruction set of the caller, which the function of the standard library is not.
+#[inline(always)]
+fn fill(out: &mut [f64], x: f64) {
+    for out in out {
+        *out = x;
     }
 }
 
 /// Whether `f` holds for all items of a row.
-#[inline]
+#[inline(always)]
 pub fn all(x: &[f64], f: impl Fn(f64) -> bool) -> bool {
-    dispatch(All { x, f })
+    let mut bad = 0_u64;
+    for &x in x {
+        bad |= u64::from(!f(x));
+    }
+    bad == 0
 }
 
 #[inline(always)]
@@ -206,7 +251,7 @@ pub fn reciprocal(x: f64) -> f64 {
 }
 
 /// 1 for a term that is kept, 0 for one that is dropped.
-#[inline]
+#[inline(always)]
 pub fn factor(keep: bool) -> f64 {
     f64::from(u8::from(keep))
 }
@@ -215,22 +260,6 @@ pub fn factor(keep: bool) -> f64 {
 /// the body the names stand for the items; those that are written are references.
 macro_rules! each {
     ([$($x:ident),+ $(,)?], [$($c:ident),* $(,)?], [$($y:ident),+ $(,)?], $body:block) => {{
-        struct Job<'a> {
-            n: usize,
-            $($x: &'a [f64],)+
-            $($c: f64,)*
-            $($y: &'a mut [f64],)+
-        }
-
-        impl crust_math::lanes::Kernel for Job<'_> {
-            type Output = ();
-
-            #[inline(always)]
-            fn run(self) {
-                items(self.n, $(self.$x,)+ $(self.$c,)* $(self.$y,)+);
-            }
-        }
-
         // Slices that are arguments of a function of their own are known not to overlap.
         #[inline(always)]
         #[allow(clippy::too_many_arguments, reason = "as many as there are rows")]
@@ -244,10 +273,10 @@ macro_rules! each {
             }
         }
 
-        let n = each!(@first $($y),+).len();
-        crust_math::lanes::dispatch(Job { n, $($x: &$x[..n],)+ $($c,)* $($y: &mut $y[..n],)+ });
+        // As long as the shortest: the space for functions is always the longest.
+        let n = [$($x.len(),)+ $($y.len()),+].into_iter().fold(usize::MAX, usize::min);
+        items(n, $(&$x[..n],)+ $($c,)* $(&mut $y[..n],)+);
     }};
-    (@first $first:ident $(, $rest:ident)*) => { $first };
 }
 
 pub(super) use each;

@@ -1,0 +1,402 @@
+//! Calls of a function of the program from inside a solver, for one item, by a machine of its own.
+//!
+//! All derivatives come from one run forward and one back: the machine has a lane for each output, all lanes hold the same numbers,
+//! and the adjoint of output i is 1 in lane i. The adjoint of an input in lane i is then the derivative of output i by it, and
+//! what lies in memory is the Jacobian, column by column.
+
+use crust_math::functions::Shape;
+use crust_math::solvers::SolverError;
+use crust_stan::span::Span;
+use smallvec::SmallVec;
+
+use crate::machine::value::{Value, View};
+use crate::machine::{Machine, Mark, Run, Stop, Wanted, fatal};
+use super::trace::Trace;
+use crate::memory::{Block, Flags, Width};
+
+const WITH_GRADIENT: Wanted = Wanted { propto: false, jacobian: false, gradient: true };
+
+/// Room to begin with.
+const FIRST_ROOM: usize = 1 << 12;
+
+/// An argument of the function.
+#[derive(Clone, Copy)]
+pub struct Input {
+    pub shape: Shape,
+    /// Whether derivatives by it are wanted.
+    pub differentiated: bool,
+}
+
+/// Where the machine keeps an argument.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// One number for each element.
+    plain: Block,
+    /// As many as there are lanes, with adjoints; none where it does not matter what depends on it.
+    lifted: Option<Block>,
+    /// Whether derivatives by it are wanted.
+    differentiated: bool,
+}
+
+/// The function as a list of operations, if it can be one.
+enum Shortcut {
+    /// After so many runs of the machine.
+    Untried(u32),
+    Found(Box<Trace>),
+    Unfit,
+}
+
+/// A run of the machine learns which variables depend on inputs; the next one leaves a clean tape.
+const RUNS_BEFORE_TRACE: u32 = 1;
+
+/// A function of the program, called again and again: the first inputs change from call to call, the others seldom.
+pub struct Callback<'m> {
+    machine: &'m mut Machine,
+    function: u32,
+    span: Span,
+    outputs: usize,
+    leading: usize,
+    inputs: SmallVec<[Kept; 8]>,
+    /// The arguments of the function without and with lanes.
+    plain: SmallVec<[Value; 8]>,
+    lifted: SmallVec<[Value; 8]>,
+    mark: Mark,
+    shortcut: Shortcut,
+    /// The machine's count of blind blocks when the function began.
+    blind: usize,
+    /// Why the function could not be evaluated.
+    pub failure: Option<Stop>,
+}
+
+/// The machine holds the reason.
+#[derive(Debug, thiserror::Error)]
+#[error("the function failed")]
+struct Failed;
+
+fn failed() -> SolverError {
+    SolverError::Callback(Box::new(Failed))
+}
+
+/// The function and its arguments.
+pub struct Plan<'p> {
+    pub function: u32,
+    pub span: Span,
+    /// How many numbers the function returns.
+    pub outputs: usize,
+    /// Inputs that are numbers by themselves.
+    pub leading: &'p [Input],
+    /// What is passed on, with tuples as trees.
+    pub passed: &'p [Passed],
+}
+
+/// A value that is passed on to the function.
+pub enum Passed {
+    Leaf(Input),
+    Tuple(Vec<Passed>),
+}
+
+impl<'m> Callback<'m> {
+    pub fn new(machine: &'m mut Machine, plan: &Plan) -> Run<Self> {
+        loop {
+            match Self::lay_out(machine, plan) {
+                Ok((inputs, plain, lifted)) => {
+                    let mark = machine.mark();
+                    let Plan { function, span, outputs, .. } = *plan;
+                    let leading = plan.leading.len();
+                    let shortcut = Shortcut::Untried(0);
+                    let (blind, failure) = (0, None);
+                    return Ok(Self {
+                        machine, function, span, outputs, leading, inputs, plain, lifted, mark, shortcut, blind, failure,
+                    });
+                }
+                Err(Stop::Full) => enlarge(machine, plan.span)?,
+                Err(other) => return Err(other),
+            }
+        }
+    }
+
+    /// Room for all inputs.
+    #[allow(clippy::type_complexity, reason = "inputs, and the two lists of arguments")]
+    fn lay_out(
+        machine: &mut Machine,
+        plan: &Plan,
+    ) -> Run<(SmallVec<[Kept; 8]>, SmallVec<[Value; 8]>, SmallVec<[Value; 8]>)> {
+        machine.clear(plan.outputs, WITH_GRADIENT);
+        let mut inputs = SmallVec::new();
+        let (mut plain, mut lifted) = (SmallVec::new(), SmallVec::new());
+        for input in plan.leading {
+            let [a, b] = keep(machine, *input, true, &mut inputs)?;
+            plain.push(a);
+            lifted.push(b);
+        }
+        for passed in plan.passed {
+            let [a, b] = keep_passed(machine, passed, &mut inputs)?;
+            plain.push(a);
+            lifted.push(b);
+        }
+        Ok((inputs, plain, lifted))
+    }
+
+    /// Sets an input among those that are passed on, tuples taken apart.
+    pub fn set(&mut self, passed: usize, numbers: &[f64]) {
+        let Kept { plain, lifted, .. } = self.inputs[self.leading + passed];
+        // Other numbers, other branches perhaps.
+        if !matches!(self.shortcut, Shortcut::Untried(_)) {
+            self.shortcut = Shortcut::Untried(RUNS_BEFORE_TRACE);
+        }
+        self.write(plain, numbers);
+        if let Some(lifted) = lifted {
+            self.write(lifted, numbers);
+        }
+    }
+
+    fn write(&mut self, block: Block, numbers: &[f64]) {
+        let width = Width { tile: 1, lanes: self.outputs };
+        let row = block.item_len(width);
+        let values = self.machine.arena.of_mut(block, width);
+        for (to, &x) in values.chunks_exact_mut(row).zip(numbers) {
+            to.fill(x);
+        }
+    }
+
+    /// The function's value.
+    pub fn value(&mut self, leading: &[&[f64]], out: &mut [f64]) -> Result<(), SolverError> {
+        self.look_for_shortcut(leading)?;
+        if let Shortcut::Found(trace) = &mut self.shortcut {
+            feed(trace, leading);
+            trace.value(out);
+            return Ok(());
+        }
+        for (i, numbers) in leading.iter().enumerate() {
+            self.write(self.inputs[i].plain, numbers);
+        }
+        let view = self.run(false)?;
+        let machine = &mut *self.machine;
+        out.copy_from_slice(machine.arena.of(view.block, machine.width));
+        machine.release(self.mark);
+        Ok(())
+    }
+
+    /// The function's value and its derivatives, column by column: by the leading inputs that are differentiated, and by those that
+    /// are passed on. A slice that is too short gets the first of them.
+    pub fn jacobian(
+        &mut self,
+        leading: &[&[f64]],
+        out: &mut [f64],
+        by_leading: &mut [f64],
+        by_passed: &mut [f64],
+    ) -> Result<(), SolverError> {
+        self.look_for_shortcut(leading)?;
+        if let Shortcut::Found(trace) = &mut self.shortcut {
+            feed(trace, leading);
+            trace.value(out);
+            let jacobian = trace.jacobian();
+            copy_columns(jacobian, self.outputs, &self.inputs, 0..self.leading, by_leading);
+            copy_columns(jacobian, self.outputs, &self.inputs, self.leading..self.inputs.len(), by_passed);
+            return Ok(());
+        }
+        let view = self.run_lifted(leading)?;
+        let n = self.outputs;
+        let machine = &mut *self.machine;
+        let row = view.block.item_len(machine.width);
+        for (to, from) in out.iter_mut().zip(machine.arena.of(view.block, machine.width).chunks_exact(row)) {
+            *to = from[0];
+        }
+        if view.block.gradient() {
+            let adjoint = machine.arena.adjoint_mut(view.block, machine.width);
+            for d in adjoint.iter_mut().step_by(n + 1) {
+                *d += 1.0;
+            }
+            machine.reverse(self.mark.tape);
+        }
+        machine.release(self.mark);
+        let mut jacobian = Vec::new();
+        for block in self.inputs.iter().filter_map(|kept| kept.lifted) {
+            jacobian.extend_from_slice(self.machine.arena.adjoint(block, self.machine.width));
+        }
+        copy_columns(&jacobian, self.outputs, &self.inputs, 0..self.leading, by_leading);
+        copy_columns(&jacobian, self.outputs, &self.inputs, self.leading..self.inputs.len(), by_passed);
+        Ok(())
+    }
+
+    /// Runs the function with a lane for each output; adjoints of inputs are 0 then.
+    fn run_lifted(&mut self, leading: &[&[f64]]) -> Result<View, SolverError> {
+        for (i, numbers) in leading.iter().enumerate() {
+            let Kept { plain, lifted, .. } = self.inputs[i];
+            self.write(lifted.unwrap_or(plain), numbers);
+        }
+        self.machine.width.lanes = self.outputs;
+        for kept in &self.inputs {
+            if let Some(block) = kept.lifted {
+                self.machine.arena.adjoint_mut(block, self.machine.width).fill(0.0);
+            }
+        }
+        self.run(true)
+    }
+
+    /// Turns the function into a list of operations, if that is not known to be impossible.
+    fn look_for_shortcut(&mut self, leading: &[&[f64]]) -> Result<(), SolverError> {
+        while let Shortcut::Untried(runs) = self.shortcut {
+            let printed = self.machine.messages.len();
+            let view = self.run_lifted(leading)?;
+            self.shortcut = if self.machine.messages.len() > printed {
+                Shortcut::Unfit
+            } else if runs < RUNS_BEFORE_TRACE {
+                Shortcut::Untried(runs + 1)
+            } else {
+                let blocks: SmallVec<[Block; 8]> = self.inputs.iter().filter_map(|kept| kept.lifted).collect();
+                let blind = self.machine.blind - self.blind;
+                let trace = Trace::new(self.machine, self.mark, blind, &blocks, view.block);
+                trace.map_or(Shortcut::Unfit, |mut trace| {
+                    let mut from = 0;
+                    for kept in &self.inputs {
+                        if kept.lifted.is_some() {
+                            trace.set(from, self.machine.arena.of(kept.plain, self.machine.width));
+                            from += kept.plain.count();
+                        }
+                    }
+                    Shortcut::Found(Box::new(trace))
+                })
+            };
+            self.machine.release(self.mark);
+        }
+        Ok(())
+    }
+
+    /// Runs the function, with more memory as long as there is too little.
+    fn run(&mut self, lifted: bool) -> Result<View, SolverError> {
+        loop {
+            let stop = match self.attempt(lifted) {
+                Ok(view) => return Ok(view),
+                Err(stop) => stop,
+            };
+            self.machine.restart(self.mark);
+            let outcome = match stop {
+                Stop::Full => enlarge(self.machine, self.span),
+                Stop::Again => Ok(()),
+                Stop::LanesPart | Stop::TileParts | Stop::TileUnfit | Stop::LanesUnfit => {
+                    fatal("internal", "a function with the same arguments in all lanes was taken apart", self.span)
+                }
+                other => Err(other),
+            };
+            if let Err(stop) = outcome {
+                self.failure = Some(stop);
+                return Err(failed());
+            }
+        }
+    }
+
+    fn attempt(&mut self, lifted: bool) -> Run<View> {
+        let machine = &mut *self.machine;
+        let lanes = if lifted { self.outputs } else { 1 };
+        machine.width = Width { tile: 1, lanes };
+        machine.recording = lifted;
+        machine.rejected.resize(lanes, None);
+        self.blind = machine.blind;
+        let arguments = if lifted { &self.lifted } else { &self.plain };
+        let value = machine.call_with(self.function, arguments, lifted, false, self.span)?;
+        if machine.rejected.iter().any(Option::is_some) {
+            return Err(Stop::AllRejected);
+        }
+        let Some(Value::Numbers(view)) = value else {
+            return fatal("internal", "the function returns no numbers", self.span);
+        };
+        if view.block.count() != self.outputs {
+            let message =
+                format!("the function must return {} numbers, but returns {}", self.outputs, view.block.count());
+            return fatal("size-mismatch", message, self.span);
+        }
+        Ok(view)
+    }
+
+    /// Called after a solver is done: what was learned about the function's loops is used from now on.
+    pub fn settle(&mut self) {
+        self.machine.settle_loops();
+    }
+
+    /// Why the function rejected its arguments.
+    pub fn take_rejection(&mut self) -> Option<super::Rejection> {
+        let rejected = self.machine.rejected.iter_mut().find_map(Option::take);
+        self.machine.rejected.fill(None);
+        rejected
+    }
+}
+
+/// Copies those columns of a Jacobian by all lifted inputs that are wanted of a range of inputs.
+fn copy_columns(jacobian: &[f64], rows: usize, inputs: &[Kept], range: std::ops::Range<usize>, mut out: &mut [f64]) {
+    let mut from = 0;
+    for (i, kept) in inputs.iter().enumerate().filter(|(_, kept)| kept.lifted.is_some()) {
+        let n = kept.plain.count() * rows;
+        if range.contains(&i) && kept.differentiated {
+            let Some((now, later)) = out.split_at_mut_checked(n) else { return };
+            now.copy_from_slice(&jacobian[from..from + n]);
+            out = later;
+        }
+        from += n;
+    }
+}
+
+/// Sets the inputs that change from call to call.
+fn feed(trace: &mut Trace, leading: &[&[f64]]) {
+    let mut from = 0;
+    for numbers in leading {
+        trace.set(from, numbers);
+        from += numbers.len();
+    }
+}
+
+fn keep(machine: &mut Machine, input: Input, lift: bool, inputs: &mut SmallVec<[Kept; 8]>) -> Run<[Value; 2]> {
+    let n = input.shape.len();
+    let plain = machine.allocate(n, Flags::UNIFORM)?;
+    let lifted = match lift {
+        true => Some(machine.allocate(n, Flags::LANES.with(Flags::GRADIENT))?),
+        false => None,
+    };
+    inputs.push(Kept { plain, lifted, differentiated: input.differentiated });
+    // The function must not write to its arguments.
+    let shared = |block: Block| {
+        let block = Block { flags: block.flags.with(Flags::SHARED), ..block };
+        Value::Numbers(View { shape: input.shape, block })
+    };
+    Ok([shared(plain), shared(lifted.unwrap_or(plain))])
+}
+
+fn keep_passed(machine: &mut Machine, passed: &Passed, inputs: &mut SmallVec<[Kept; 8]>) -> Run<[Value; 2]> {
+    match passed {
+        Passed::Leaf(input) => keep(machine, *input, input.differentiated, inputs),
+        Passed::Tuple(parts) => {
+            let (mut plain, mut lifted) = (Vec::new(), Vec::new());
+            for part in parts {
+                let [a, b] = keep_passed(machine, part, inputs)?;
+                plain.push(a);
+                lifted.push(b);
+            }
+            Ok([machine.push_tuple(&plain), machine.push_tuple(&lifted)])
+        }
+    }
+}
+
+/// Gives the machine more memory; what is there stays.
+fn enlarge(machine: &mut Machine, span: Span) -> Run<()> {
+    let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(2 * machine.arena.capacity());
+    if room > 1 << 31 {
+        return fatal("too-large", "the function needs more memory than the engine can handle", span);
+    }
+    machine.arena.reserve(room);
+    Ok(())
+}
+
+impl Machine {
+    /// Forgets a run that ended early; what lies below the mark stays.
+    fn restart(&mut self, mark: Mark) {
+        self.release(mark);
+        self.width.tile = 1;
+        self.tile_base = 0;
+        self.transaction = false;
+        self.pending.clear();
+        self.frame = 0;
+        self.locals.clear();
+        self.depth = 0;
+        self.unsettle_loops();
+    }
+}
