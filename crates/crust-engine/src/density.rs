@@ -124,6 +124,11 @@ fn linear(stem: &str) -> Option<Density> {
 }
 
 impl Scalar {
+    /// Whether this is `normal_lpdf`.
+    pub fn is_normal_density(&self) -> bool {
+        self.name == "normal" && matches!(self.function, Function::Density(_))
+    }
+
     /// The value and the partial derivatives for one item.
     pub fn at(&self, x: &[f64], terms: Terms) -> Result<(f64, [f64; MOST]), DomainError> {
         let widen = |(value, d): (f64, [f64; continuous::MOST_ARGUMENTS])| {

@@ -4,6 +4,7 @@
 
 pub mod arithmetic;
 pub mod gather;
+pub mod normal;
 pub mod product;
 pub mod reduce;
 

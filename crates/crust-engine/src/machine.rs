@@ -154,7 +154,7 @@ pub struct Machine {
 const DEEPEST: usize = 20_000;
 
 /// How many numbers an operation in a tile works on: enough to forget the cost of getting there, few enough for the cache.
-const TILE_ITEMS: usize = 512;
+const TILE_ITEMS: usize = 2048;
 
 impl Machine {
     pub fn new(code: Arc<Code>) -> Self {

@@ -31,7 +31,8 @@ fn log_densities_and_gradients_are_those_of_stan() {
         for (l, expected) in golden["points"].as_array().expect("points").iter().enumerate() {
             let value = expected["log_density"].as_f64().expect("a number");
             assert!(agree(found.log_density(l), value, 1e-10), "{name} {l}: {} is not {value}", found.log_density(l));
-            let gradient = expected["gradient"].as_array().expect("numbers").iter().map(|x| x.as_f64().expect("a number"));
+            let gradient =
+                expected["gradient"].as_array().expect("numbers").iter().map(|x| x.as_f64().expect("a number"));
             for (d, (a, b)) in found.gradient[l].iter().zip(gradient).enumerate() {
                 assert!(agree(*a, b, 1e-8), "{name} {l} gradient {d}: {a} is not {b}");
             }
@@ -126,18 +127,21 @@ fn linear(method: &str) -> Arc<Model> {
 fn every_solver_finds_the_exact_solution_and_its_derivatives() {
     let point = vec![0.3, -0.8, 0.7, -0.2, 0.4, -0.5, 1.1, 0.6];
     let exact = linear("n * exact[1] * exact[2]");
-    let expected = evaluate(&mut exact.evaluator(), &[point.clone()], None, Terms::default());
+    let expected = evaluate(&mut exact.evaluator(), std::slice::from_ref(&point), None, Terms::default());
     let variadic = |name: &str| format!("{name}(linear, y0, 0, ts, 1e-11, 1e-11, 100000, (A, b), 1)");
     let old = |name: &str| {
-        format!("{name}(old_linear, to_array_1d(y0), 0, ts, append_array(to_array_1d(to_vector(A)), to_array_1d(b)), rep_array(0.0, 0), rep_array(0, 0), 1e-11, 1e-11, 100000)")
+        format!(
+            "{name}(old_linear, to_array_1d(y0), 0, ts, append_array(to_array_1d(to_vector(A)), to_array_1d(b)), rep_array(0.0, 0), rep_array(0, 0), 1e-11, 1e-11, 100000)"
+        )
     };
     let adjoint = "ode_adjoint_tol_ctl(linear, y0, 0, ts, 1e-11, rep_vector(1e-11, 2), 1e-9, rep_vector(1e-9, 2), 1e-9, 1e-9, 100000, 100, 1, 2, 2, (A, b), 1)";
-    let mut calls: Vec<String> = ["ode_rk45_tol", "ode_ckrk_tol", "ode_bdf_tol", "ode_adams_tol"].map(variadic).to_vec();
+    let mut calls: Vec<String> =
+        ["ode_rk45_tol", "ode_ckrk_tol", "ode_bdf_tol", "ode_adams_tol"].map(variadic).to_vec();
     calls.extend(["integrate_ode_rk45", "integrate_ode_bdf", "integrate_ode_adams"].map(old));
     calls.push(adjoint.to_owned());
     for call in calls {
         let model = linear(&format!("n * {call}[n, 1] * {call}[n, 2]"));
-        let found = evaluate(&mut model.evaluator(), &[point.clone()], None, Terms::default());
+        let found = evaluate(&mut model.evaluator(), std::slice::from_ref(&point), None, Terms::default());
         assert!(agree(found.log_density(0), expected.log_density(0), 2e-8), "{call}: {}", found.log_density(0));
         for (d, (a, b)) in found.gradient[0].iter().zip(&expected.gradient[0]).enumerate() {
             assert!(agree(*a, *b, 1e-7), "{call} gradient {d}: {a} is not {b}");
@@ -146,7 +150,7 @@ fn every_solver_finds_the_exact_solution_and_its_derivatives() {
     for call in ["ode_rk45", "ode_ckrk", "ode_bdf", "ode_adams"] {
         let call = format!("{call}(linear, y0, 0, ts, (A, b), 1)");
         let model = linear(&format!("n * {call}[n, 1] * {call}[n, 2]"));
-        let found = evaluate(&mut model.evaluator(), &[point.clone()], None, Terms::default());
+        let found = evaluate(&mut model.evaluator(), std::slice::from_ref(&point), None, Terms::default());
         assert!(agree(found.log_density(0), expected.log_density(0), 1e-5), "{call}: {}", found.log_density(0));
     }
 }
@@ -221,13 +225,13 @@ fn branches_and_loops_inside_of_the_function() {
     let found = evaluate(&mut evaluator, &points, None, Terms::default());
     let rejection = evaluator.rejections()[1].clone().expect("it is rejected");
     assert!(rejection.message.starts_with("too fast: 7.38"), "{}", rejection.message);
-    assert_eq!(found.log_density(1), f64::NEG_INFINITY);
+    assert!(found.log_density(1) < f64::MIN);
     for l in [0, 2] {
         let alone = evaluate(&mut model.evaluator(), &points[l..=l], None, Terms::default());
         assert!(agree(found.log_density(l), alone.log_density(0), 1e-14) && found.gradient[l][0].is_finite());
     }
     let alone = evaluate(&mut evaluator, &points[1..2], None, Terms::default());
-    assert_eq!(alone.log_density(0), f64::NEG_INFINITY);
+    assert!(alone.log_density(0) < f64::MIN);
 }
 
 #[test]
@@ -244,7 +248,7 @@ fn failures_reject_and_mistakes_are_errors() {
         let model = bind(&program(call), "{}");
         let mut evaluator = model.evaluator();
         let found = evaluate(&mut evaluator, &[vec![1.0]], None, Terms::default());
-        assert_eq!(found.log_density(0), f64::NEG_INFINITY, "{call}");
+        assert!(found.log_density(0) < f64::MIN, "{call}");
         evaluator.rejections()[0].clone().expect("it is rejected").message
     };
     // The solution 1 / (1 − t) ends at 1.

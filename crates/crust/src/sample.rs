@@ -185,6 +185,9 @@ fn failed(error: Error, bound: &Bound) -> Result<Outcome, String> {
 
 /// The result, as text or JSON or both.
 fn tell(arguments: &Sample, common: &Common, recorded: &Recorded, control: &Control) -> Result<(), String> {
+    if common.quiet && common.json.is_none() {
+        return Ok(());
+    }
     let max_depth = (arguments.method == MethodChoice::Nuts).then_some(arguments.max_depth);
     let options = SummaryOptions { max_depth, ..SummaryOptions::default() };
     let summary = Summary::new(&recorded.draws, &options);

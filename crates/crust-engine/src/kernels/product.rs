@@ -243,29 +243,57 @@ struct Backward<'a> {
     adjoint: &'a [f64],
 }
 
+/// `x(i, k + r) += Σⱼ y(j, k + r)·c(i, j)` for `R` neighbouring columns and eight neighbouring items. Even and odd terms are added up
+/// apart.
+#[inline(always)]
+fn columns<const R: usize>(
+    (x, y, c): (Operand, Operand, Operand),
+    (i, k, from): (usize, usize, usize),
+    terms: usize,
+    values: &[f64],
+    adjoint: &[f64],
+    into: &mut [f64],
+) {
+    let mut sums = [[[0.0; LANES]; R]; 2];
+    for j in 0..terms {
+        let at = c.element(i, j) + from;
+        let d: &[f64; LANES] = adjoint[at..at + LANES].try_into().expect("eight items");
+        for (r, sum) in sums[j % 2].iter_mut().enumerate() {
+            let s = values[y.element(j, k + r)];
+            for (sum, &d) in sum.iter_mut().zip(d) {
+                *sum = fma(s, d, *sum);
+            }
+        }
+    }
+    for r in 0..R {
+        let at = x.element(i, k + r) + from;
+        for l in 0..LANES {
+            into[at + l] += sums[0][r][l] + sums[1][r][l];
+        }
+    }
+}
+
 impl Backward<'_> {
-    /// `x` and `c` vary and `y` does not: four rows of `x` take in all their terms at once.
+    /// `x` and `c` vary and `y` does not: four columns of `x` take in their terms together, so that no sum waits for itself.
     #[inline(always)]
     fn scalar_factor(self) {
         let Self { sizes, n, x, y, c, values, into, adjoint } = self;
         let whole = n - n % LANES;
-        for k in 0..sizes.columns {
-            for i in 0..sizes.rows {
-                let at = x.element(i, k);
-                for from in (0..whole).step_by(LANES) {
-                    let to: &mut [f64; LANES] =
-                        (&mut into[at + from..at + from + LANES]).try_into().expect("eight items");
-                    let mut sums = *to;
-                    for j in 0..sizes.inner {
-                        let s = values[y.element(j, k)];
-                        let d = c.element(i, j) + from;
-                        let d: &[f64; LANES] = adjoint[d..d + LANES].try_into().expect("eight items");
-                        for (sum, &d) in sums.iter_mut().zip(d) {
-                            *sum = fma(s, d, *sum);
-                        }
+        for i in 0..sizes.rows {
+            for from in (0..whole).step_by(LANES) {
+                let mut k = 0;
+                while k < sizes.columns {
+                    if k + 4 <= sizes.columns {
+                        columns::<4>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
+                        k += 4;
+                    } else {
+                        columns::<1>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
+                        k += 1;
                     }
-                    *to = sums;
                 }
+            }
+            for k in 0..sizes.columns {
+                let at = x.element(i, k);
                 for item in whole..n {
                     let mut sum = into[at + item];
                     for j in 0..sizes.inner {

@@ -11,6 +11,11 @@ use super::{Machine, Run, fatal};
 use crate::code::{DensityCall, Factor};
 use crate::density::{Density, Linear, Scalar};
 use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::normal::{self, Normal};
+use crate::memory::{Block, Flags};
+
+const LANES: Flags = Flags::LANES;
+const HALF_LOG_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
 impl Machine {
     fn terms(&self, call: &DensityCall) -> Terms {
@@ -76,9 +81,73 @@ impl Machine {
             }
         };
         let Some(places) = self.total(factor) else { return Ok(()) };
+        if scalar.is_normal_density() && views[2].block.n == 1 && !views[2].block.tile() {
+            return self.normal_into_total(&views, terms, places, span);
+        }
         let item = |x: &[f64], terms: Terms| scalar.at(x, terms);
         let function = ScalarFunction { arity: scalar.arity, fast: scalar.fast, item: &item, terms };
         self.map_into_total(function, &views, places, scalar.name, span)
+    }
+
+    /// The normal log density where all items share a scale.
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    fn normal_into_total(&mut self, views: &[View], terms: Terms, (total, seed): (Block, Block), span: Span) -> Run<()> {
+        let shape = Self::common_shape(views, "normal", span)?;
+        let (y, mu, sigma) = (views[0].block, views[1].block, views[2].block);
+        let n = shape.len();
+        if n == 0 {
+            return Ok(());
+        }
+        let (width, lanes) = (self.width, self.width.lanes);
+        let tile_varies = y.tile() || mu.tile();
+        // What does not vary over the tile counts once for each of its iterations.
+        let times = if tile_varies { 1.0 } else { width.tile as f64 };
+        let count = (n * if tile_varies { width.tile } else { 1 }) as f64;
+        let (inverse, weight) = (self.allocate(1, LANES)?, self.allocate(1, LANES)?);
+        let squares = self.allocate(1, LANES)?;
+        let log_scale = self.allocate(1, LANES)?;
+        let (low, high) = self.arena.values_mut().split_at_mut(inverse.start());
+        let at = |block: Block| if block.lanes() { &low[block.range(width)] } else { &low[block.start()..=block.start()] };
+        let (inverse_at, weight_at) = (0, weight.start() - inverse.start());
+        let log_at = log_scale.start() - inverse.start();
+        let (rows, logs) = high.split_at_mut(log_at);
+        let (inverse_row, weight_row) = rows.split_at_mut(weight_at);
+        normal::scales(
+            (at(sigma), at(seed), times),
+            &mut inverse_row[inverse_at..lanes],
+            &mut weight_row[..lanes],
+            &mut logs[..lanes],
+        );
+        normal::sums(&mut self.arena, width, n, Normal { y, mu, inverse, weight, squares });
+        // Scale and location count as varying where Stan says so.
+        let factors = normal::Factors {
+            squares: if terms.keep(0b111) { -0.5 * times } else { 0.0 },
+            log_scale: if terms.keep(0b100) { -count * times } else { 0.0 },
+            constant: if terms.keep(0) { -count * times * HALF_LOG_TWO_PI } else { 0.0 },
+            count,
+        };
+        let bad = normal::finish(&mut self.arena, width, factors, [sigma, weight, squares, log_scale, total]);
+        if bad {
+            self.reject_normal(sigma, squares, span)?;
+        }
+        Ok(())
+    }
+
+    /// Says why lanes have no normal density.
+    #[cold]
+    fn reject_normal(&mut self, sigma: Block, squares: Block, span: Span) -> Run<()> {
+        for l in 0..self.width.lanes {
+            let scale = self.arena.values()[sigma.start() + if sigma.lanes() { l } else { 0 }];
+            let sum = self.arena.values()[squares.start() + l];
+            if !(scale > 0.0) {
+                let message = || format!("normal_lpdf: Scale parameter is {scale}, but must be positive");
+                self.reject(l, message, span)?;
+            } else if !sum.is_finite() {
+                let message = || "normal_lpdf: Random variable or location parameter is not finite".to_owned();
+                self.reject(l, message, span)?;
+            }
+        }
+        Ok(())
     }
 
     /// The arguments of the density that a generalised linear model stands for: `α + x β` in the place of `x`, `α` and `β`.

@@ -19,31 +19,48 @@ pub const CHUNK: usize = 256;
 
 /// The arguments of a chunk of items, and what a kernel computes for them.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Scratch {
     arguments: [[f64; CHUNK]; MOST],
     value: [f64; CHUNK],
     partials: [[f64; CHUNK]; MOST],
-    /// Where each piece of the chunk came from.
-    pieces: Vec<Piece>,
 }
 
-/// A run of items in a chunk for which each argument either advances or stays.
+/// How an argument goes through the rows of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// Advances all the time.
+    Contiguous,
+    /// Begins again with each row.
+    Periodic,
+    /// Is the same within a row.
+    Run,
+    /// Is the same for all items.
+    Constant,
+    /// Advances within a row; the next row is elsewhere.
+    Strided,
+}
+
+/// A chunk: `rows` rows of `inner` items; where each argument begins, and how far it goes from row to row.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct Place {
     at: [usize; MOST],
-    len: usize,
-    /// Its first item in the chunk.
-    first: usize,
+    step: [usize; MOST],
+    pattern: [Pattern; MOST],
+    rows: usize,
+    inner: usize,
+}
+
+impl Place {
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.rows * self.inner
+    }
 }
 
 impl Default for Scratch {
     fn default() -> Self {
-        Self {
-            arguments: [[0.0; CHUNK]; MOST],
-            value: [0.0; CHUNK],
-            partials: [[0.0; CHUNK]; MOST],
-            pieces: Vec::with_capacity(CHUNK),
-        }
+        Self { arguments: [[0.0; CHUNK]; MOST], value: [0.0; CHUNK], partials: [[0.0; CHUNK]; MOST] }
     }
 }
 
@@ -113,69 +130,64 @@ impl<'f> Driver<'f> {
 
     pub fn run(&mut self, machine: &mut Machine, scratch: &mut Scratch, span: Span) -> Run<()> {
         let walk = self.walk;
-        let mut filled = 0;
-        scratch.pieces.clear();
+        let pattern = std::array::from_fn(|k| pattern(&walk, k));
         let mut first = walk.start;
         for _ in 0..walk.outer[0] {
-            let mut at = first;
-            for _ in 0..walk.outer[1] {
-                let mut done = 0;
-                while done < walk.inner {
-                    let len = (walk.inner - done).min(CHUNK - filled);
-                    let mut from = at;
-                    for (k, from) in from.iter_mut().enumerate() {
-                        *from += if walk.unit[k] { done } else { 0 };
-                    }
-                    scratch.pieces.push(Piece { at: from, len, first: filled });
-                    filled += len;
-                    done += len;
-                    if filled == CHUNK {
-                        self.flush(machine, scratch, filled, span)?;
-                        filled = 0;
-                    }
+            let mut spread = Spread::Nothing;
+            if walk.inner <= CHUNK {
+                let rows = CHUNK / walk.inner;
+                for row in (0..walk.outer[1]).step_by(rows) {
+                    let at = std::array::from_fn(|k| first[k] + row * walk.steps[1][k]);
+                    let rows = rows.min(walk.outer[1] - row);
+                    let place = Place { at, step: walk.steps[1], pattern, rows, inner: walk.inner };
+                    self.chunk(machine, scratch, place, &mut spread, span)?;
                 }
-                for k in 0..MOST {
-                    at[k] += walk.steps[1][k];
+            } else {
+                for row in 0..walk.outer[1] {
+                    spread = Spread::Nothing;
+                    for from in (0..walk.inner).step_by(CHUNK) {
+                        let advance = |k: usize| if walk.unit[k] { from } else { 0 };
+                        let at = std::array::from_fn(|k| first[k] + row * walk.steps[1][k] + advance(k));
+                        let pattern = walk.unit.map(|u| if u { Pattern::Contiguous } else { Pattern::Constant });
+                        let inner = CHUNK.min(walk.inner - from);
+                        let place = Place { at, step: [0; MOST], pattern, rows: 1, inner };
+                        self.chunk(machine, scratch, place, &mut spread, span)?;
+                    }
                 }
             }
             for k in 0..MOST {
                 first[k] += walk.steps[0][k];
             }
         }
-        if filled > 0 {
-            self.flush(machine, scratch, filled, span)?;
-        }
         Ok(())
     }
 
-    /// Computes the items that have been collected and puts the results where they belong.
-    fn flush(&mut self, machine: &mut Machine, scratch: &mut Scratch, len: usize, span: Span) -> Run<()> {
-        let Scratch { arguments, value, partials, pieces } = scratch;
+    /// Computes a chunk of items and puts the results where they belong.
+    fn chunk(
+        &mut self,
+        machine: &mut Machine,
+        scratch: &mut Scratch,
+        place: Place,
+        spread: &mut Spread,
+        span: Span,
+    ) -> Run<()> {
+        let Scratch { arguments, value, partials } = scratch;
+        let (len, arity) = (place.len(), self.function.arity);
         let values = machine.arena.values();
-        let mut rows: [&[f64]; MOST] = [&[]; MOST];
-        for ((k, row), space) in rows.iter_mut().enumerate().zip(arguments.iter_mut()).take(self.function.arity) {
-            let unit = self.walk.unit[k];
-            if let ([piece], true) = (&pieces[..], unit) {
-                *row = &values[piece.at[k]..piece.at[k] + len];
-                continue;
-            }
-            for piece in &*pieces {
-                let to = &mut space[piece.first..piece.first + piece.len];
-                if unit {
-                    to.copy_from_slice(&values[piece.at[k]..piece.at[k] + piece.len]);
-                } else {
-                    to.fill(values[piece.at[k]]);
-                }
-            }
-            *row = &space[..len];
-        }
+        let fresh = *spread == Spread::Nothing;
+        dispatch(Fill { values, place: &place, arity, fresh, arguments });
+        *spread = Spread::Repeated;
+        let rows: [&[f64]; MOST] = std::array::from_fn(|k| match place.pattern[k] {
+            _ if k >= arity => &[][..],
+            Pattern::Contiguous => &values[place.at[k]..place.at[k] + len],
+            _ => &arguments[k][..len],
+        });
         let (wanted, terms) = (self.wanted, self.function.terms);
         let mut job = Rows { arguments: rows, value: &mut value[..len], partials, wanted, terms };
         let fine = self.function.fast.is_some_and(|kernel| kernel(&mut job));
         let trouble = if fine { None } else { self.item_by_item(&mut job, machine.width.lanes) };
-        self.store(machine, &mut value[..len], partials, pieces);
+        self.store(machine, &mut value[..len], partials, &place);
         self.item += len;
-        pieces.clear();
         if let Some((lanes, error)) = trouble {
             for lane in lanes {
                 machine.reject(lane, || error.to_string(), span)?;
@@ -215,7 +227,7 @@ impl<'f> Driver<'f> {
         trouble
     }
 
-    fn store(&self, machine: &mut Machine, value: &mut [f64], partials: &mut [[f64; CHUNK]; MOST], pieces: &[Piece]) {
+    fn store(&self, machine: &mut Machine, value: &mut [f64], partials: &mut [[f64; CHUNK]; MOST], place: &Place) {
         let (width, len) = (machine.width, value.len());
         let (values, mut adjoints) = machine.arena.both();
         match self.mode {
@@ -244,12 +256,16 @@ impl<'f> Driver<'f> {
                 let seed = &values[seed.range(width)];
                 let scale = Scale { seed, start: self.item % lanes, times: self.times };
                 let base = adjoints.base();
-                let (walk, wanted) = (&self.walk, self.wanted);
+                let wanted = self.wanted;
                 let into = adjoints.all();
-                dispatch(AddAdjoints { scale, walk, wanted, partials, pieces, len, into, base });
+                if wanted != 0 {
+                    dispatch(AddAdjoints { scale, place, wanted, partials, into, base });
+                }
                 let totals = &mut values[range];
                 if self.lanes_vary {
-                    value.iter_mut().for_each(|v| *v *= self.times);
+                    if self.times > 1.0 {
+                        value.iter_mut().for_each(|v| *v *= self.times);
+                    }
                     dispatch(AddCyclic { to: totals, start: self.item % lanes, row: value });
                 } else {
                     let sum = self.times * value.iter().sum::<f64>();
@@ -299,13 +315,72 @@ struct Scale<'a> {
     times: f64,
 }
 
+/// Whether arguments that repeat themselves have been spread already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spread {
+    Nothing,
+    Repeated,
+}
+
+fn pattern(walk: &Walk<MOST>, k: usize) -> Pattern {
+    match (walk.unit[k], walk.steps[1][k]) {
+        _ if walk.outer[1] == 1 => if walk.unit[k] { Pattern::Contiguous } else { Pattern::Constant },
+        (true, step) if step == walk.inner => Pattern::Contiguous,
+        (true, 0) => Pattern::Periodic,
+        (true, _) => Pattern::Strided,
+        (false, 0) => Pattern::Constant,
+        (false, _) => Pattern::Run,
+    }
+}
+
+/// Spreads the arguments that do not lie side by side.
+struct Fill<'a> {
+    values: &'a [f64],
+    place: &'a Place,
+    arity: usize,
+    /// Whether those that repeat themselves must be spread, too.
+    fresh: bool,
+    arguments: &'a mut [[f64; CHUNK]; MOST],
+}
+
+impl Kernel for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, place, arity, fresh, arguments } = self;
+        let inner = place.inner;
+        for (k, space) in arguments.iter_mut().enumerate().take(arity) {
+            let at = place.at[k];
+            match place.pattern[k] {
+                Pattern::Contiguous => {}
+                Pattern::Constant if fresh => space.fill(values[at]),
+                Pattern::Periodic if fresh => {
+                    let row = &values[at..at + inner];
+                    space.chunks_mut(inner).for_each(|to| to.copy_from_slice(&row[..to.len()]));
+                }
+                Pattern::Constant | Pattern::Periodic => {}
+                Pattern::Run => {
+                    for (r, to) in space[..place.len()].chunks_exact_mut(inner).enumerate() {
+                        to.fill(values[at + r * place.step[k]]);
+                    }
+                }
+                Pattern::Strided => {
+                    for (r, to) in space[..place.len()].chunks_exact_mut(inner).enumerate() {
+                        let from = at + r * place.step[k];
+                        to.copy_from_slice(&values[from..from + inner]);
+                    }
+                }
+            }
+        }
+    }
+}
+
 struct AddAdjoints<'a> {
     scale: Scale<'a>,
-    walk: &'a Walk<MOST>,
+    place: &'a Place,
     wanted: u32,
     partials: &'a mut [[f64; CHUNK]; MOST],
-    pieces: &'a [Piece],
-    len: usize,
     into: &'a mut [f64],
     base: usize,
 }
@@ -315,25 +390,42 @@ impl Kernel for AddAdjoints<'_> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { scale, walk, wanted, partials, pieces, len, into, base } = self;
+        let Self { scale, place, wanted, partials, into, base } = self;
+        let (inner, len) = (place.inner, place.len());
         for (k, row) in partials.iter_mut().enumerate() {
             if wanted >> k & 1 == 0 {
                 continue;
             }
             let row = &mut row[..len];
             scale_row(scale, row);
-            for piece in pieces {
-                let from = &row[piece.first..piece.first + piece.len];
-                let at = piece.at[k] - base;
-                if walk.unit[k] {
-                    for (to, d) in into[at..at + piece.len].iter_mut().zip(from) {
-                        *to += d;
+            let at = place.at[k] - base;
+            match place.pattern[k] {
+                Pattern::Contiguous => add(&mut into[at..at + len], row),
+                Pattern::Constant => into[at] += row_sum(len, #[inline(always)] |i| row[i]),
+                Pattern::Periodic => {
+                    let to = &mut into[at..at + inner];
+                    row.chunks_exact(inner).for_each(#[inline(always)] |from| add(to, from));
+                }
+                Pattern::Run => {
+                    for (r, from) in row.chunks_exact(inner).enumerate() {
+                        into[at + r * place.step[k]] += row_sum(inner, #[inline(always)] |i| from[i]);
                     }
-                } else {
-                    into[at] += row_sum(piece.len, #[inline(always)] |i| from[i]);
+                }
+                Pattern::Strided => {
+                    for (r, from) in row.chunks_exact(inner).enumerate() {
+                        let at = at + r * place.step[k];
+                        add(&mut into[at..at + inner], from);
+                    }
                 }
             }
         }
+    }
+}
+
+#[inline(always)]
+fn add(to: &mut [f64], from: &[f64]) {
+    for (to, x) in to.iter_mut().zip(from) {
+        *to += x;
     }
 }
 

@@ -145,9 +145,11 @@ impl Machine {
     fn room_for_results(&mut self, arguments: &Arguments, shape: Shape) -> Run<Results> {
         let flags = arguments.flags();
         let block = self.allocate(shape.len(), flags)?;
-        let mut partials = |view: &View| match self.recording && view.block.gradient() {
-            true => self.allocate(shape.len() * view.block.count(), flags.without(Flags::GRADIENT)).map(Some),
-            false => Ok(None),
+        let mut partials = |view: &View| {
+            if !(self.recording && view.block.gradient()) {
+                return Ok(None);
+            }
+            self.allocate(shape.len() * view.block.count(), flags.without(Flags::GRADIENT)).map(Some)
         };
         Ok(Results {
             y: View { shape, block },
@@ -260,12 +262,7 @@ impl Machine {
     }
 }
 
-fn solve_item(
-    problem: Problem,
-    callback: &mut Callback,
-    item: &Item,
-    solved: &mut Solved,
-) -> Result<(), SolverError> {
+fn solve_item(problem: Problem, callback: &mut Callback, item: &Item, solved: &mut Solved) -> Result<(), SolverError> {
     solved.values.clear();
     solved.by_parameters.clear();
     solved.by_leading.resize(item.leading.len(), Vec::new());
@@ -280,7 +277,11 @@ fn solve_item(
 }
 
 /// A number of steps; 0 is refused by every solver.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the conversion saturates, and NaN becomes 0")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion saturates, and NaN becomes 0"
+)]
 fn steps(x: f64) -> u64 {
     x as u64
 }

@@ -9,9 +9,9 @@ use crust_math::solvers::SolverError;
 use crust_stan::span::Span;
 use smallvec::SmallVec;
 
+use super::trace::Trace;
 use crate::machine::value::{Value, View};
 use crate::machine::{Machine, Mark, Run, Stop, Wanted, fatal};
-use super::trace::Trace;
 use crate::memory::{Block, Flags, Width};
 
 const WITH_GRADIENT: Wanted = Wanted { propto: false, jacobian: false, gradient: true };
@@ -106,7 +106,18 @@ impl<'m> Callback<'m> {
                     let shortcut = Shortcut::Untried(0);
                     let (blind, failure) = (0, None);
                     return Ok(Self {
-                        machine, function, span, outputs, leading, inputs, plain, lifted, mark, shortcut, blind, failure,
+                        machine,
+                        function,
+                        span,
+                        outputs,
+                        leading,
+                        inputs,
+                        plain,
+                        lifted,
+                        mark,
+                        shortcut,
+                        blind,
+                        failure,
                     });
                 }
                 Err(Stop::Full) => enlarge(machine, plan.span)?,
@@ -348,10 +359,7 @@ fn feed(trace: &mut Trace, leading: &[&[f64]]) {
 fn keep(machine: &mut Machine, input: Input, lift: bool, inputs: &mut SmallVec<[Kept; 8]>) -> Run<[Value; 2]> {
     let n = input.shape.len();
     let plain = machine.allocate(n, Flags::UNIFORM)?;
-    let lifted = match lift {
-        true => Some(machine.allocate(n, Flags::LANES.with(Flags::GRADIENT))?),
-        false => None,
-    };
+    let lifted = if lift { Some(machine.allocate(n, Flags::LANES.with(Flags::GRADIENT))?) } else { None };
     inputs.push(Kept { plain, lifted, differentiated: input.differentiated });
     // The function must not write to its arguments.
     let shared = |block: Block| {

@@ -61,7 +61,9 @@ pub fn solve(method: Method, callback: &mut Callback, item: &Item, solved: &mut 
             unit[i] = 1.0;
             let seed = implicit_seed(&mut Linear(&by_unknown), &root, &unit)?;
             let columns = by_parameter.chunks_exact(n);
-            solved.by_parameters.extend(columns.map(|column| column.iter().zip(&seed).map(|(a, b)| a * b).sum::<f64>()));
+            solved
+                .by_parameters
+                .extend(columns.map(|column| column.iter().zip(&seed).map(|(a, b)| a * b).sum::<f64>()));
         }
     }
     // The guess has no influence on the solution.

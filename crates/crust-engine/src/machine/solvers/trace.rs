@@ -164,9 +164,8 @@ impl Tracing<'_> {
 
 /// How many blocks of a kind that only assignments leave behind here: saved numbers, different by lane but without adjoint.
 fn expected_blind(entries: &[Entry]) -> usize {
-    let saved = |entry: &&Entry| {
-        matches!(entry, Entry::Assign { saved: Some(block), .. } if block.flags.has(Flags::LANES))
-    };
+    let saved =
+        |entry: &&Entry| matches!(entry, Entry::Assign { saved: Some(block), .. } if block.flags.has(Flags::LANES));
     entries.iter().filter(saved).count()
 }
 

@@ -1,0 +1,15 @@
+//! What programs mean: each test states a small program and what it must give, for many lanes at once and one at a time.
+
+mod common;
+#[path = "behaviour/containers.rs"]
+mod containers;
+#[path = "behaviour/control.rs"]
+mod control;
+#[path = "behaviour/densities.rs"]
+mod densities;
+#[path = "behaviour/failures.rs"]
+mod failures;
+#[path = "behaviour/harness.rs"]
+mod harness;
+#[path = "behaviour/transforms.rs"]
+mod transforms;
