@@ -43,7 +43,6 @@ pub struct Quantity {
     pub name: String,
     pub slot: u32,
     pub declared: Declared,
-    pub span: Span,
 }
 
 /// A declared type with its sizes and constraints.
@@ -101,8 +100,6 @@ impl Constraint {
 
 #[derive(Debug)]
 pub struct Function {
-    pub name: String,
-    pub arguments: usize,
     /// Slots for arguments and local variables.
     pub slots: usize,
     pub body: Vec<Stmt>,
@@ -136,12 +133,21 @@ pub enum Varies {
 #[derive(Debug)]
 pub enum Kind {
     Literal(u32),
-    Variable { slot: Slot, mutable: bool },
+    Variable {
+        slot: Slot,
+        mutable: bool,
+    },
     /// Depends on data only: computed once. The number says where it is kept.
     Hoisted(u32, Box<Node>),
-    Index { base: Box<Node>, indices: Vec<Index> },
+    Index {
+        base: Box<Node>,
+        indices: Vec<Index>,
+    },
     /// Counts from 0.
-    Part { base: Box<Node>, part: usize },
+    Part {
+        base: Box<Node>,
+        part: usize,
+    },
     Negate(Box<Node>),
     Not(Box<Node>),
     Arithmetic(Arithmetic, Box<[Node; 2]>),
@@ -171,7 +177,11 @@ pub enum Kind {
     DotSelf(Box<Node>),
     Mean(Box<Node>),
     Density(DensityCall),
-    User { function: u32, arguments: Vec<Node>, propto: bool },
+    User {
+        function: u32,
+        arguments: Vec<Node>,
+        propto: bool,
+    },
     Random(Generator, Vec<Node>),
     HigherOrder(Box<HigherOrder>),
     /// The log density so far.
@@ -242,23 +252,49 @@ pub struct Stmt {
 
 #[derive(Debug)]
 pub enum StmtKind {
-    Declare { slot: Slot, declared: Declared, initial: Option<Node>, mutable: bool, id: u32 },
-    Assign { slot: Slot, path: Vec<Step>, value: Node, mutable: bool },
-    AssignTuple { places: Vec<(Slot, Vec<Step>, bool)>, value: Node },
+    Declare {
+        slot: Slot,
+        declared: Declared,
+        initial: Option<Node>,
+        mutable: bool,
+        id: u32,
+    },
+    Assign {
+        slot: Slot,
+        path: Vec<Step>,
+        value: Node,
+        mutable: bool,
+    },
+    AssignTuple {
+        places: Vec<(Slot, Vec<Step>, bool)>,
+        value: Node,
+    },
     /// Adds to the log density.
-    Target { value: Node, factor: Factor },
+    Target {
+        value: Node,
+        factor: Factor,
+    },
     /// Adds to the log Jacobian, if it is asked for.
     Jacobian(Node),
     Truncate(Box<Truncation>),
     Call(Node),
-    If { branches: Vec<(Node, Vec<Stmt>)>, otherwise: Vec<Stmt> },
+    If {
+        branches: Vec<(Node, Vec<Stmt>)>,
+        otherwise: Vec<Stmt>,
+    },
     For(Box<For>),
-    While { condition: Node, body: Vec<Stmt> },
+    While {
+        condition: Node,
+        body: Vec<Stmt>,
+    },
     Break,
     Continue,
     Return(Option<Node>),
     Block(Vec<Stmt>),
-    Message { kind: MessageKind, parts: Vec<Message> },
+    Message {
+        kind: MessageKind,
+        parts: Vec<Message>,
+    },
 }
 
 /// What truncation adds: the variate must be inside, and the probability to be inside is divided by.

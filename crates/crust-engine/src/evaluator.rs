@@ -167,7 +167,9 @@ impl Evaluator {
                 Err(Stop::TileParts | Stop::TileUnfit) => {
                     let message = "a tile was left over";
                     let span = crust_stan::span::Span::default();
-                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error("internal", message, span)));
+                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error(
+                        "internal", message, span,
+                    )));
                 }
             }
         }
@@ -358,7 +360,9 @@ impl Evaluator {
                 Err(Stop::TileParts | Stop::TileUnfit | Stop::LanesPart | Stop::LanesUnfit) => {
                     let message = "one lane alone was taken apart";
                     let span = crust_stan::span::Span::default();
-                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error("internal", message, span)));
+                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error(
+                        "internal", message, span,
+                    )));
                 }
             }
         }

@@ -61,8 +61,7 @@ impl Lowering<'_> {
             self.frame = Some(frame);
             let body = self.statements(&function.body);
             self.frame = None;
-            let arguments = function.arguments.len();
-            self.code.functions.push(Function { name: function.name.clone(), arguments, slots, body });
+            self.code.functions.push(Function { slots, body });
         }
         self.code.transformed_data = self.quantities(BlockKind::TransformedData);
         self.code.prepare = self.statements(program.block(BlockKind::TransformedData));
@@ -82,7 +81,7 @@ impl Lowering<'_> {
             .filter_map(|id| {
                 let variable = program.variable(id);
                 let declared = self.declared(variable.declared.as_ref()?);
-                Some(Quantity { name: variable.name.clone(), slot: id.0, declared, span: variable.span })
+                Some(Quantity { name: variable.name.clone(), slot: id.0, declared })
             })
             .collect()
     }

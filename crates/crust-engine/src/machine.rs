@@ -30,9 +30,8 @@ use crust_stan::span::Span;
 
 use crate::code::{Code, Factor, Slot};
 use crate::memory::{Arena, Block, Flags, Full, Width};
-pub use elementwise::{MOST, RowKernel};
-#[allow(unused_imports)]
 pub use driver::Rows;
+pub use elementwise::{MOST, RowKernel};
 use tape::Tape;
 pub use value::{Value, View};
 
@@ -95,6 +94,7 @@ pub struct Rejection {
     pub span: Span,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Machine {
     pub(crate) code: Arc<Code>,
     pub(crate) arena: Arena,
@@ -270,6 +270,7 @@ impl Machine {
     }
 
     /// The one number of a uniform scalar; asks for the tile or the batch to be taken apart where it is not uniform.
+    #[allow(clippy::float_cmp, reason = "the same number in all items")]
     pub(crate) fn uniform_number(&mut self, view: View) -> Run<f64> {
         let block = view.block;
         if block.tile() && self.width.tile > 1 {

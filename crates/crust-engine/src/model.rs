@@ -61,16 +61,16 @@ impl Model {
         for id in program.declared_in(BlockKind::Data) {
             let variable = program.variable(id);
             let Some(given) = data.get(id) else { continue };
-            let value = constant(&mut machine, given, variable.span).map_err(EngineError::one)?;
+            let value = constant(&mut machine, given, variable.span).map_err(|problem| EngineError::one(*problem))?;
             machine.globals[id.0 as usize] = Variable::of(value);
         }
         machine.constant_tuples = machine.tuple_count();
         machine.streams = vec![StreamKey::new(seed, Purpose::TRANSFORMED_DATA).stream()];
         let mut binder = Binder { machine, code: Arc::clone(&code) };
         binder.transformed_data()?;
-        binder.hoist()?;
+        let messages = std::mem::take(&mut binder.machine.messages);
+        binder.hoist();
         let Binder { mut machine, .. } = binder;
-        let messages = std::mem::take(&mut machine.messages);
         machine.streams.clear();
         let mut table = |list: &[Quantity]| -> Result<Vec<Layout>, EngineError> {
             let mut layouts = Vec::new();
@@ -152,7 +152,7 @@ fn rejected(rejection: Option<&Rejection>) -> Diagnostic {
 }
 
 /// Puts a value of the data into the machine.
-fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<Value, Diagnostic> {
+fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<Value, Box<Diagnostic>> {
     use crust_math::functions::{Cell, Shape};
     let numbers = |machine: &mut Machine, shape: Shape, numbers: Vec<f64>| {
         let block = machine.arena.constant(numbers.len(), numbers.into_iter());
@@ -167,11 +167,13 @@ fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<V
                 value::Cell::Vector(n) => (Cell::Vector, vec![n]),
                 value::Cell::RowVector(n) => (Cell::RowVector, vec![n]),
                 value::Cell::Matrix(r, c) => (Cell::Matrix, vec![r, c]),
-                _ => return Err(Diagnostic::error("not-supported", "the engine has no complex numbers", span)),
+                _ => {
+                    return Err(Box::new(Diagnostic::error("not-supported", "the engine has no complex numbers", span)));
+                }
             };
             if tensor.array.len() + sizes.len() > Shape::MOST {
                 let message = format!("the engine has no values with more than {} dimensions", Shape::MOST);
-                return Err(Diagnostic::error("not-supported", message, span));
+                return Err(Box::new(Diagnostic::error("not-supported", message, span)));
             }
             numbers(machine, Shape::new(&tensor.array, cell, &sizes), tensor.numbers.to_reals())
         }
@@ -183,11 +185,11 @@ fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<V
             machine.push_tuple(&parts)
         }
         value::Value::Complex(_) => {
-            return Err(Diagnostic::error("not-supported", "the engine has no complex numbers", span));
+            return Err(Box::new(Diagnostic::error("not-supported", "the engine has no complex numbers", span)));
         }
         value::Value::Unavailable(why) => {
             let message = format!("this variable has no value, because {}", why.reason);
-            return Err(Diagnostic::error("data-missing", message, span));
+            return Err(Box::new(Diagnostic::error("data-missing", message, span)));
         }
     })
 }
@@ -204,7 +206,11 @@ impl Binder {
         if code.prepare.is_empty() {
             return Ok(());
         }
+        let stream = self.machine.streams.clone();
         with_room(&mut self.machine, |m| {
+            // A run that is begun again draws the same numbers again.
+            m.streams.clone_from(&stream);
+            m.messages.clear();
             m.clear(1, PLAIN);
             m.statements(&code.prepare)?;
             for quantity in &code.transformed_data {
@@ -213,8 +219,11 @@ impl Binder {
             }
             if m.rejected[0].is_some() { Err(Stop::AllRejected) } else { Ok(()) }
         })?;
-        let saved: Vec<(u32, Saved)> =
-            code.transformed_data.iter().map(|q| (q.slot, self.save(self.machine.globals[q.slot as usize].value))).collect();
+        let saved: Vec<(u32, Saved)> = code
+            .transformed_data
+            .iter()
+            .map(|q| (q.slot, self.save(self.machine.globals[q.slot as usize].value)))
+            .collect();
         self.machine.clear(1, PLAIN);
         for (slot, saved) in saved {
             let value = self.keep(saved);
@@ -226,7 +235,7 @@ impl Binder {
 
     /// Computes every expression that depends on data only. One that fails is left for the place where it stands: it may
     /// never be reached.
-    fn hoist(&mut self) -> Result<(), EngineError> {
+    fn hoist(&mut self) {
         let code = Arc::clone(&self.code);
         let mut nodes = Vec::new();
         for list in [&code.transform, &code.model, &code.generate] {
@@ -250,7 +259,6 @@ impl Binder {
         }
         self.machine.clear(1, PLAIN);
         self.machine.messages.clear();
-        Ok(())
     }
 
     fn save(&self, value: Value) -> Saved {

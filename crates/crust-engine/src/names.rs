@@ -44,9 +44,7 @@ fn collect(
         Item::Cell { constraint, .. } => {
             let shape = machine.declared_shape(arrays, declared)?;
             let free_cell = match constraint {
-                Constraint::Special(_) => {
-                    Some(constraint.transform(shape.rows(), shape.columns()).free_size())
-                }
+                Constraint::Special(_) => Some(constraint.transform(shape.rows(), shape.columns()).free_size()),
                 _ => None,
             };
             parts.push(Part { path: path.clone(), shape, free_cell });
@@ -67,6 +65,16 @@ fn collect(
 }
 
 impl Part {
+    /// Where in a tuple: `.2.1`.
+    fn dots(&self) -> String {
+        let mut dots = String::new();
+        for part in &self.path {
+            dots.push('.');
+            dots.push_str(&(part + 1).to_string());
+        }
+        dots
+    }
+
     fn free_size(&self) -> usize {
         self.free_cell.map_or_else(|| self.shape.len(), |n| n * self.shape.cells())
     }
@@ -83,8 +91,8 @@ impl Part {
         }
         loop {
             let mut position = 0;
-            for d in 0..arrays {
-                position = position * shape.size(d) + at[d] - 1;
+            for (d, at) in at[..arrays].iter().enumerate() {
+                position = position * shape.size(d) + at - 1;
             }
             position *= shape.cell_len();
             position += match shape.cell() {
@@ -105,26 +113,23 @@ impl Layout {
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for part in &self.parts {
-            let path: String = part.path.iter().map(|p| format!(".{}", p + 1)).collect();
+            let path = part.dots();
             part.each_in_output_order(|at, _| names.push(format!("{}{path}{}", self.name, brackets(at))));
         }
         names
     }
 
     /// How many numbers there are.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.parts.iter().map(|p| p.shape.len()).sum()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Names of the unconstrained numbers, in the order in which they lie: arrays row by row, matrices column by column.
     pub fn free_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for part in &self.parts {
-            let path: String = part.path.iter().map(|p| format!(".{}", p + 1)).collect();
+            let path = part.dots();
             let shape = &part.shape;
             let arrays: Vec<usize> = (0..shape.array_rank()).map(|d| shape.size(d)).collect();
             for cell in 0..shape.cells() {

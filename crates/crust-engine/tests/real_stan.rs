@@ -37,12 +37,7 @@ fn rows() -> Vec<Row> {
     let row = |line: &str| {
         let f = fields(line);
         let pair = |i: usize| (f[i].parse().expect("a number"), numbers(&f[i + 1]));
-        Row {
-            model: f[0].clone(),
-            data: f[1].clone(),
-            point: numbers(&f[5]),
-            expected: [pair(6), pair(8), pair(10)],
-        }
+        Row { model: f[0].clone(), data: f[1].clone(), point: numbers(&f[5]), expected: [pair(6), pair(8), pair(10)] }
     };
     text.lines().skip(1).map(row).collect()
 }
@@ -104,11 +99,8 @@ fn constrained_values_are_those_of_stan() {
         let key = StreamKey::new(1, Purpose::GENERATED);
         let found = model.evaluator().quantities(&row.point, key, include).expect("it runs");
         let names: Vec<String> = f[3].split(';').map(str::to_owned).collect();
-        let ours: Vec<String> = model
-            .output_names(include)
-            .iter()
-            .map(|n| n.replace(['[', ','], ".").replace(']', ""))
-            .collect();
+        let ours: Vec<String> =
+            model.output_names(include).iter().map(|n| n.replace(['[', ','], ".").replace(']', "")).collect();
         assert_eq!(ours, names);
         for (a, b) in found.numbers.iter().zip(numbers(&f[4])) {
             assert!(agree(*a, b, 1e-12), "{data} {id}: {a} is not {b}");

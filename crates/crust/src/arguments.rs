@@ -140,7 +140,7 @@ pub struct Sample {
     /// How draws are made
     #[arg(long, value_enum, default_value_t = MethodChoice::Nuts)]
     pub method: MethodChoice,
-    /// A folder for the draws: `chain-1.csv` … as CmdStan writes them, and `draws.zarr`
+    /// A folder for the draws: `chain-1.csv` … as Stan writes them, and `draws.zarr`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How many chains a thread evaluates together; the last digits of draws depend on it, speed does with many chains

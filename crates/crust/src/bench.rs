@@ -93,7 +93,7 @@ const TERMS: Terms = Terms { propto: true, jacobian: true };
 /// Points uniform on (−2, 2), as samplers begin, and room for the results.
 struct Points {
     lanes: usize,
-    points: Vec<f64>,
+    numbers: Vec<f64>,
     log_prior: Vec<f64>,
     log_likelihood: Vec<f64>,
     gradient: Vec<f64>,
@@ -102,15 +102,15 @@ struct Points {
 impl Points {
     fn new(dimension: usize, lanes: usize, seed: u64) -> Self {
         let mut stream = StreamKey::new(seed, Purpose::INITIAL).stream();
-        let points = (0..dimension * lanes).map(|_| 4.0 * stream.uniform() - 2.0).collect();
+        let numbers = (0..dimension * lanes).map(|_| 4.0 * stream.uniform() - 2.0).collect();
         let gradient = vec![0.0; dimension * lanes];
-        Self { lanes, points, log_prior: vec![0.0; lanes], log_likelihood: vec![0.0; lanes], gradient }
+        Self { lanes, numbers, log_prior: vec![0.0; lanes], log_likelihood: vec![0.0; lanes], gradient }
     }
 
     fn batch(&mut self) -> Batch<'_> {
         Batch {
             lanes: self.lanes,
-            points: &self.points,
+            points: &self.numbers,
             beta: None,
             log_prior: &mut self.log_prior,
             log_likelihood: &mut self.log_likelihood,

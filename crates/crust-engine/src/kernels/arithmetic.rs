@@ -180,7 +180,11 @@ impl<P: Pull> Kernel for Backward<'_, P> {
                         }
                         [false, true] => {
                             let p = &values[p..p + n];
-                            into[a] += row_sum(n, #[inline(always)] |i| P::at(d, p[i], q));
+                            into[a] += row_sum(
+                                n,
+                                #[inline(always)]
+                                |i| P::at(d, p[i], q),
+                            );
                         }
                         [false, false] => into[a] += P::at(d, values[p], q),
                     }
@@ -203,11 +207,19 @@ impl<P: Pull> Kernel for Backward<'_, P> {
                     }
                     [false, true] => {
                         let p = &values[p..p + n];
-                        into[a] += row_sum(n, #[inline(always)] |i| P::at(d[i], p[i], q[i]));
+                        into[a] += row_sum(
+                            n,
+                            #[inline(always)]
+                            |i| P::at(d[i], p[i], q[i]),
+                        );
                     }
                     [false, false] => {
                         let p = values[p];
-                        into[a] += row_sum(n, #[inline(always)] |i| P::at(d[i], p, q[i]));
+                        into[a] += row_sum(
+                            n,
+                            #[inline(always)]
+                            |i| P::at(d[i], p, q[i]),
+                        );
                     }
                 }
             },
@@ -217,26 +229,37 @@ impl<P: Pull> Kernel for Backward<'_, P> {
 
 const LANES: usize = 8;
 
-/// All rows are added to the same row: eight columns at a time, with four running sums so that no addition waits for the one
-/// before.
+/// All rows are added to the same row: eight columns at a time, with two running sums so that additions need not wait for each
+/// other.
 #[inline(always)]
 fn column_sums<P: Pull>(walk: &Walk<4>, values: &[f64], adjoint: &[f64], into: &mut [f64]) {
     let [step, _, p_step, q_step] = walk.steps[1];
-    let eight = |numbers: &[f64], at: usize| -> [f64; LANES] { numbers[at..at + LANES].try_into().expect("eight items") };
+    let eight =
+        |numbers: &[f64], at: usize| -> [f64; LANES] { numbers[at..at + LANES].try_into().expect("eight items") };
     for from in (0..walk.inner).step_by(LANES) {
-        let mut sums = [[0.0; LANES]; 4];
-        for r in 0..walk.outer[1] {
+        let mut even = [0.0; LANES];
+        let mut odd = [0.0; LANES];
+        let add = |r: usize, sum: &mut [f64; LANES]| {
             let d = eight(adjoint, r * step + from);
             let p_at = walk.start[2] + r * p_step;
             let p = if walk.unit[2] { eight(values, p_at + from) } else { [values[p_at]; LANES] };
             let q = eight(values, walk.start[3] + r * q_step + from);
-            let sum = &mut sums[r % 4];
             for l in 0..LANES {
                 sum[l] += P::at(d[l], p[l], q[l]);
             }
+        };
+        let rows = walk.outer[1];
+        let mut r = 0;
+        while r + 1 < rows {
+            add(r, &mut even);
+            add(r + 1, &mut odd);
+            r += 2;
+        }
+        if r < rows {
+            add(r, &mut even);
         }
         for (l, to) in into[from..from + LANES].iter_mut().enumerate() {
-            *to += (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
+            *to += even[l] + odd[l];
         }
     }
 }

@@ -98,7 +98,14 @@ impl Position {
 }
 
 /// Calls `f(position in y, position in x, length, whether x advances)` for each piece of `y` whose index is the same.
-fn pieces(values: &[f64], width: Width, x: Block, index: Block, y: Block, mut f: impl FnMut(usize, usize, usize, bool)) {
+fn pieces(
+    values: &[f64],
+    width: Width,
+    x: Block,
+    index: Block,
+    y: Block,
+    mut f: impl FnMut(usize, usize, usize, bool),
+) {
     let position = Position::new(x, width);
     let index_strides = index.strides(width);
     let (tile, lanes) = (if y.tile() { width.tile } else { 1 }, if y.lanes() { width.lanes } else { 1 });

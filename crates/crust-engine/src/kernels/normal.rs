@@ -58,7 +58,11 @@ impl Sums<'_> {
         let [want_y, want_mu] = self.wanted;
         // Data against a parameter with rows that share nothing but the scale: the usual case.
         if [walk.unit[0], walk.unit[1]] == [false, true] && want_mu && walk.outer[0] == 1 && n.is_multiple_of(LANES) {
-            (0..n).step_by(LANES).for_each(#[inline(always)] |from| self.eight_lanes(from));
+            let mut from = 0;
+            while from < n {
+                self.eight_lanes(from);
+                from += LANES;
+            }
             return;
         }
         walk.rows(
@@ -116,27 +120,27 @@ impl Sums<'_> {
     #[inline(always)]
     fn eight_lanes(&mut self, from: usize) {
         let Self { walk, values, squares, first_square, adjoints, base, .. } = self;
-        let eight = |at: usize| -> [f64; LANES] { values[at + from..at + from + LANES].try_into().expect("eight lanes") };
+        let eight =
+            |at: usize| -> [f64; LANES] { values[at + from..at + from + LANES].try_into().expect("eight lanes") };
         let [y, mu, inverse, weight, square] = walk.start;
         let (inverse, weight) = (eight(inverse), eight(weight));
         let [y_step, mu_step, ..] = walk.steps[1];
-        let mut sums = [[0.0; LANES]; 2];
+        let mut sums = [0.0; LANES];
         for r in 0..walk.outer[1] {
             let y = values[y + r * y_step];
             let at = mu + r * mu_step;
             let row = eight(at);
             let into = at - *base + from;
             let into: &mut [f64; LANES] = (&mut adjoints[into..into + LANES]).try_into().expect("eight lanes");
-            let sum = &mut sums[r % 2];
             for l in 0..LANES {
                 let z = (y - row[l]) * inverse[l];
-                sum[l] = z.mul_add(z, sum[l]);
+                sums[l] = z.mul_add(z, sums[l]);
                 into[l] = z.mul_add(weight[l], into[l]);
             }
         }
         let square = square - *first_square + from;
         for (l, to) in squares[square..square + LANES].iter_mut().enumerate() {
-            *to += sums[0][l] + sums[1][l];
+            *to += sums[l];
         }
     }
 
@@ -279,7 +283,7 @@ pub fn finish(
     let mut fine = true;
     for (&sum, &log) in squares.iter().zip(log_scale) {
         // The logarithm of what is not positive is not a number, or infinite.
-        fine &= sum.is_finite() & (log > f64::NEG_INFINITY);
+        fine &= sum.is_finite() && log > f64::NEG_INFINITY;
     }
     for ((total, &sum), &log) in low[total.range(width)].iter_mut().zip(squares).zip(log_scale) {
         *total += factors.squares * sum + factors.log_scale * log + factors.constant;

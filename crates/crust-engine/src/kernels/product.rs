@@ -65,10 +65,10 @@ fn scalar_by_row<const R: usize>(
     for k in 0..inner {
         let at = row(k);
         let v: &[f64; LANES] = values[at..at + LANES].try_into().expect("eight items");
-        for (r, sum) in sums.iter_mut().enumerate() {
+        for r in 0..R {
             let s = values[scalar(r, k)];
-            for (sum, v) in sum.iter_mut().zip(v) {
-                *sum = fma(s, *v, *sum);
+            for l in 0..LANES {
+                sums[r][l] = fma(s, v[l], sums[r][l]);
             }
         }
     }
@@ -79,7 +79,13 @@ impl Forward<'_> {
     /// Where one operand does not vary inside the row of items. `scalar` is that operand and `row` the other, both seen so that
     /// the result is `scalar · row` with `outer` rows and `across` columns; `place` says where a result goes.
     #[inline(always)]
-    fn one_varies(self, scalar: Operand, row: Operand, [outer, across]: [usize; 2], place: impl Fn(usize, usize) -> usize) {
+    fn one_varies(
+        self,
+        scalar: Operand,
+        row: Operand,
+        [outer, across]: [usize; 2],
+        place: impl Fn(usize, usize) -> usize,
+    ) {
         let Self { sizes, n, values, out, .. } = self;
         let whole = n - n % LANES;
         for j in 0..across {
@@ -165,8 +171,11 @@ impl Forward<'_> {
         for j in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let (a0, b0) = (a.element(i, 0), b.element(0, j));
-                out[(i + j * sizes.rows) * stride] =
-                    row_sum(sizes.inner, #[inline(always)] |k| values[a0 + k * a.right] * values[b0 + k * b.down]);
+                out[(i + j * sizes.rows) * stride] = row_sum(
+                    sizes.inner,
+                    #[inline(always)]
+                    |k| values[a0 + k * a.right] * values[b0 + k * b.down],
+                );
             }
         }
     }
@@ -183,7 +192,13 @@ impl Kernel for Forward<'_> {
         } else if a.unit && b.unit {
             self.both_vary();
         } else if b.unit {
-            self.one_varies(a, b, [rows, columns], #[inline(always)] |i, j| (i + j * rows) * stride);
+            self.one_varies(
+                a,
+                b,
+                [rows, columns],
+                #[inline(always)]
+                |i, j| (i + j * rows) * stride,
+            );
         } else {
             // C = A·B is Cᵀ = Bᵀ·Aᵀ.
             self.one_varies(
@@ -254,21 +269,40 @@ fn columns<const R: usize>(
     adjoint: &[f64],
     into: &mut [f64],
 ) {
-    let mut sums = [[[0.0; LANES]; R]; 2];
-    for j in 0..terms {
-        let at = c.element(i, j) + from;
-        let d: &[f64; LANES] = adjoint[at..at + LANES].try_into().expect("eight items");
-        for (r, sum) in sums[j % 2].iter_mut().enumerate() {
-            let s = values[y.element(j, k + r)];
-            for (sum, &d) in sum.iter_mut().zip(d) {
-                *sum = fma(s, d, *sum);
-            }
-        }
+    let mut even = [[0.0; LANES]; R];
+    let mut odd = [[0.0; LANES]; R];
+    let mut j = 0;
+    while j + 1 < terms {
+        term((y, c), (i, j, k, from), values, adjoint, &mut even);
+        term((y, c), (i, j + 1, k, from), values, adjoint, &mut odd);
+        j += 2;
+    }
+    if j < terms {
+        term((y, c), (i, j, k, from), values, adjoint, &mut even);
     }
     for r in 0..R {
         let at = x.element(i, k + r) + from;
         for l in 0..LANES {
-            into[at + l] += sums[0][r][l] + sums[1][r][l];
+            into[at + l] += even[r][l] + odd[r][l];
+        }
+    }
+}
+
+/// Adds term `j` to the sums of [`columns`].
+#[inline(always)]
+fn term<const R: usize>(
+    (y, c): (Operand, Operand),
+    (i, j, k, from): (usize, usize, usize, usize),
+    values: &[f64],
+    adjoint: &[f64],
+    sums: &mut [[f64; LANES]; R],
+) {
+    let at = c.element(i, j) + from;
+    let d: &[f64; LANES] = adjoint[at..at + LANES].try_into().expect("eight items");
+    for r in 0..R {
+        let s = values[y.element(j, k + r)];
+        for l in 0..LANES {
+            sums[r][l] = fma(s, d[l], sums[r][l]);
         }
     }
 }
@@ -328,10 +362,19 @@ impl Backward<'_> {
                         }
                         [false, true] => {
                             let y = &values[from..from + n];
-                            into[at] += row_sum(n, #[inline(always)] |i| d[i] * y[i]);
+                            into[at] += row_sum(
+                                n,
+                                #[inline(always)]
+                                |i| d[i] * y[i],
+                            );
                         }
                         [false, false] => {
-                            into[at] += values[from] * row_sum(n, #[inline(always)] |i| d[i]);
+                            into[at] += values[from]
+                                * row_sum(
+                                    n,
+                                    #[inline(always)]
+                                    |i| d[i],
+                                );
                         }
                     }
                 }

@@ -17,7 +17,11 @@ impl Kernel for AddRows<'_> {
     fn run(self) {
         let Self { rows, into } = self;
         if into.len() == 1 {
-            into[0] += row_sum(rows.len(), #[inline(always)] |i| rows[i]);
+            into[0] += row_sum(
+                rows.len(),
+                #[inline(always)]
+                |i| rows[i],
+            );
             return;
         }
         for row in rows.chunks_exact(into.len()) {

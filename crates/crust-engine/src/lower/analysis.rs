@@ -1,12 +1,15 @@
 //! What can be known of a program without running it: which variables depend on parameters, what a statement changes, whether
 //! iterations of a loop may run side by side.
 
+#![allow(clippy::match_same_arms, reason = "one line for each kind reads better")]
+
 use std::collections::HashSet;
 
 use crust_stan::ast::{BlockKind, MessageKind};
 use crust_stan::names::Suffix;
 use crust_stan::typed::{
-    Access, Call, Callee, Expr, ExprKind, Function, FunctionId, Index, LoopOver, MessagePart, Origin, Place, Program, Stmt, StmtKind, VariableId,
+    Access, Call, Callee, Expr, ExprKind, Function, FunctionId, Index, LoopOver, MessagePart, Origin, Place, Program,
+    Stmt, StmtKind, VariableId,
 };
 
 /// Visits the statements directly below one.

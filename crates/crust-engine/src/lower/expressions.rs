@@ -1,5 +1,7 @@
 //! Expressions.
 
+#![allow(clippy::match_same_arms, reason = "one line for each kind reads better")]
+
 use crust_stan::ast::{BinaryOp, UnaryOp};
 use crust_stan::span::Span;
 use crust_stan::typed::{self, Call, Callee, Expr, ExprKind, Level};
@@ -143,15 +145,8 @@ impl Lowering<'_> {
     pub(super) fn power(&mut self, a: Node, b: Node, span: Span) -> Kind {
         if let Kind::Literal(index) = b.kind {
             let exponent = self.code.literals[index as usize];
-            let name = if exponent == 2.0 {
-                Some("square")
-            } else if exponent == 0.5 {
-                Some("sqrt")
-            } else if exponent == -1.0 {
-                Some("inv")
-            } else {
-                None
-            };
+            let names = [(2.0_f64, "square"), (0.5, "sqrt"), (-1.0, "inv")];
+            let name = names.into_iter().find(|(x, _)| x.to_bits() == exponent.to_bits()).map(|(_, name)| name);
             if let Some(unary) = name.and_then(super::library::unary) {
                 return Kind::Unary(unary, Box::new(a));
             }

@@ -102,7 +102,8 @@ impl Lowering<'_> {
             ("dot_product", [a, b]) if *a == &Type::Vector && *b == &Type::Vector => {
                 let mut both = boxed(arguments);
                 let [first, _] = &mut *both;
-                let inner = std::mem::replace(first, Node { kind: Kind::Target, span, varies: crate::code::Varies::No });
+                let inner =
+                    std::mem::replace(first, Node { kind: Kind::Target, span, varies: crate::code::Varies::No });
                 let varies = inner.varies;
                 *first = Node { kind: Kind::Transpose(Box::new(inner)), span, varies };
                 return Kind::Product(both);
@@ -139,8 +140,12 @@ impl Lowering<'_> {
                 let [x, y] = *boxed(arguments);
                 return self.operator(op, (a, x), (b, y), span);
             }
-            ("min", [a, b]) if !container(a) && !container(b) => return self.binary_named("fmin", boxed(arguments), span),
-            ("max", [a, b]) if !container(a) && !container(b) => return self.binary_named("fmax", boxed(arguments), span),
+            ("min", [a, b]) if !container(a) && !container(b) => {
+                return self.binary_named("fmin", boxed(arguments), span);
+            }
+            ("max", [a, b]) if !container(a) && !container(b) => {
+                return self.binary_named("fmax", boxed(arguments), span);
+            }
             ("eigendecompose_sym" | "qr" | "qr_thin", [_]) => return self.tuple_of(name, 2, arguments, span),
             ("svd", [_]) => return self.tuple_of(name, 3, arguments, span),
             _ => {}

@@ -83,8 +83,7 @@ impl Lowering<'_> {
     }
 
     fn for_loop(&mut self, variable: typed::VariableId, over: &LoopOver, body: &typed::Stmt) -> StmtKind {
-        let parallel =
-            matches!(over, LoopOver::Range { .. }) && analysis::is_parallel(self.program, variable, body);
+        let parallel = matches!(over, LoopOver::Range { .. }) && analysis::is_parallel(self.program, variable, body);
         let parallel_inside = analysis::has_parallel_loop(self.program, body);
         let over = match over {
             LoopOver::Range { lower, upper } => Over::Range(self.expression(lower), self.expression(upper)),
@@ -108,7 +107,9 @@ impl Lowering<'_> {
         for access in path {
             match (steps.last_mut(), step(self, access)) {
                 // `x[i][j]` is `x[i, j]`.
-                (Some(Step::Index(before)), Step::Index(indices)) if before.iter().all(is_single) => before.extend(indices),
+                (Some(Step::Index(before)), Step::Index(indices)) if before.iter().all(is_single) => {
+                    before.extend(indices);
+                }
                 (_, next) => steps.push(next),
             }
         }
@@ -182,9 +183,13 @@ impl Lowering<'_> {
     }
 
     fn tilde(&mut self, tilde: &Tilde, span: Span, out: &mut Vec<Stmt>) {
-        let factor = if self.frame.is_some() { Factor::ByVariate }
-            else if self.dependencies.is_parametric(&tilde.variate) { Factor::Prior }
-            else { Factor::Likelihood };
+        let factor = if self.frame.is_some() {
+            Factor::ByVariate
+        } else if self.dependencies.is_parametric(&tilde.variate) {
+            Factor::Prior
+        } else {
+            Factor::Likelihood
+        };
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
         let kind = match &tilde.density {

@@ -91,7 +91,13 @@ impl Machine {
 
     /// The normal log density where all items share a scale.
     #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
-    fn normal_into_total(&mut self, views: &[View], terms: Terms, (total, seed): (Block, Block), span: Span) -> Run<()> {
+    fn normal_into_total(
+        &mut self,
+        views: &[View],
+        terms: Terms,
+        (total, seed): (Block, Block),
+        span: Span,
+    ) -> Run<()> {
         let shape = Self::common_shape(views, "normal", span)?;
         let (y, mu, sigma) = (views[0].block, views[1].block, views[2].block);
         let n = shape.len();
@@ -107,7 +113,8 @@ impl Machine {
         let squares = self.allocate(1, LANES)?;
         let log_scale = self.allocate(1, LANES)?;
         let (low, high) = self.arena.values_mut().split_at_mut(inverse.start());
-        let at = |block: Block| if block.lanes() { &low[block.range(width)] } else { &low[block.start()..=block.start()] };
+        let at =
+            |block: Block| if block.lanes() { &low[block.range(width)] } else { &low[block.start()..=block.start()] };
         let (inverse_at, weight_at) = (0, weight.start() - inverse.start());
         let log_at = log_scale.start() - inverse.start();
         let (rows, logs) = high.split_at_mut(log_at);
@@ -139,7 +146,7 @@ impl Machine {
         for l in 0..self.width.lanes {
             let scale = self.arena.values()[sigma.start() + if sigma.lanes() { l } else { 0 }];
             let sum = self.arena.values()[squares.start() + l];
-            if !(scale > 0.0) {
+            if scale <= 0.0 || scale.is_nan() {
                 let message = || format!("normal_lpdf: Scale parameter is {scale}, but must be positive");
                 self.reject(l, message, span)?;
             } else if !sum.is_finite() {

@@ -155,8 +155,8 @@ impl<'f> Driver<'f> {
                     }
                 }
             }
-            for k in 0..MOST {
-                first[k] += walk.steps[0][k];
+            for (first, step) in first.iter_mut().zip(&walk.steps[0]) {
+                *first += step;
             }
         }
         Ok(())
@@ -290,7 +290,11 @@ impl Kernel for AddCyclic<'_> {
     fn run(self) {
         let Self { to, mut start, mut row } = self;
         if let [to] = to {
-            *to += row_sum(row.len(), #[inline(always)] |i| row[i]);
+            *to += row_sum(
+                row.len(),
+                #[inline(always)]
+                |i| row[i],
+            );
             return;
         }
         while !row.is_empty() {
@@ -324,7 +328,13 @@ enum Spread {
 
 fn pattern(walk: &Walk<MOST>, k: usize) -> Pattern {
     match (walk.unit[k], walk.steps[1][k]) {
-        _ if walk.outer[1] == 1 => if walk.unit[k] { Pattern::Contiguous } else { Pattern::Constant },
+        _ if walk.outer[1] == 1 => {
+            if walk.unit[k] {
+                Pattern::Contiguous
+            } else {
+                Pattern::Constant
+            }
+        }
         (true, step) if step == walk.inner => Pattern::Contiguous,
         (true, 0) => Pattern::Periodic,
         (true, _) => Pattern::Strided,
@@ -353,13 +363,12 @@ impl Kernel for Fill<'_> {
         for (k, space) in arguments.iter_mut().enumerate().take(arity) {
             let at = place.at[k];
             match place.pattern[k] {
-                Pattern::Contiguous => {}
                 Pattern::Constant if fresh => space.fill(values[at]),
                 Pattern::Periodic if fresh => {
                     let row = &values[at..at + inner];
                     space.chunks_mut(inner).for_each(|to| to.copy_from_slice(&row[..to.len()]));
                 }
-                Pattern::Constant | Pattern::Periodic => {}
+                Pattern::Contiguous | Pattern::Constant | Pattern::Periodic => {}
                 Pattern::Run => {
                     for (r, to) in space[..place.len()].chunks_exact_mut(inner).enumerate() {
                         to.fill(values[at + r * place.step[k]]);
@@ -401,14 +410,27 @@ impl Kernel for AddAdjoints<'_> {
             let at = place.at[k] - base;
             match place.pattern[k] {
                 Pattern::Contiguous => add(&mut into[at..at + len], row),
-                Pattern::Constant => into[at] += row_sum(len, #[inline(always)] |i| row[i]),
+                Pattern::Constant => {
+                    into[at] += row_sum(
+                        len,
+                        #[inline(always)]
+                        |i| row[i],
+                    );
+                }
                 Pattern::Periodic => {
                     let to = &mut into[at..at + inner];
-                    row.chunks_exact(inner).for_each(#[inline(always)] |from| add(to, from));
+                    row.chunks_exact(inner).for_each(
+                        #[inline(always)]
+                        |from| add(to, from),
+                    );
                 }
                 Pattern::Run => {
                     for (r, from) in row.chunks_exact(inner).enumerate() {
-                        into[at + r * place.step[k]] += row_sum(inner, #[inline(always)] |i| from[i]);
+                        into[at + r * place.step[k]] += row_sum(
+                            inner,
+                            #[inline(always)]
+                            |i| from[i],
+                        );
                     }
                 }
                 Pattern::Strided => {

@@ -5,11 +5,11 @@ use crust_math::functions::Shape;
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 use crust_stan::span::Span;
 
+use super::driver::{Driver, Mode, Rows};
 use super::tape::Entry;
 use super::value::View;
 use super::{Machine, Run, fatal};
 use crate::kernels::arithmetic::{self, Arithmetic};
-use super::driver::{Driver, Mode, Rows};
 use crate::memory::{Block, Flags};
 
 /// The most arguments that a function of scalars has.
@@ -180,4 +180,3 @@ impl Machine {
         result
     }
 }
-

@@ -74,6 +74,7 @@ impl Machine {
     }
 
     /// Expressions whose value is numbers.
+    #[allow(clippy::too_many_lines, reason = "one arm for each kind")]
     fn numeric(&mut self, node: &Node) -> Run<View> {
         let span = node.span;
         match &node.kind {

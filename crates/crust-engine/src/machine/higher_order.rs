@@ -51,7 +51,8 @@ impl Machine {
     /// `map_rect(f, φ, θ, xr, xi)` puts `f(φ, θ[n], xr[n], xi[n])` for all `n` one after the other.
     fn map_rect(&mut self, call: &HigherOrder, values: &[Value], varies: bool, span: Span) -> Run<View> {
         let shared = Self::view(values.first(), span)?;
-        let own = [Self::view(values.get(1), span)?, Self::view(values.get(2), span)?, Self::view(values.get(3), span)?];
+        let own =
+            [Self::view(values.get(1), span)?, Self::view(values.get(2), span)?, Self::view(values.get(3), span)?];
         let jobs = own[0].shape.size(0);
         if own.iter().any(|v| v.shape.size(0) != jobs) {
             return fatal("size-mismatch", "map_rect: the arrays differ in size", span);
@@ -63,7 +64,8 @@ impl Machine {
                 let n = shape.len();
                 Value::Numbers(View { shape, block: v.block.elements(job * n, n, this.width) })
             };
-            let arguments = [Value::Numbers(shared), element(self, own[0]), element(self, own[1]), element(self, own[2])];
+            let arguments =
+                [Value::Numbers(shared), element(self, own[0]), element(self, own[1]), element(self, own[2])];
             match self.call_with(call.function, &arguments, varies, false, span)? {
                 Some(Value::Numbers(view)) => results.push(view),
                 _ => return fatal("internal", "the function returns no vector", span),

@@ -98,15 +98,15 @@ impl Machine {
                 Some(Index::Several(node)) => self.several(node, size, stride, d)?,
                 Some(Index::From(a)) => {
                     let low = self.int(a)?;
-                    self.range(low, i64::try_from(size).unwrap_or(i64::MAX), (size, stride, d), a.span)?
+                    range(low, i64::try_from(size).unwrap_or(i64::MAX), (size, stride, d), a.span)?
                 }
                 Some(Index::UpTo(b)) => {
                     let high = self.int(b)?;
-                    self.range(1, high, (size, stride, d), b.span)?
+                    range(1, high, (size, stride, d), b.span)?
                 }
                 Some(Index::Between(a, b)) => {
                     let (low, high) = (self.int(a)?, self.int(b)?);
-                    self.range(low, high, (size, stride, d), a.span)?
+                    range(low, high, (size, stride, d), a.span)?
                 }
             };
             selection.kept.push(kept);
@@ -155,21 +155,6 @@ impl Machine {
         Ok(Kept { size: positions.len(), stride, first: 0, positions: Some(positions) })
     }
 
-    /// Positions `low..=high`, counted from 1; nothing where `high < low`.
-    fn range(&self, low: i64, high: i64, (size, stride, d): (usize, usize, usize), span: Span) -> Run<Kept> {
-        if high < low {
-            return Ok(Kept { size: 0, stride, first: 0, positions: None });
-        }
-        let fits = |n: i64| usize::try_from(n).is_ok_and(|n| n >= 1 && n <= size);
-        for end in [low, high] {
-            if !fits(end) {
-                return out_of_range(end, size, d, span);
-            }
-        }
-        let (low, high) = (usize::try_from(low).unwrap_or(1), usize::try_from(high).unwrap_or(0));
-        Ok(Kept { size: high + 1 - low, stride, first: low - 1, positions: None })
-    }
-
     pub(super) fn take(&mut self, view: View, mut selection: Selection) -> Run<View> {
         let shape = selection.shape;
         if let Some(from) = selection.contiguous() {
@@ -203,7 +188,7 @@ impl Machine {
         }
         let numbers = self.arena.of(index, self.width);
         let first = numbers[0];
-        let neighbours = numbers[1..].iter().zip(&numbers[..]).all(|(b, a)| b - a == 1.0);
+        let neighbours = numbers[1..].iter().zip(numbers).all(|(b, a)| (b - a - 1.0).abs() < 0.5);
         if !neighbours {
             return None;
         }
@@ -221,12 +206,11 @@ impl Machine {
             let mut finer = self.take_picks();
             for &at in &picks {
                 let step = cast(kept.stride);
-                match &kept.positions {
-                    Some(positions) => finer.extend(positions.iter().map(|&p| at + p * step)),
-                    None => {
-                        let first = at + cast(kept.first) * step;
-                        finer.extend((0..cast(kept.size)).map(|p| first + p * step));
-                    }
+                if let Some(positions) = &kept.positions {
+                    finer.extend(positions.iter().map(|&p| at + p * step));
+                } else {
+                    let first = at + cast(kept.first) * step;
+                    finer.extend((0..cast(kept.size)).map(|p| first + p * step));
                 }
             }
             self.give_picks(std::mem::replace(&mut picks, finer));
@@ -303,6 +287,21 @@ impl Selection {
     pub(super) fn varies(&self) -> bool {
         !self.varying.is_empty()
     }
+}
+
+/// Positions `low..=high`, counted from 1; nothing where `high < low`.
+fn range(low: i64, high: i64, (size, stride, d): (usize, usize, usize), span: Span) -> Run<Kept> {
+    if high < low {
+        return Ok(Kept { size: 0, stride, first: 0, positions: None });
+    }
+    let fits = |n: i64| usize::try_from(n).is_ok_and(|n| n >= 1 && n <= size);
+    for end in [low, high] {
+        if !fits(end) {
+            return out_of_range(end, size, d, span);
+        }
+    }
+    let (low, high) = (usize::try_from(low).unwrap_or(1), usize::try_from(high).unwrap_or(0));
+    Ok(Kept { size: high + 1 - low, stride, first: low - 1, positions: None })
 }
 
 /// The shape that is left of a shape when only some dimensions are kept.

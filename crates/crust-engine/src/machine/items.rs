@@ -102,7 +102,12 @@ fn axes(views: &[View]) -> Flags {
 }
 
 impl Machine {
-    pub(super) fn vector_function(&mut self, function: &'static dyn VectorFunction, views: &[View], span: Span) -> Run<View> {
+    pub(super) fn vector_function(
+        &mut self,
+        function: &'static dyn VectorFunction,
+        views: &[View],
+        span: Span,
+    ) -> Run<View> {
         let shape = match function.shape(&uniform_arguments(self.arena.values(), views)) {
             Ok(shape) => shape,
             Err(message) => return fatal("bad-arguments", format!("{}: {message}", function.name()), span),
@@ -216,10 +221,9 @@ impl Machine {
         let mut partials: SmallVec<[Option<Block>; 8]> = SmallVec::new();
         for view in views {
             let wanted = view.block.gradient() && y.gradient();
-            partials.push(match wanted {
-                true => Some(self.allocate(view.block.count(), flags.without(Flags::GRADIENT))?),
-                false => None,
-            });
+            let partial =
+                if wanted { Some(self.allocate(view.block.count(), flags.without(Flags::GRADIENT))?) } else { None };
+            partials.push(partial);
         }
         let shapes: SmallVec<[_; 8]> = views.iter().map(|v| v.shape).collect();
         let (inputs, need) = (views.iter().map(|v| v.block.count()).sum::<usize>(), density.scratch(&shapes));

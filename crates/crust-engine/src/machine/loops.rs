@@ -93,7 +93,8 @@ impl Machine {
             _ => whole,
         };
         // Arrays give their elements, vectors and matrices their numbers.
-        let element = if whole.shape.array_rank() > 0 { whole.shape.element() } else { crust_math::functions::Shape::SCALAR };
+        let element =
+            if whole.shape.array_rank() > 0 { whole.shape.element() } else { crust_math::functions::Shape::SCALAR };
         let n = element.len();
         let count = whole.block.count().checked_div(n).unwrap_or(0);
         for i in 0..count {

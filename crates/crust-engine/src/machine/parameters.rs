@@ -161,7 +161,8 @@ impl Machine {
             for lane in 0..lanes {
                 let out = self.arena.of(constrained.out, width);
                 if out.iter().skip(lane).step_by(lanes).any(|x| x.is_nan()) {
-                    let message = || "a parameter has no value here: a bound or an unconstrained number is wrong".to_owned();
+                    let message =
+                        || "a parameter has no value here: a bound or an unconstrained number is wrong".to_owned();
                     self.reject(lane, message, declared.span)?;
                 }
             }

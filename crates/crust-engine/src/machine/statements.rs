@@ -179,7 +179,13 @@ impl Machine {
     }
 
     /// Rejects the lanes in which a number is beyond a bound.
-    pub(super) fn within(&mut self, variate: View, bound: View, (upper, nan_fits): (bool, bool), span: Span) -> Run<()> {
+    pub(super) fn within(
+        &mut self,
+        variate: View,
+        bound: View,
+        (upper, nan_fits): (bool, bool),
+        span: Span,
+    ) -> Run<()> {
         let flags = variate.block.flags.with(bound.block.flags);
         let lanes = self.width.lanes;
         let walk = crate::memory::Walk::new(variate.block.count(), self.width, [variate.block, bound.block]);

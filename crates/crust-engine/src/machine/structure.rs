@@ -32,9 +32,9 @@ impl Machine {
             S::Head | S::Tail | S::Segment => self.stretch(structure, &views, span),
             S::Block | S::SubRow | S::SubCol | S::Row | S::Col => self.submatrix(structure, &views, span),
             S::Diagonal | S::DiagMatrix | S::SymmetrizeFromLowerTri | S::Reverse => self.arranged(structure, views[0]),
-            S::ToVector | S::ToRowVector | S::ToArray1d => self.flatten(structure, views[0]),
-            S::ToMatrix => self.to_matrix(&views, span),
-            S::ToArray2d => self.to_array_2d(views[0]),
+            S::ToVector | S::ToRowVector | S::ToArray1d => Ok(flatten(structure, views[0])),
+            S::ToMatrix => self.as_matrix(&views, span),
+            S::ToArray2d => self.as_array_2d(views[0]),
             S::Size => {
                 let shape = views[0].shape;
                 let n = if shape.array_rank() > 0 || shape.is_scalar() { first_size(&shape) } else { shape.len() };
@@ -279,17 +279,7 @@ impl Machine {
         self.pick(x, picks, shape)
     }
 
-    fn flatten(&mut self, structure: Structure, x: View) -> Run<View> {
-        let n = x.block.count();
-        let shape = match structure {
-            Structure::ToVector => Shape::vector(n),
-            Structure::ToRowVector => Shape::row_vector(n),
-            _ => Shape::array(&[n]),
-        };
-        Ok(View { shape, block: x.block })
-    }
-
-    fn to_matrix(&mut self, views: &[View], span: Span) -> Run<View> {
+    fn as_matrix(&mut self, views: &[View], span: Span) -> Run<View> {
         let x = views[0];
         let n = x.block.count();
         if let [_, rows, columns, order @ ..] = views {
@@ -323,7 +313,7 @@ impl Machine {
         }
     }
 
-    fn to_array_2d(&mut self, x: View) -> Run<View> {
+    fn as_array_2d(&mut self, x: View) -> Run<View> {
         let (rows, columns) = (x.shape.rows(), x.shape.columns());
         let turned = self.transpose(x)?;
         Ok(View { shape: Shape::array(&[rows, columns]), ..turned })
@@ -363,6 +353,17 @@ impl Machine {
         };
         Ok(View { shape, block })
     }
+}
+
+/// The same numbers in one dimension.
+fn flatten(structure: Structure, x: View) -> View {
+    let n = x.block.count();
+    let shape = match structure {
+        Structure::ToVector => Shape::vector(n),
+        Structure::ToRowVector => Shape::row_vector(n),
+        _ => Shape::array(&[n]),
+    };
+    View { shape, block: x.block }
 }
 
 fn constant(structure: Structure) -> Option<f64> {

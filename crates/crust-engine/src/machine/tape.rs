@@ -20,22 +20,73 @@ pub struct List {
 /// An operation that was done. `y` is its result.
 #[derive(Clone, Copy, Debug)]
 pub enum Entry {
-    Unary { function: &'static Unary, x: Block, y: Block },
-    Negate { x: Block, y: Block },
-    Arithmetic { operator: Arithmetic, a: Block, b: Block, y: Block },
-    Product { rows: u32, inner: u32, columns: u32, a: Block, b: Block, y: Block },
-    Sum { x: Block, y: Block },
+    Unary {
+        function: &'static Unary,
+        x: Block,
+        y: Block,
+    },
+    Negate {
+        x: Block,
+        y: Block,
+    },
+    Arithmetic {
+        operator: Arithmetic,
+        a: Block,
+        b: Block,
+        y: Block,
+    },
+    Product {
+        rows: u32,
+        inner: u32,
+        columns: u32,
+        a: Block,
+        b: Block,
+        y: Block,
+    },
+    Sum {
+        x: Block,
+        y: Block,
+    },
     /// `y` is `x`, broadcast.
-    Spread { x: Block, y: Block },
+    Spread {
+        x: Block,
+        y: Block,
+    },
     /// `x̄ += ȳ·p`, where `p` is a saved derivative.
-    Partial { x: Block, partial: Block, y: Block },
+    Partial {
+        x: Block,
+        partial: Block,
+        y: Block,
+    },
     /// `x̄ += Jᵀ·ȳ`, where `J` are saved derivatives: of each element of `y` by all of `x`.
-    Jacobian { x: Block, y: Block, partials: Block },
-    Gather { x: Block, index: List, y: Block },
-    GatherVarying { x: Block, index: Block, y: Block },
+    Jacobian {
+        x: Block,
+        y: Block,
+        partials: Block,
+    },
+    Gather {
+        x: Block,
+        index: List,
+        y: Block,
+    },
+    GatherVarying {
+        x: Block,
+        index: Block,
+        y: Block,
+    },
     /// `v` was assigned to elements of `x`; the old values are in `saved`.
-    Assign { x: Block, index: List, v: Block, saved: Option<Block> },
-    AssignVarying { x: Block, index: Block, v: Block, saved: Option<Block> },
+    Assign {
+        x: Block,
+        index: List,
+        v: Block,
+        saved: Option<Block>,
+    },
+    AssignVarying {
+        x: Block,
+        index: Block,
+        v: Block,
+        saved: Option<Block>,
+    },
     Items(ItemsEntry),
     /// A parameter was computed from its unconstrained numbers.
     Constrain(u32),
@@ -93,10 +144,7 @@ impl Tape {
     }
 
     pub fn list(&mut self, numbers: &[u32]) -> List {
-        let list = List {
-            first: crate::memory::cast(self.indices.len()),
-            len: crate::memory::cast(numbers.len()),
-        };
+        let list = List { first: crate::memory::cast(self.indices.len()), len: crate::memory::cast(numbers.len()) };
         self.indices.extend_from_slice(numbers);
         list
     }

@@ -11,7 +11,10 @@ pub enum Value {
     Unset,
     Numbers(View),
     /// Parts in the machine's list of tuple parts.
-    Tuple { first: u32, parts: u32 },
+    Tuple {
+        first: u32,
+        parts: u32,
+    },
 }
 
 /// Numbers with their shape.

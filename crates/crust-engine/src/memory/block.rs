@@ -11,12 +11,6 @@ pub struct Width {
     pub lanes: usize,
 }
 
-impl Width {
-    pub fn items(self) -> usize {
-        self.tile * self.lanes
-    }
-}
-
 /// Along which axes a block varies, and who else looks at its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags(u8);

@@ -64,12 +64,12 @@ impl<const K: usize> Walk<K> {
             let mut at = first;
             for _ in 0..self.outer[1] {
                 f(at);
-                for k in 0..K {
-                    at[k] += self.steps[1][k];
+                for (at, step) in at.iter_mut().zip(&self.steps[1]) {
+                    *at += step;
                 }
             }
-            for k in 0..K {
-                first[k] += self.steps[0][k];
+            for (first, step) in first.iter_mut().zip(&self.steps[0]) {
+                *first += step;
             }
         }
     }

@@ -252,7 +252,8 @@ fn for_each_loops_and_profile_blocks() {
     check_value(program, r#"{"k": [3, 1, 3], "v": [[0.5, 1], [-1, 2]]}"#, |p| {
         let (m, a) = p.split_at(4);
         let s = 3.0 * a[2] + a[0] + 3.0 * a[2];
-        let prior: f64 = [[0.5, 1.0], [-1.0, 2.0]].iter().map(|v| normal(a[0], v[0], 2.0) + normal(a[1], v[1], 2.0)).sum();
+        let prior: f64 =
+            [[0.5, 1.0], [-1.0, 2.0]].iter().map(|v| normal(a[0], v[0], 2.0) + normal(a[1], v[1], 2.0)).sum();
         prior - s * s - m.iter().map(|x| x * x).sum::<f64>() + a.iter().map(|x| x.sin()).sum::<f64>()
     });
 }

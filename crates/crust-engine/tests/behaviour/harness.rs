@@ -19,7 +19,7 @@ const LANES: [usize; 4] = [1, 3, 8, 17];
 /// Points spread evenly over (−1.5, 1.5), the same ones always (a Weyl sequence with one irrational step per dimension).
 pub fn spread(count: usize, dimension: usize) -> Vec<Vec<f64>> {
     let coordinate = |i: usize, d: usize| {
-        let step = (2.0 + d as f64).sqrt() * 0.618_033_988_75 + 0.137;
+        let step = (2.3 + d as f64).sqrt() * 7.31;
         (((i + 1) as f64 * step + 0.31 * d as f64).fract() - 0.5) * 3.0
     };
     (0..count).map(|i| (0..dimension).map(|d| coordinate(i, d)).collect()).collect()

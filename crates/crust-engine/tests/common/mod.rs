@@ -82,6 +82,7 @@ pub fn try_evaluate(
 }
 
 /// Whether two numbers agree to a relative tolerance (absolute below 1).
+#[allow(clippy::float_cmp, reason = "infinities are equal or not")]
 pub fn agree(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * b.abs().max(1.0) || a == b || (a.is_nan() && b.is_nan())
 }

@@ -136,7 +136,9 @@ impl Checker {
     /// All signatures of the function that an expression names.
     pub(super) fn overloads(&self, functor: &Expr) -> Vec<FunctionType> {
         match &functor.kind {
-            ExprKind::FunctionName { callee: Callee::User(id), .. } => self.own_functions(&self.program.function(*id).name),
+            ExprKind::FunctionName { callee: Callee::User(id), .. } => {
+                self.own_functions(&self.program.function(*id).name)
+            }
             ExprKind::FunctionName { callee: Callee::Library(name), .. } => signatures::expand(name),
             _ => Vec::new(),
         }

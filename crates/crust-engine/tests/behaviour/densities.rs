@@ -1,0 +1,158 @@
+//! Sampling statements: truncation, dropped constants, and the split into prior and likelihood.
+
+use crate::common::{agree, bind, evaluate};
+use crate::harness::{
+    LOG_ROOT_TAU, NORMALISED, check, check_both, check_same, check_value, differences, normal, spread,
+};
+
+#[test]
+fn truncation_divides_by_the_mass_that_is_left() {
+    let data = r#"{"N": 3, "y": [0.5, 1.2, 0.8], "k": [2, 1, 4]}"#;
+    let head = "
+        data { int N; vector[N] y; array[N] int k; }
+        parameters { real mu; real<lower=0> sigma; real<lower=0> lambda; }
+        model {
+          mu ~ normal(0, 1) T[-2, 2];";
+    let short = "
+          for (n in 1:N) {
+            y[n] ~ normal(mu, sigma) T[0, 2];
+            y[n] ~ student_t(4, mu, sigma) T[0.1, ];
+            y[n] ~ exponential(sigma) T[, 3];
+            k[n] ~ poisson(lambda) T[1, 5];
+            k[n] ~ neg_binomial_2(lambda, sigma) T[1, ];
+            k[n] ~ poisson(lambda) T[, 6];
+          }
+        }";
+    let long = "
+          for (n in 1:N) {
+            target += normal_lupdf(y[n] | mu, sigma) - log_diff_exp(normal_lcdf(2 | mu, sigma), normal_lcdf(0 | mu, sigma));
+            target += student_t_lupdf(y[n] | 4, mu, sigma) - student_t_lccdf(0.1 | 4, mu, sigma);
+            target += exponential_lupdf(y[n] | sigma) - exponential_lcdf(3 | sigma);
+            real mass = 0;
+            for (j in 1:5) mass += exp(poisson_lpmf(j | lambda));
+            target += poisson_lupmf(k[n] | lambda) - log(mass);
+            target += neg_binomial_2_lupmf(k[n] | lambda, sigma) - log1m_exp(neg_binomial_2_lpmf(0 | lambda, sigma));
+            mass = 0;
+            for (j in 0:6) mass += exp(poisson_lpmf(j | lambda));
+            target += poisson_lupmf(k[n] | lambda) - log(mass);
+          }
+        }";
+    check_same(&format!("{head}{short}"), &format!("{head}{long}"), data);
+}
+
+#[test]
+fn a_value_outside_of_its_truncation_has_no_density() {
+    let program = "
+        data { real y; }
+        parameters { real a; }
+        model { a ~ normal(0, 1); y ~ normal(0, 1) T[a, ]; }";
+    let model = bind(program, r#"{"y": 0.25}"#);
+    let points = spread(17, 1);
+    let found = evaluate(&mut model.evaluator(), &points, None, NORMALISED);
+    assert!(points.iter().any(|p| p[0] > 0.25) && points.iter().any(|p| p[0] < 0.25));
+    for (l, p) in points.iter().enumerate() {
+        assert_eq!(found.log_density(l).is_finite(), p[0] <= 0.25, "{p:?}: {}", found.log_density(l));
+    }
+}
+
+#[test]
+fn constants_are_dropped_where_arguments_are_data() {
+    let program = "
+        data { vector[2] y; real s; }
+        parameters { real mu; real<lower=0> sigma; }
+        model {
+          y ~ normal(mu, sigma);
+          y ~ normal(mu, s);
+          mu ~ normal(0, 3);
+          y ~ normal(0, s);
+          target += normal_lpdf(y | mu, s);
+          target += normal_lupdf(mu | 0, 5);
+        }";
+    let y = [0.4, -1.0];
+    let full = |p: &[f64], fixed: bool| {
+        let (mu, sigma) = (p[0], p[1].exp());
+        let both = |mu: f64, s: f64| y.iter().map(|y| normal(*y, mu, s)).sum::<f64>();
+        let constant = if fixed { both(0.0, 2.0) } else { 0.0 };
+        p[1] + both(mu, sigma) + 2.0 * both(mu, 2.0) + normal(mu, 0.0, 3.0) + normal(mu, 0.0, 5.0) + constant
+    };
+    let dropped = 6.0 * LOG_ROOT_TAU + 2.0 * 2.0_f64.ln() + 3.0_f64.ln() + 5.0_f64.ln();
+    check_both(program, r#"{"y": [0.4, -1.0], "s": 2}"#, |p| full(p, true), |p| full(p, false) + dropped);
+}
+
+#[test]
+fn target_takes_containers() {
+    let program = "
+        parameters { vector[3] a; matrix[2, 2] m; }
+        model {
+          target += -square(a);
+          target += {a[1], a[2] * 2};
+          target += -m .* m;
+          target += target() * 0.5;
+        }";
+    check_value(program, "{}", |p| {
+        let (a, m) = p.split_at(3);
+        let so_far = -a.iter().map(|x| x * x).sum::<f64>() + a[0] + 2.0 * a[1] - m.iter().map(|x| x * x).sum::<f64>();
+        1.5 * so_far
+    });
+}
+
+/// `∇(log prior + β log likelihood) = ∇ log prior + β ∇ log likelihood`, for a β of each lane.
+#[test]
+fn prior_and_likelihood_are_kept_apart() {
+    let program = "
+        data { int N; vector[N] y; array[N] int k; }
+        parameters { real mu; real<lower=0> tau; vector[N] z; }
+        transformed parameters { vector[N] theta = mu + tau * z; }
+        model {
+          mu ~ normal(0, 2);
+          target += exponential_lpdf(tau | 1);
+          z ~ std_normal();
+          y ~ normal(theta, 0.7);
+          for (n in 1:N) {
+            if (k[n] > 1) k[n] ~ poisson_log(theta[n]);
+            else target += bernoulli_logit_lpmf(k[n] | theta[n]);
+          }
+        }";
+    let (model, points) = check(program, r#"{"N": 4, "y": [0.3, -0.2, 1.0, 2.2], "k": [1, 0, 3, 5]}"#);
+    let mut evaluator = model.evaluator();
+    let beta: Vec<f64> = (0..17).map(|l| f64::from(l % 6) / 5.0).collect();
+    let whole = evaluate(&mut evaluator, &points, None, NORMALISED);
+    let mixed = evaluate(&mut evaluator, &points, Some(&beta), NORMALISED);
+    let prior = evaluate(&mut evaluator, &points, Some(&[0.0; 17]), NORMALISED);
+    for (l, p) in points.iter().enumerate() {
+        let (mu, tau) = (p[0], p[1].exp());
+        let by_hand = p[1] - tau + normal(mu, 0.0, 2.0) + p[2..].iter().map(|z| normal(*z, 0.0, 1.0)).sum::<f64>();
+        assert!(agree(whole.log_prior[l], by_hand, 1e-12), "{} is not {by_hand}", whole.log_prior[l]);
+        assert!(
+            agree(mixed.log_likelihood[l], whole.log_likelihood[l], 1e-14),
+            "the likelihood is not multiplied with β"
+        );
+        assert!(agree(mixed.log_prior[l], whole.log_prior[l], 1e-14));
+        let slopes = differences(p, |x| evaluate(&mut evaluator, &[x.to_vec()], None, NORMALISED).log_prior[0]);
+        for d in 0..p.len() {
+            let (one, none, found) = (whole.gradient[l][d], prior.gradient[l][d], mixed.gradient[l][d]);
+            assert!(agree(none, slopes[d], 1e-8), "without likelihood: {none} is not {}", slopes[d]);
+            let expected = none + beta[l] * (one - none);
+            assert!(agree(found, expected, 1e-12), "β = {}: {found} is not {expected}", beta[l]);
+        }
+    }
+}
+
+/// Where β is 0 the likelihood has no say, not even one whose gradient overflows.
+#[test]
+fn a_likelihood_without_weight_has_no_gradient() {
+    let program = "
+        data { real y; }
+        parameters { real a; }
+        model { a ~ normal(0, 1); y ~ normal(exp(exp(a)), 1); }";
+    let model = bind(program, r#"{"y": 1}"#);
+    let found = evaluate(&mut model.evaluator(), &[vec![0.5], vec![6.0]], Some(&[1.0, 0.0]), NORMALISED);
+    assert!(found.gradient[0][0].is_finite());
+    assert!(
+        agree(found.gradient[1][0], -6.0, 1e-14),
+        "{} {} {}",
+        found.log_prior[1],
+        found.log_likelihood[1],
+        found.gradient[1][0]
+    );
+}
