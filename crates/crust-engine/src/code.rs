@@ -158,6 +158,8 @@ pub enum Kind {
     Or(Box<[Node; 2]>),
     /// Of matrices and vectors; a row vector times a vector is a number.
     Product(Box<[Node; 2]>),
+    /// A product plus a number: `x * beta + alpha`.
+    Affine(Box<[Node; 3]>),
     Transpose(Box<Node>),
     Ternary(Box<[Node; 3]>),
     Array(Vec<Node>),

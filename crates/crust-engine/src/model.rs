@@ -168,7 +168,11 @@ fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<V
                 value::Cell::RowVector(n) => (Cell::RowVector, vec![n]),
                 value::Cell::Matrix(r, c) => (Cell::Matrix, vec![r, c]),
                 _ => {
-                    return Err(Box::new(Diagnostic::error("not-supported", "the engine has no complex numbers", span)));
+                    return Err(Box::new(Diagnostic::error(
+                        "not-supported",
+                        "the engine has no complex numbers",
+                        span,
+                    )));
                 }
             };
             if tensor.array.len() + sizes.len() > Shape::MOST {
@@ -422,7 +426,9 @@ fn expression<'a>(node: &'a Node, visit: Visit<'a, '_>) {
         | Kind::Or(pair)
         | Kind::Product(pair)
         | Kind::Binary(_, pair) => pair.iter().for_each(|e| expression(e, visit)),
-        Kind::Ternary(three) | Kind::TernaryFunction(_, three) => three.iter().for_each(|e| expression(e, visit)),
+        Kind::Ternary(three) | Kind::TernaryFunction(_, three) | Kind::Affine(three) => {
+            three.iter().for_each(|e| expression(e, visit))
+        }
         Kind::Array(list)
         | Kind::RowVector(list)
         | Kind::Matrix(list)

@@ -7,7 +7,7 @@ use crate::program::{read_text, show_problems};
 use crate::{Outcome, terminal};
 use crust_stan::check::pedantic;
 use crust_stan::data::{DataError, DataErrors, DataProblem, Options, read_data};
-use crust_stan::diagnostics::{Record, Severity};
+use crust_stan::diagnostics::{Diagnostic, Record, Severity};
 use crust_stan::eval::Limits;
 use crust_stan::format::{format, format_functions};
 use crust_stan::front_end::{Reading, read};
@@ -33,6 +33,12 @@ pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
     let mut reading = read(&name, Some(&arguments.model), &text, &loader);
     if arguments.pedantic && !reading.has_errors() {
         reading.problems.extend(pedantic(&reading.typed));
+        reading.problems.sort_by_key(|p| (p.span.start, p.span.end));
+    }
+    if !reading.has_errors() {
+        // What the engine lacks is named before anything runs; the program is valid all the same.
+        let lacking = crust_engine::unsupported(&reading.typed);
+        reading.problems.extend(lacking.into_iter().map(|p| Diagnostic { severity: Severity::Warning, ..p }));
         reading.problems.sort_by_key(|p| (p.span.start, p.span.end));
     }
     let summary = if reading.has_errors() {

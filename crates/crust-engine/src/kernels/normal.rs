@@ -154,6 +154,20 @@ impl Sums<'_> {
             |[y, mu, inverse, weight, squares]| {
                 let (inverse, weight) = (self.values[inverse], self.values[weight]);
                 let (y_at, mu_at) = (y.wrapping_sub(self.base), mu.wrapping_sub(self.base));
+                if [walk.unit[0], walk.unit[1]] == [true, true] && [want_y, want_mu] == [false, true] {
+                    // Data against parameters: one pass for the sum, one for the adjoints.
+                    let (y, mu) = (&self.values[y..y + n], &self.values[mu..mu + n]);
+                    let square = |i: usize| {
+                        let z = (y[i] - mu[i]) * inverse;
+                        z * z
+                    };
+                    self.squares[squares - self.first_square] += super::row_sum(n, square);
+                    let factor = weight * inverse;
+                    for ((to, y), mu) in self.adjoints[mu_at..mu_at + n].iter_mut().zip(y).zip(mu) {
+                        *to = (y - mu).mul_add(factor, *to);
+                    }
+                    return;
+                }
                 let operand = |at: usize, unit: bool| {
                     if unit { Row::Many(&self.values[at..at + n]) } else { Row::One(self.values[at]) }
                 };

@@ -51,17 +51,20 @@ struct Forward<'a> {
     /// `C`, whose elements are `stride` apart.
     out: &'a mut [f64],
     stride: usize,
+    /// A number that is added to every element.
+    plus: Option<Operand>,
 }
 
 /// `R` rows of `C` in one column, for eight neighbouring items: `Σₖ s(i, k)·v(k)`, where the scalar `s` does not vary.
 #[inline(always)]
 fn scalar_by_row<const R: usize>(
     values: &[f64],
+    begin: [f64; LANES],
     inner: usize,
     scalar: impl Fn(usize, usize) -> usize,
     row: impl Fn(usize) -> usize,
 ) -> [[f64; LANES]; R] {
-    let mut sums = [[0.0; LANES]; R];
+    let mut sums = [begin; R];
     for k in 0..inner {
         let at = row(k);
         let v: &[f64; LANES] = values[at..at + LANES].try_into().expect("eight items");
@@ -86,15 +89,17 @@ impl Forward<'_> {
         [outer, across]: [usize; 2],
         place: impl Fn(usize, usize) -> usize,
     ) {
-        let Self { sizes, n, values, out, .. } = self;
+        let Self { sizes, n, values, out, plus, .. } = self;
         let whole = n - n % LANES;
         for j in 0..across {
             for from in (0..whole).step_by(LANES) {
+                let begin = begin(values, plus, from);
                 let mut i = 0;
                 while i < outer {
                     if i + 4 <= outer {
                         let block = scalar_by_row::<4>(
                             values,
+                            begin,
                             sizes.inner,
                             #[inline(always)]
                             |r, k| scalar.element(i + r, k),
@@ -109,6 +114,7 @@ impl Forward<'_> {
                     } else {
                         let [sums] = scalar_by_row::<1>(
                             values,
+                            begin,
                             sizes.inner,
                             #[inline(always)]
                             |_, k| scalar.element(i, k),
@@ -123,7 +129,7 @@ impl Forward<'_> {
             }
             for i in 0..outer {
                 for item in whole..n {
-                    let mut sum = 0.0;
+                    let mut sum = plus.map_or(0.0, |p| values[p.at + if p.unit { item } else { 0 }]);
                     for k in 0..sizes.inner {
                         sum = fma(values[scalar.element(i, k)], values[row.element(k, j) + item], sum);
                     }
@@ -135,12 +141,16 @@ impl Forward<'_> {
 
     #[inline(always)]
     fn both_vary(self) {
-        let Self { sizes, n, a, b, values, out, stride } = self;
+        let Self { sizes, n, a, b, values, out, stride, plus } = self;
         for j in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let at = (i + j * sizes.rows) * stride;
                 let row = &mut out[at..at + n];
-                row.fill(0.0);
+                match plus {
+                    None => row.fill(0.0),
+                    Some(p) if p.unit => row.copy_from_slice(&values[p.at..p.at + n]),
+                    Some(p) => row.fill(values[p.at]),
+                }
                 for k in 0..sizes.inner {
                     let (a, b) = (a.element(i, k), b.element(k, j));
                     for ((y, &a), &b) in row.iter_mut().zip(&values[a..a + n]).zip(&values[b..b + n]) {
@@ -154,11 +164,12 @@ impl Forward<'_> {
     /// One item: an ordinary product, column by column.
     #[inline(always)]
     fn one_item(self) {
-        let Self { sizes, a, b, values, out, stride, .. } = self;
+        let Self { sizes, a, b, values, out, stride, plus, .. } = self;
+        let begin = plus.map_or(0.0, |p| values[p.at]);
         if a.down == 1 && stride == 1 && sizes.rows > 1 {
             for j in 0..sizes.columns {
                 let column = &mut out[j * sizes.rows..(j + 1) * sizes.rows];
-                column.fill(0.0);
+                column.fill(begin);
                 for k in 0..sizes.inner {
                     let (from, s) = (a.element(0, k), values[b.element(k, j)]);
                     for (y, &a) in column.iter_mut().zip(&values[from..from + sizes.rows]) {
@@ -171,11 +182,12 @@ impl Forward<'_> {
         for j in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let (a0, b0) = (a.element(i, 0), b.element(0, j));
-                out[(i + j * sizes.rows) * stride] = row_sum(
+                let sum = row_sum(
                     sizes.inner,
                     #[inline(always)]
                     |k| values[a0 + k * a.right] * values[b0 + k * b.down],
                 );
+                out[(i + j * sizes.rows) * stride] = begin + sum;
             }
         }
     }
@@ -222,16 +234,26 @@ fn operand(block: Block, at: usize, rows: usize, width: Width, unit: bool) -> Op
     Operand { at, down: element, right: element * rows, unit }
 }
 
-/// `c = a·b`, all column-major.
-pub fn forward(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2], c: Block) {
-    let walk = items(width, [a, b, c]);
+/// Where the sums of eight items begin.
+#[inline(always)]
+fn begin(values: &[f64], plus: Option<Operand>, from: usize) -> [f64; LANES] {
+    match plus {
+        None => [0.0; LANES],
+        Some(p) if p.unit => values[p.at + from..p.at + from + LANES].try_into().expect("eight items"),
+        Some(p) => [values[p.at]; LANES],
+    }
+}
+
+/// `c = a·b + plus`, all column-major; `plus` is a number that varies over no other axes than the product.
+pub fn forward(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2], plus: Option<Block>, c: Block) {
+    let walk: Walk<4> = Walk::new(1, width, [a, b, c, plus.unwrap_or(c)]);
     let stride = c.item_len(width);
     let (values, out) = arena.below(c, width);
     if sizes.inner == 0 {
         out.fill(0.0);
         return;
     }
-    walk.rows(|[a_at, b_at, c_at]| {
+    walk.rows(|[a_at, b_at, c_at, plus_at]| {
         dispatch(Forward {
             sizes,
             n: walk.inner,
@@ -240,6 +262,7 @@ pub fn forward(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2]
             values,
             out: &mut out[c_at - c.start()..],
             stride,
+            plus: plus.map(|_| Operand { at: plus_at, down: 0, right: 0, unit: walk.unit[3] }),
         });
     });
 }

@@ -125,7 +125,7 @@ impl Lowering<'_> {
             BinaryOp::LessEqual => comparison(Comparison::LessEqual, a, b),
             BinaryOp::Greater => comparison(Comparison::Greater, a, b),
             BinaryOp::GreaterEqual => comparison(Comparison::GreaterEqual, a, b),
-            BinaryOp::Add => arithmetic(Arithmetic::Add, a, b),
+            BinaryOp::Add => sum(left, a, right, b),
             BinaryOp::Subtract => arithmetic(Arithmetic::Subtract, a, b),
             BinaryOp::EltMultiply => arithmetic(Arithmetic::Multiply, a, b),
             BinaryOp::EltDivide => arithmetic(Arithmetic::Divide, a, b),
@@ -177,5 +177,23 @@ impl Lowering<'_> {
                 self.node(kind, expr)
             }
         }
+    }
+}
+
+/// `a + b`; a number that is added to a product of a matrix and a vector joins it.
+fn sum(left: &Type, a: Node, right: &Type, b: Node) -> Kind {
+    let join = |product: Node, number: Node| match product.kind {
+        Kind::Product(pair) => {
+            let [x, y] = *pair;
+            Kind::Affine(Box::new([x, y, number]))
+        }
+        _ => unreachable!("it is a product"),
+    };
+    if matches!(a.kind, Kind::Product(_)) && *left == Type::Vector && right.is_scalar() {
+        join(a, b)
+    } else if matches!(b.kind, Kind::Product(_)) && *right == Type::Vector && left.is_scalar() {
+        join(b, a)
+    } else {
+        Kind::Arithmetic(Arithmetic::Add, Box::new([a, b]))
     }
 }

@@ -110,6 +110,11 @@ impl Machine {
                 let [a, b] = self.pair(parts)?;
                 self.product(a, b, span)
             }
+            Kind::Affine(parts) => {
+                let [a, b, c] = &**parts;
+                let (a, b, c) = (self.numbers(a)?, self.numbers(b)?, self.numbers(c)?);
+                self.affine(a, b, c, span)
+            }
             Kind::Transpose(x) => {
                 let x = self.numbers(x)?;
                 self.transpose(x)
@@ -319,6 +324,20 @@ impl Machine {
     }
 
     pub(super) fn product(&mut self, a: View, b: View, span: Span) -> Run<View> {
+        self.product_plus(a, b, None, span)
+    }
+
+    /// `a b + c`, where `c` is a number. It takes part in the product where it varies over no other axes.
+    fn affine(&mut self, a: View, b: View, c: View, span: Span) -> Run<View> {
+        let axes = a.block.flags.with(b.block.flags);
+        if axes.has(c.block.flags.axes().without(Flags::GRADIENT)) && a.shape.columns() > 0 {
+            return self.product_plus(a, b, Some(c), span);
+        }
+        let product = self.product_plus(a, b, None, span)?;
+        self.arithmetic(Arithmetic::Add, product, c, span)
+    }
+
+    fn product_plus(&mut self, a: View, b: View, plus: Option<View>, span: Span) -> Run<View> {
         let (rows, inner, columns) = (a.shape.rows(), a.shape.columns(), b.shape.columns());
         if inner != b.shape.rows() {
             let message = format!("a {} cannot be multiplied with a {}", a.shape, b.shape);
@@ -330,9 +349,16 @@ impl Machine {
             (Cell::RowVector, Cell::Matrix) => Shape::row_vector(columns),
             _ => Shape::matrix(rows, columns),
         };
-        let y = self.allocate(rows * columns, a.block.flags.with(b.block.flags))?;
+        let mut flags = a.block.flags.with(b.block.flags);
+        if let Some(plus) = plus {
+            flags = flags.with(plus.block.flags);
+        }
+        let y = self.allocate(rows * columns, flags)?;
         let sizes = product::Sizes { rows, inner, columns };
-        product::forward(&mut self.arena, self.width, sizes, [a.block, b.block], y);
+        product::forward(&mut self.arena, self.width, sizes, [a.block, b.block], plus.map(|v| v.block), y);
+        if let Some(plus) = plus.filter(|v| v.block.gradient() && y.gradient()) {
+            self.tape.push(Entry::Spread { x: plus.block, y });
+        }
         if y.gradient() {
             let [rows, inner, columns] = [rows, inner, columns].map(crate::memory::cast);
             self.tape.push(Entry::Product { rows, inner, columns, a: a.block, b: b.block, y });

@@ -164,6 +164,16 @@ impl Recorder {
         ControlFlow::Break(())
     }
 
+    /// An evaluator that has learned how loops run best from a point that is the same for all, see [`super::target::Posterior`].
+    fn evaluator(&self) -> Evaluator {
+        let mut evaluator = self.model.evaluator();
+        let origin = vec![0.0; self.model.dimension()];
+        // A mistake in the program comes up again in the first draw, where it is reported.
+        let _ = evaluator.quantities(&origin, self.keep.key, ALL);
+        evaluator.take_messages();
+        evaluator
+    }
+
     /// Whether a draw is one of those that are kept, counted from the beginning of its phase.
     fn keeps(&self, draw: &Draw<'_>) -> bool {
         let position = if draw.warmup { draw.iteration } else { draw.iteration - self.keep.warmup };
@@ -172,7 +182,7 @@ impl Recorder {
 
     fn store(&self, draw: &Draw<'_>) -> Result<(), Failure> {
         let spare = lock(&self.spare).pop();
-        let mut evaluator = spare.unwrap_or_else(|| self.model.evaluator());
+        let mut evaluator = spare.unwrap_or_else(|| self.evaluator());
         let key = self.keep.key.chain(draw.chain).step(draw.iteration as u64);
         let quantities = evaluator.quantities(&draw.state.q, key, ALL).map_err(Failure::Program)?;
         let printed = evaluator.take_messages();
