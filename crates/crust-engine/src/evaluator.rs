@@ -66,6 +66,9 @@ struct Spare {
 /// The widest batch that runs together.
 const WIDEST: usize = 64;
 
+/// A batch is not made narrower than this, even if its values do not fit in the cache.
+const NARROWEST: usize = 16;
+
 /// How much memory the values of an evaluation should take at most, in numbers: half a second-level cache.
 const CACHE: usize = 1 << 16;
 
@@ -114,7 +117,7 @@ impl Evaluator {
         if self.width == WIDEST {
             let mut width = WIDEST;
             let mut need = self.machine.arena.highest();
-            while need > CACHE && width > 8 {
+            while need > CACHE && width > NARROWEST {
                 width /= 2;
                 need /= 2;
             }
@@ -135,10 +138,15 @@ impl Evaluator {
     }
 
     fn piece(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), EngineError> {
+        let printed = self.machine.messages.len();
         loop {
+            // A run that is begun again says everything again.
+            self.machine.messages.truncate(printed);
             match self.run(batch, terms, piece) {
                 Ok(()) => {
-                    self.machine.settle_loops();
+                    if self.machine.settle_loops() {
+                        continue;
+                    }
                     return Ok(());
                 }
                 Err(Stop::AllRejected) => {
@@ -340,12 +348,16 @@ impl Evaluator {
     pub fn quantities(&mut self, point: &[f64], key: StreamKey, include: Include) -> Result<Quantities, EngineError> {
         assert_eq!(point.len(), self.model.dimension(), "a number for each dimension");
         let stream = key.stream();
+        let printed = self.machine.messages.len();
         loop {
+            self.machine.messages.truncate(printed);
             self.machine.streams.clear();
             self.machine.streams.push(Stream::clone(&stream));
             match self.run_quantities(point, include) {
                 Ok(numbers) => {
-                    self.machine.settle_loops();
+                    if self.machine.settle_loops() {
+                        continue;
+                    }
                     return Ok(Quantities { numbers, rejection: None });
                 }
                 Err(Stop::AllRejected) => {

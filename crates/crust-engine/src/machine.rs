@@ -140,8 +140,8 @@ pub struct Machine {
     scratch: Vec<f64>,
     /// Parameters in the order in which they were computed.
     constrained: Vec<parameters::Constrained>,
-    /// How deep functions are nested.
-    depth: usize,
+    /// Where the stack stood when the evaluation began.
+    stack: usize,
     /// Index lists that are not in use.
     picks: Vec<Vec<u32>>,
     /// Evaluates functions of the program for solvers.
@@ -150,8 +150,15 @@ pub struct Machine {
     blind: usize,
 }
 
-/// Functions nested deeper than this are taken for endless.
-const DEEPEST: usize = 20_000;
+/// How much of the stack nested functions may take: half of what a thread has at least.
+const DEEPEST: usize = 1 << 20;
+
+/// Roughly where the stack stands now.
+#[inline]
+fn stack_address() -> usize {
+    let marker = 0_u8;
+    std::ptr::from_ref(&marker).addr()
+}
 
 /// How many numbers an operation in a tile works on: enough to forget the cost of getting there, few enough for the cache.
 const TILE_ITEMS: usize = 2048;
@@ -192,7 +199,7 @@ impl Machine {
             chunks: Box::default(),
             scratch: Vec::new(),
             constrained: Vec::new(),
-            depth: 0,
+            stack: stack_address(),
             picks: Vec::new(),
             nested: None,
             blind: 0,
@@ -212,7 +219,7 @@ impl Machine {
         self.locals.clear();
         self.tuples.truncate(self.constant_tuples);
         self.frame = 0;
-        self.depth = 0;
+        self.stack = stack_address();
         self.rejected.clear();
         self.rejected.resize(lanes, None);
         self.totals = None;

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::statements::Flow;
 use super::tape::Entry;
 use super::value::{Value, View};
-use super::{DEEPEST, Machine, Run, Stop, Variable, fatal};
+use super::{DEEPEST, Machine, Run, Stop, Variable, fatal, stack_address};
 use crate::code::{Comparison, Kind, Node, Varies};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::{product, reduce};
@@ -484,8 +484,8 @@ impl Machine {
         propto: bool,
         span: Span,
     ) -> Run<Option<Value>> {
-        if self.depth >= DEEPEST {
-            return fatal("too-deep", "functions call each other without end", span);
+        if self.stack.abs_diff(stack_address()) > DEEPEST {
+            return fatal("too-deep", "functions call each other without end, or too deeply", span);
         }
         let code = std::sync::Arc::clone(&self.code);
         let called = &code.functions[function as usize];
@@ -494,9 +494,7 @@ impl Machine {
         self.locals.extend(arguments.iter().map(|&value| Variable::of(value)));
         self.locals.resize(self.frame + called.slots, Variable::UNSET);
         (self.varies, self.propto) = (varies, outer_propto && propto);
-        self.depth += 1;
         let flow = self.statements(&called.body);
-        self.depth -= 1;
         self.locals.truncate(self.frame);
         (self.frame, self.varies, self.propto) = (frame, outer_varies, outer_propto);
         match flow? {

@@ -214,10 +214,13 @@ impl Machine {
         }
     }
 
-    /// Called after an evaluation that went through: what was learned about loops is used from now on.
-    pub(crate) fn settle_loops(&mut self) {
+    /// Called after an evaluation that went through: what was learned about loops is used from now on. Says whether anything was:
+    /// then the evaluation should be done again, for its last digits depend on the way in which loops are run.
+    pub(crate) fn settle_loops(&mut self) -> bool {
+        let mut learned = false;
         for experience in &mut self.loops {
             if matches!(experience.state, State::New) && experience.runs > 0 {
+                learned = true;
                 experience.state = if !experience.parted {
                     State::Plain
                 } else if experience.runs == 1 {
@@ -232,6 +235,7 @@ impl Machine {
             experience.classes.clear();
             experience.alone.clear();
         }
+        learned
     }
 
     /// Forgets what this evaluation has learned so far: it is going to be begun again.

@@ -6,7 +6,7 @@ data {
 }
 transformed data {
   int F = 2;
-  int free_loadings = F * (D - F) + F * (F - 1) %/% 2;
+  int free_loadings = F * (D - F) + (F * (F - 1)) %/% 2;
 }
 parameters {
   vector[free_loadings] l;

@@ -3,7 +3,6 @@
 use crate::terminal;
 use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms};
 use crust_infer::target::{Batch, Fatal, Target, tempered};
-use crust_math::random::{Purpose, StreamKey};
 use crust_stan::source::Source;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -38,30 +37,7 @@ struct Room {
 impl<'a> Posterior<'a> {
     pub fn new(model: &Arc<Model>, source: &'a Source, width: NonZero<usize>, quiet: bool) -> Self {
         let evaluator = model.evaluator().with_width(width.get());
-        let mut posterior = Self { evaluator, width, source, quiet, room: Room::default() };
-        posterior.settle();
-        posterior
-    }
-
-    /// An evaluator learns from its first evaluation how loops run best, which changes the order of sums and so last digits. It learns
-    /// here, from a point that is the same for all evaluators, and not from whichever chain comes first. Mistakes in the program are
-    /// left for the run to find.
-    fn settle(&mut self) {
-        const TRIES: u64 = 20;
-        const RADIUS: f64 = 2.0;
-        let mut batch = Batch::default();
-        for step in 0..TRIES {
-            batch.resize(self.dimension(), 1, true);
-            batch.beta.fill(1.0);
-            let mut stream = StreamKey::new(0, Purpose::PILOT).step(step).stream();
-            batch.x.iter_mut().for_each(|x| *x = RADIUS * (2.0 * stream.uniform() - 1.0));
-            let printed = std::mem::replace(&mut self.quiet, true);
-            let evaluated = self.evaluate(&mut batch);
-            self.quiet = printed;
-            if evaluated.is_err() || self.rejection(0).is_none() {
-                return;
-            }
-        }
+        Self { evaluator, width, source, quiet, room: Room::default() }
     }
 }
 

@@ -404,7 +404,6 @@ impl Machine {
         self.pending.clear();
         self.frame = 0;
         self.locals.clear();
-        self.depth = 0;
         self.unsettle_loops();
     }
 }
