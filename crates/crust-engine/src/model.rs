@@ -427,7 +427,7 @@ fn expression<'a>(node: &'a Node, visit: Visit<'a, '_>) {
         | Kind::Product(pair)
         | Kind::Binary(_, pair) => pair.iter().for_each(|e| expression(e, visit)),
         Kind::Ternary(three) | Kind::TernaryFunction(_, three) | Kind::Affine(three) => {
-            three.iter().for_each(|e| expression(e, visit))
+            three.iter().for_each(|e| expression(e, visit));
         }
         Kind::Array(list)
         | Kind::RowVector(list)
