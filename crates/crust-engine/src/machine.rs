@@ -136,7 +136,8 @@ pub struct Machine {
     /// One per lane, for generated quantities.
     pub(crate) streams: Vec<Stream>,
     pub(crate) messages: Vec<String>,
-    chunks: Box<driver::Scratch>,
+    /// Room for chunks of items; taken out while it is in use.
+    chunks: Option<Box<driver::Scratch>>,
     scratch: Vec<f64>,
     /// Parameters in the order in which they were computed.
     constrained: Vec<parameters::Constrained>,
@@ -196,7 +197,7 @@ impl Machine {
             tile_numbers: Vec::new(),
             streams: Vec::new(),
             messages: Vec::new(),
-            chunks: Box::default(),
+            chunks: None,
             scratch: Vec::new(),
             constrained: Vec::new(),
             stack: stack_address(),

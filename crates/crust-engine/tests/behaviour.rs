@@ -1,5 +1,9 @@
 //! What programs mean: each test states a small program and what it must give, for many lanes at once and one at a time.
 
+#![allow(clippy::needless_range_loop, reason = "formulas by hand keep the indices of the programs")]
+#![allow(clippy::cast_precision_loss, reason = "the integers are small")]
+#![allow(clippy::float_cmp, reason = "infinities are equal exactly")]
+
 mod common;
 #[path = "behaviour/containers.rs"]
 mod containers;

@@ -1,5 +1,7 @@
 //! Realistic programs: against the numbers of real Stan where they are stored, and against differences.
 
+#![allow(clippy::cast_precision_loss, reason = "the integers are small")]
+
 mod common;
 
 use common::{agree, bind, evaluate, folder};
@@ -36,9 +38,15 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
 }
 
-/// Solvers take their steps by the last digits of what they are given, and lose a few digits on the way.
+/// How closely log densities and gradients agree. Solvers take their steps by the last digits of what they are given. Stan
+/// computes the derivative of the log of Φ by an approximation with five digits: differences of its own log densities agree
+/// with our gradients.
 fn tolerances(name: &str) -> (f64, f64) {
-    if name == "lotka_volterra" { (1e-8, 1e-6) } else { (1e-10, 1e-8) }
+    match name {
+        "lotka_volterra" => (1e-8, 1e-6),
+        "ordinal_probit_and_logit" | "measurement_error" => (1e-10, 1e-4),
+        _ => (1e-10, 1e-8),
+    }
 }
 
 #[test]
@@ -46,7 +54,7 @@ fn log_densities_and_gradients_are_those_of_stan() {
     let golden: Value = serde_json::from_str(&read("golden.json")).expect("numbers");
     let mut failures = Vec::new();
     for name in names() {
-        let Some(rows) = golden[&name].as_array() else { continue };
+        let rows = golden[&name].as_array().expect("there are numbers");
         let model = bind(&read(&format!("{name}.stan")), &read(&format!("{name}.json")));
         let points: Vec<Vec<f64>> = rows.iter().map(|row| numbers(&row["point"])).collect();
         let (value_tolerance, slope_tolerance) = tolerances(&name);

@@ -142,9 +142,24 @@ impl Forward<'_> {
     #[inline(always)]
     fn both_vary(self) {
         let Self { sizes, n, a, b, values, out, stride, plus } = self;
+        let whole = n - n % LANES;
         for j in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let at = (i + j * sizes.rows) * stride;
+                // Sums of eight items stay in registers.
+                let mut from = 0;
+                while from < whole {
+                    let mut sums = begin(values, plus, from);
+                    for k in 0..sizes.inner {
+                        let (a, b) = (a.element(i, k) + from, b.element(k, j) + from);
+                        multiply_add(eight(values, a), eight(values, b), &mut sums);
+                    }
+                    out[at + from..at + from + LANES].copy_from_slice(&sums);
+                    from += LANES;
+                }
+                if whole == n {
+                    continue;
+                }
                 let row = &mut out[at..at + n];
                 match plus {
                     None => row.fill(0.0),
@@ -232,6 +247,18 @@ fn items(width: Width, blocks: [Block; 3]) -> Walk<3> {
 fn operand(block: Block, at: usize, rows: usize, width: Width, unit: bool) -> Operand {
     let element = block.item_len(width);
     Operand { at, down: element, right: element * rows, unit }
+}
+
+#[inline(always)]
+fn eight(numbers: &[f64], at: usize) -> &[f64; LANES] {
+    numbers[at..at + LANES].try_into().expect("eight items")
+}
+
+#[inline(always)]
+fn multiply_add(a: &[f64; LANES], b: &[f64; LANES], sums: &mut [f64; LANES]) {
+    for l in 0..LANES {
+        sums[l] = fma(a[l], b[l], sums[l]);
+    }
 }
 
 /// Where the sums of eight items begin.
@@ -365,9 +392,34 @@ impl Backward<'_> {
     #[inline(always)]
     fn general(self) {
         let Self { sizes, n, x, y, c, values, into, adjoint } = self;
+        let registers = x.unit && y.unit && n.is_multiple_of(LANES);
         for k in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let at = x.element(i, k);
+                let mut from = 0;
+                while registers && from < n {
+                    let mut even = [0.0; LANES];
+                    let mut odd = [0.0; LANES];
+                    let mut j = 0;
+                    while j + 1 < sizes.inner {
+                        let (y0, y1) = (y.element(j, k) + from, y.element(j + 1, k) + from);
+                        let (d0, d1) = (c.element(i, j) + from, c.element(i, j + 1) + from);
+                        multiply_add(eight(values, y0), eight(adjoint, d0), &mut even);
+                        multiply_add(eight(values, y1), eight(adjoint, d1), &mut odd);
+                        j += 2;
+                    }
+                    if j < sizes.inner {
+                        let (y0, d0) = (y.element(j, k) + from, c.element(i, j) + from);
+                        multiply_add(eight(values, y0), eight(adjoint, d0), &mut even);
+                    }
+                    for (l, to) in into[at + from..at + from + LANES].iter_mut().enumerate() {
+                        *to += even[l] + odd[l];
+                    }
+                    from += LANES;
+                }
+                if registers {
+                    continue;
+                }
                 for j in 0..sizes.inner {
                     let (from, d) = (y.element(j, k), c.element(i, j));
                     let d = &adjoint[d..d + n];
@@ -412,6 +464,15 @@ impl Backward<'_> {
         for k in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let (from, d) = (y.element(0, k), c.element(i, 0));
+                if y.down == 1 && c.right == 1 {
+                    let (y, d) = (&values[from..from + sizes.inner], &adjoint[d..d + sizes.inner]);
+                    into[x.element(i, k)] += row_sum(
+                        sizes.inner,
+                        #[inline(always)]
+                        |j| y[j] * d[j],
+                    );
+                    continue;
+                }
                 into[x.element(i, k)] += row_sum(
                     sizes.inner,
                     #[inline(always)]

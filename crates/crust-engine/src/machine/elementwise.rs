@@ -174,9 +174,9 @@ impl Machine {
             }
         }
         let mut driver = Driver::new(function, [n, views.len()], y, mode, (saved, wanted), blocks, self.width);
-        let mut scratch = std::mem::take(&mut self.chunks);
+        let mut scratch = self.chunks.take().unwrap_or_default();
         let result = driver.run(self, &mut scratch, span);
-        self.chunks = scratch;
+        self.chunks = Some(scratch);
         result
     }
 }
