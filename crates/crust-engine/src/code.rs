@@ -126,8 +126,8 @@ pub struct Node {
 pub enum Varies {
     No,
     Yes,
-    /// Inside a function: if one of the arguments of the call does.
-    WithArguments,
+    /// Inside a function: if one of these arguments of the call does (bit `i` for argument `i`).
+    WithArguments(u64),
 }
 
 #[derive(Debug)]

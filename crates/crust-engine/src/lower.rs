@@ -93,13 +93,29 @@ impl Lowering<'_> {
         }
     }
 
-    fn varies(&self, level: Level, depends: bool) -> Varies {
-        match (level, &self.frame) {
-            (Level::Data, _) if !depends => Varies::No,
-            (_, Some(_)) => Varies::WithArguments,
-            (Level::Data, None) => Varies::No,
-            (Level::Parameter, None) => Varies::Yes,
+    /// Whether Stan takes an expression for one that depends on parameters. Inside a function an argument is what the caller passes, and
+    /// a local variable depends on parameters as soon as one of the arguments does.
+    fn varies(&self, expr: &typed::Expr) -> Varies {
+        match (&self.frame, expr.level) {
+            (Some(frame), _) => Varies::WithArguments(self.arguments_in(expr, frame)),
+            (None, Level::Data) => Varies::No,
+            (None, Level::Parameter) => Varies::Yes,
         }
+    }
+
+    fn arguments_in(&self, expr: &typed::Expr, frame: &HashMap<VariableId, u32>) -> u64 {
+        let mut mask = match &expr.kind {
+            typed::ExprKind::Variable(id) if !self.program.variable(*id).ty.is_int_like() => {
+                let is_argument = self.program.variable(*id).origin == Origin::Argument;
+                match frame.get(id) {
+                    Some(&slot) if is_argument && slot < 64 => 1 << slot,
+                    _ => u64::MAX,
+                }
+            }
+            _ => 0,
+        };
+        analysis::operands(expr, &mut |e| mask |= self.arguments_in(e, frame));
+        mask
     }
 
     fn literal(&mut self, value: f64, span: Span) -> Node {

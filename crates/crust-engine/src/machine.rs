@@ -107,8 +107,8 @@ pub struct Machine {
     /// Slots of the functions that are running.
     locals: Vec<Variable>,
     frame: usize,
-    /// Whether an argument of the running function counts as depending on parameters.
-    varies: bool,
+    /// Which arguments of the running function count as depending on parameters.
+    varies: u64,
     /// Whether constant terms are dropped here.
     propto: bool,
     /// Parts of tuples, those of data first.
@@ -179,7 +179,7 @@ impl Machine {
             globals: vec![Variable::UNSET; globals],
             locals: Vec::new(),
             frame: 0,
-            varies: false,
+            varies: 0,
             propto: false,
             tuples: Vec::new(),
             constant_tuples: 0,
@@ -213,7 +213,7 @@ impl Machine {
         self.wanted = wanted;
         self.recording = wanted.gradient;
         self.propto = wanted.propto;
-        self.varies = false;
+        self.varies = 0;
         self.arena.clear();
         self.tape.clear();
         self.constrained.clear();

@@ -142,7 +142,6 @@ fn branches_on_data_allocate_nothing() {
 }
 
 #[test]
-#[ignore = "multivariate densities write names for their checks of sizes before they know that a check fails"]
 fn matrix_functions_allocate_nothing() {
     check_nothing("matrix[3, 3] S = L * L' + diag_matrix(exp(v)); target += -sum(square(S));");
     check_nothing("L ~ lkj_corr_cholesky(2); v ~ multi_normal_cholesky(zeros_vector(3), L);");

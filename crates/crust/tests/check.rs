@@ -197,7 +197,7 @@ fn a_file_that_is_no_program_does_not_flood_the_terminal() {
 #[test]
 fn commands_in_the_documents_work() {
     let mut seen = 0;
-    for document in ["README.md", "docs/architecture.md", "docs/check.md"] {
+    for document in ["README.md", "docs/architecture.md", "docs/check.md", "docs/density.md", "docs/sample.md"] {
         let text = std::fs::read_to_string(root().join(document)).expect(document);
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("cargo run --release -- ") {

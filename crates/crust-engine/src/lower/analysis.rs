@@ -372,7 +372,8 @@ pub fn is_constant(program: &Program, expr: &Expr) -> bool {
             let origin = program.variable(*id).origin;
             !matches!(origin, Origin::Block(BlockKind::Data | BlockKind::TransformedData))
         }
-        ExprKind::Call(call) => draws(program, call) || is_lp(program, call),
+        // Which terms an unnormalised density drops is decided by each evaluation.
+        ExprKind::Call(call) => call.unnormalised || draws(program, call) || is_lp(program, call),
         ExprKind::FunctionName { .. } | ExprKind::Target | ExprKind::Error => true,
         _ => false,
     })

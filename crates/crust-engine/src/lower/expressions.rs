@@ -4,7 +4,7 @@
 
 use crust_stan::ast::{BinaryOp, UnaryOp};
 use crust_stan::span::Span;
-use crust_stan::typed::{self, Call, Callee, Expr, ExprKind, Level};
+use crust_stan::typed::{self, Call, Callee, Expr, ExprKind};
 use crust_stan::types::Type;
 
 use super::{Lowering, analysis};
@@ -75,11 +75,7 @@ impl Lowering<'_> {
 
     /// Gives a kind the place of an expression, and Stan's opinion on whether it varies.
     pub(super) fn node(&self, kind: Kind, expr: &Expr) -> Node {
-        let in_function = self.frame.is_some() && !expr.ty.is_int_like();
-        let varies = match expr.level {
-            Level::Data if expr.ty.is_int_like() => Varies::No,
-            level => self.varies(level, in_function),
-        };
+        let varies = if expr.ty.is_int_like() { Varies::No } else { self.varies(expr) };
         Node { kind, span: expr.span, varies }
     }
 

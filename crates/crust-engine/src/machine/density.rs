@@ -135,21 +135,31 @@ impl Machine {
         };
         let bad = normal::finish(&mut self.arena, width, factors, [sigma, weight, squares, log_scale, total]);
         if bad {
-            self.reject_normal(sigma, squares, span)?;
+            self.reject_normal([y, mu, sigma], squares, span)?;
         }
         Ok(())
     }
 
+    fn any_in_lane(&self, block: Block, lane: usize, test: impl Fn(f64) -> bool) -> bool {
+        let numbers = self.arena.of(block, self.width);
+        if block.lanes() {
+            return numbers.iter().skip(lane).step_by(self.width.lanes).any(|&x| test(x));
+        }
+        numbers.iter().any(|&x| test(x))
+    }
+
     /// Says why lanes have no normal density.
     #[cold]
-    fn reject_normal(&mut self, sigma: Block, squares: Block, span: Span) -> Run<()> {
+    fn reject_normal(&mut self, [y, mu, sigma]: [Block; 3], squares: Block, span: Span) -> Run<()> {
         for l in 0..self.width.lanes {
             let scale = self.arena.values()[sigma.start() + if sigma.lanes() { l } else { 0 }];
             let sum = self.arena.values()[squares.start() + l];
             if scale <= 0.0 || scale.is_nan() {
                 let message = || format!("normal_lpdf: Scale parameter is {scale}, but must be positive");
                 self.reject(l, message, span)?;
-            } else if !sum.is_finite() {
+            } else if sum.is_nan() || self.any_in_lane(mu, l, |x| !x.is_finite()) || self.any_in_lane(y, l, f64::is_nan)
+            {
+                // A square that is too large is no mistake: the density is 0.
                 let message = || "normal_lpdf: Random variable or location parameter is not finite".to_owned();
                 self.reject(l, message, span)?;
             }

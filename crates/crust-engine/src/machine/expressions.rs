@@ -461,7 +461,7 @@ impl Machine {
         match node.varies {
             Varies::No => false,
             Varies::Yes => true,
-            Varies::WithArguments => self.varies,
+            Varies::WithArguments(mask) => self.varies & mask != 0,
         }
     }
 
@@ -471,7 +471,8 @@ impl Machine {
         for argument in arguments {
             values.push(self.eval(argument)?);
         }
-        let varies = arguments.iter().any(|a| self.counts_as_varying(a));
+        let varying = arguments.iter().zip(0..64).filter(|(a, _)| self.counts_as_varying(a));
+        let varies = varying.fold(0, |mask, (_, i)| mask | 1_u64 << i);
         self.call_with(function, &values, varies, propto, span)
     }
 
@@ -480,7 +481,7 @@ impl Machine {
         &mut self,
         function: u32,
         arguments: &[Value],
-        varies: bool,
+        varies: u64,
         propto: bool,
         span: Span,
     ) -> Run<Option<Value>> {

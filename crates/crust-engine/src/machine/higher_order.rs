@@ -14,7 +14,8 @@ impl Machine {
         for argument in &call.arguments {
             values.push(self.eval(argument)?);
         }
-        let varies = call.arguments.iter().any(|a| self.counts_as_varying(a));
+        // The arguments are in another order than those of the function: all count if one does.
+        let varies = if call.arguments.iter().any(|a| self.counts_as_varying(a)) { u64::MAX } else { 0 };
         match call.kind {
             HigherOrderKind::ReduceSum => self.reduce_sum(call, &values, varies, span),
             HigherOrderKind::MapRect => self.map_rect(call, &values, varies, span),
@@ -30,7 +31,7 @@ impl Machine {
     }
 
     /// `reduce_sum(f, x, grainsize, …)` is `f(x, 1, size(x), …)`: the sum over all slices at once.
-    fn reduce_sum(&mut self, call: &HigherOrder, values: &[Value], varies: bool, span: Span) -> Run<View> {
+    fn reduce_sum(&mut self, call: &HigherOrder, values: &[Value], varies: u64, span: Span) -> Run<View> {
         let sliced = Self::view(values.first(), span)?;
         let n = sliced.shape.size(0);
         if n == 0 {
@@ -49,7 +50,7 @@ impl Machine {
     }
 
     /// `map_rect(f, φ, θ, xr, xi)` puts `f(φ, θ[n], xr[n], xi[n])` for all `n` one after the other.
-    fn map_rect(&mut self, call: &HigherOrder, values: &[Value], varies: bool, span: Span) -> Run<View> {
+    fn map_rect(&mut self, call: &HigherOrder, values: &[Value], varies: u64, span: Span) -> Run<View> {
         let shared = Self::view(values.first(), span)?;
         let own =
             [Self::view(values.get(1), span)?, Self::view(values.get(2), span)?, Self::view(values.get(3), span)?];

@@ -312,7 +312,6 @@ fn functions_with_densities_and_targets() {
 
 /// Which constants are dropped follows the arguments of each call, not the declaration of the function.
 #[test]
-#[ignore = "arguments that are data keep their constants in calls of unnormalised densities of the user's own"]
 fn functions_drop_constants_of_data() {
     let program = "
         functions { real shifted_lpdf(vector y, real mu, real sigma) { return normal_lupdf(y | mu + 1, sigma); } }

@@ -305,7 +305,7 @@ impl<'m> Callback<'m> {
         machine.rejected.resize(lanes, None);
         self.blind = machine.blind;
         let arguments = if lifted { &self.lifted } else { &self.plain };
-        let value = machine.call_with(self.function, arguments, lifted, false, self.span)?;
+        let value = machine.call_with(self.function, arguments, if lifted { u64::MAX } else { 0 }, false, self.span)?;
         if machine.rejected.iter().any(Option::is_some) {
             return Err(Stop::AllRejected);
         }

@@ -221,7 +221,12 @@ fn dropped_terms_are_constant() {
                 if mask == 0 {
                     assert!(some.0.abs() <= 0.0, "{}", d.name);
                 } else {
-                    assert_eq!(some.1, all.1, "{}: partials do not depend on the terms", d.name);
+                    assert_eq!(
+                        some.1.map(f64::to_bits),
+                        all.1.map(f64::to_bits),
+                        "{}: partials do not depend on the terms",
+                        d.name
+                    );
                 }
             }
         }

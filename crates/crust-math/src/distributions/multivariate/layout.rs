@@ -71,8 +71,12 @@ pub(super) fn same(one: &str, n: usize, other: &str, m: usize) -> Result<(), Str
 
 /// An error unless the matrix is square, of size `n`, as `of` says.
 pub(super) fn square(name: &str, shape: &Shape, of: &str, n: usize) -> Result<(), String> {
-    same(&format!("the number of rows of the {name}"), shape.rows(), of, n)?;
-    same(&format!("the number of columns of the {name}"), shape.columns(), of, n)
+    for (what, m) in [("rows", shape.rows()), ("columns", shape.columns())] {
+        if m != n {
+            return Err(format!("the number of {what} of the {name} is {m}, but {of} is {n}"));
+        }
+    }
+    Ok(())
 }
 
 /// An error unless the arrays among the arguments are equally long.
@@ -80,8 +84,11 @@ pub(super) fn equally_long(names: &[&str], shapes: &[&Shape]) -> Result<(), Stri
     let mut arrays = names.iter().zip(shapes).filter(|(_, shape)| shape.array_rank() > 0);
     let Some((first, shape)) = arrays.next() else { return Ok(()) };
     arrays.try_for_each(|(name, other)| {
-        let (one, two) = (format!("the length of the array of {first}s"), format!("that of the {name}s"));
-        same(&one, shape.cells(), &two, other.cells())
+        let (n, m) = (shape.cells(), other.cells());
+        if n == m {
+            return Ok(());
+        }
+        Err(format!("the length of the array of {first}s is {n}, but that of the {name}s is {m}"))
     })
 }
 
