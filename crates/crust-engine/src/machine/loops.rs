@@ -274,6 +274,10 @@ impl Machine {
     }
 
     fn tile(&mut self, for_loop: &For, tile: &[f64], pure: bool) -> Run<()> {
+        // One iteration alone is no tile: loops inside of it may run by tiles.
+        if let [i] = tile {
+            return self.iteration(for_loop, *i, pure).map(|_| ());
+        }
         match self.tile_body(for_loop, tile) {
             Ok((mark, base)) => {
                 self.leave_tile(tile.len(), mark, base, pure);

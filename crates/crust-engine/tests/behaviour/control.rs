@@ -362,3 +362,34 @@ fn sums_over_slices_and_rectangles_are_loops() {
     let data = r#"{"N": 5, "y": [0, 1, 1, 0, 1], "x": [0.3, 1.0, -0.5, 0.8, 0.1], "r": [1.0, 0.2, -0.6, 0.4, 2.0]}"#;
     check_same(&format!("{head}{clever}"), &format!("{head}{plain}"), data);
 }
+
+/// Iterations that take a branch alone are no tile, and loops inside of them still run by tiles: also when the evaluation is repeated.
+#[test]
+fn loops_inside_of_lonely_iterations() {
+    let program = "
+        data { int N; array[N] int k; vector[N] y; }
+        parameters { vector[N] a; }
+        model {
+          a ~ std_normal();
+          for (n in 1:N) {
+            if (k[n] == 1) {
+              for (m in 1:N) y[m] ~ normal(a[n] * m, 2);
+            } else {
+              y[n] ~ normal(a[n], 1);
+            }
+          }
+        }";
+    let y: Vec<f64> = (0..11).map(|i| 0.3 * f64::from(i) - 1.0).collect();
+    let data = format!(r#"{{"N": 11, "k": [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], "y": {y:?}}}"#);
+    check_value(program, &data, |p| {
+        let mut sum: f64 = p.iter().map(|x| normal(*x, 0.0, 1.0)).sum();
+        for (n, a) in p.iter().enumerate() {
+            if n == 3 {
+                sum += y.iter().zip(1..).map(|(y, m)| normal(*y, a * f64::from(m), 2.0)).sum::<f64>();
+            } else {
+                sum += normal(y[n], *a, 1.0);
+            }
+        }
+        sum
+    });
+}
