@@ -28,7 +28,6 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
         literals: HashMap::new(),
         frame: None,
         hoist: false,
-        parallel: false,
     };
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
@@ -46,8 +45,6 @@ struct Lowering<'a> {
     frame: Option<HashMap<VariableId, u32>>,
     /// Whether expressions that depend on data only are set apart.
     hoist: bool,
-    /// Whether a loop around may run its iterations side by side.
-    parallel: bool,
 }
 
 impl Lowering<'_> {

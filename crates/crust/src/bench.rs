@@ -3,10 +3,9 @@
 use crate::arguments::{Bench, Common};
 use crate::program::{Bound, bind, show_engine_error};
 use crate::{Outcome, terminal};
-use crust_engine::{Batch, EngineError, Terms};
+use crust_engine::{Batch, EngineError, Evaluator, Terms};
 use crust_math::random::{Purpose, StreamKey};
 use serde::Serialize;
-use std::path::Path;
 use std::time::Instant;
 
 #[derive(Serialize)]
@@ -28,6 +27,9 @@ pub fn run(arguments: &Bench, common: &Common) -> Result<Outcome, String> {
     if arguments.lanes.is_empty() || arguments.lanes.contains(&0) {
         return Err("--lanes needs numbers of at least 1".to_owned());
     }
+    if !(arguments.seconds > 0.0 && arguments.seconds.is_finite()) {
+        return Err("--seconds needs a number above 0".to_owned());
+    }
     let start = Instant::now();
     let Some(bound) =
         bind(&arguments.model, arguments.data.as_deref(), &arguments.include_path, arguments.seed, common.quiet)?
@@ -35,28 +37,23 @@ pub fn run(arguments: &Bench, common: &Common) -> Result<Outcome, String> {
         return Ok(Outcome::BadInput);
     };
     let report = match measure(&bound, arguments, start) {
-        Ok(report) => report,
+        Ok(report) => report?,
         Err(error) => {
             show_engine_error(&bound.reading, &error);
             return Ok(Outcome::BadInput);
         }
     };
-    let json = serde_json::to_string(&report).map_err(|e| e.to_string())?;
-    match common.json.as_deref() {
-        Some(file) if file == Path::new("-") => terminal::say(&json),
-        file => {
-            if let Some(file) = file {
-                std::fs::write(file, json + "\n").map_err(|e| format!("cannot write {}: {e}", file.display()))?;
-            }
-            if !common.quiet {
-                terminal::say(&table(&report));
-            }
-        }
+    if let Some(file) = &common.json {
+        terminal::deliver(&report, file)?;
+    }
+    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
+        terminal::say(&table(&report));
     }
     Ok(Outcome::Fine)
 }
 
-fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Report, EngineError> {
+/// The inner error says that there are no points to measure at.
+fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Result<Report, String>, EngineError> {
     let dimension = bound.model.dimension();
     let mut first = Points::new(dimension, 1, arguments.seed);
     let mut evaluator = bound.model.evaluator();
@@ -66,8 +63,10 @@ fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Report, E
     for &lanes in &arguments.lanes {
         let mut points = Points::new(dimension, lanes, arguments.seed);
         let mut evaluator = bound.model.evaluator();
-        for _ in 0..3 {
-            evaluator.evaluate(&mut points.batch(), TERMS)?;
+        if let Some(why) = points.replace_rejected(&mut evaluator)? {
+            return Ok(Err(format!(
+                "the program rejects every point that was tried ({why}); there is nothing to measure"
+            )));
         }
         let mut best = f64::INFINITY;
         let begin = Instant::now();
@@ -84,7 +83,7 @@ fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Report, E
         }
         rows.push(Row { lanes, us_per_gradient: best });
     }
-    Ok(Report { compile_ms, dimension, rows })
+    Ok(Ok(Report { compile_ms, dimension, rows }))
 }
 
 /// As samplers evaluate: constants do not matter.
@@ -105,6 +104,33 @@ impl Points {
         let numbers = (0..dimension * lanes).map(|_| 4.0 * stream.uniform() - 2.0).collect();
         let gradient = vec![0.0; dimension * lanes];
         Self { lanes, numbers, log_prior: vec![0.0; lanes], log_likelihood: vec![0.0; lanes], gradient }
+    }
+
+    /// A rejected point takes less time than others, or more: its place is taken by one that is not. Says why there is none.
+    fn replace_rejected(&mut self, evaluator: &mut Evaluator) -> Result<Option<String>, EngineError> {
+        const TRIES: u64 = 100;
+        let mut why = String::new();
+        for step in 1..=TRIES {
+            evaluator.evaluate(&mut self.batch(), TERMS)?;
+            let mut stream = StreamKey::new(0, Purpose::INITIAL).step(step).stream();
+            let mut rejected = false;
+            for lane in 0..self.lanes {
+                let value = self.log_prior[lane] + self.log_likelihood[lane];
+                if value.is_finite() {
+                    continue;
+                }
+                rejected = true;
+                let message = evaluator.rejections()[lane].as_ref().map(|r| r.message.clone());
+                why = message.unwrap_or_else(|| format!("the log density is {value}"));
+                for x in self.numbers.iter_mut().skip(lane).step_by(self.lanes) {
+                    *x = 4.0 * stream.uniform() - 2.0;
+                }
+            }
+            if !rejected {
+                return Ok(None);
+            }
+        }
+        Ok(Some(why))
     }
 
     fn batch(&mut self) -> Batch<'_> {

@@ -43,14 +43,11 @@ pub fn run(arguments: &Density, common: &Common) -> Result<Outcome, String> {
             return Ok(Outcome::BadInput);
         }
     };
-    let json = serde_json::to_string(&report).map_err(|e| e.to_string())?;
-    match common.json.as_deref() {
-        Some(file) if file != Path::new("-") => {
-            std::fs::write(file, json + "\n").map_err(|e| format!("cannot write {}: {e}", file.display()))?;
-            show(&report, common.quiet);
-        }
-        Some(_) => terminal::say(&json),
-        None => show(&report, common.quiet),
+    if let Some(file) = &common.json {
+        terminal::deliver(&report, file)?;
+    }
+    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
+        show(&report);
     }
     Ok(Outcome::Fine)
 }
@@ -60,6 +57,9 @@ fn read_points(path: &Path, dimension: usize) -> Result<Vec<Vec<f64>>, String> {
     let name = path.display();
     let points: Vec<Vec<f64>> = serde_json::from_str(&text)
         .map_err(|e| format!("{name} must hold a JSON array of points, each an array of numbers: {e}"))?;
+    if points.is_empty() {
+        return Err(format!("{name} holds no points; a point is an array of {dimension} numbers"));
+    }
     match points.iter().position(|p| p.len() != dimension) {
         None => Ok(points),
         Some(at) => {
@@ -117,10 +117,7 @@ fn evaluate(bound: &Bound, points: &[Vec<f64>], terms: Terms) -> Result<Report, 
 }
 
 /// A table for people: one row for each point.
-fn show(report: &Report, quiet: bool) {
-    if quiet {
-        return;
-    }
+fn show(report: &Report) {
     let mut text = String::new();
     let _ = writeln!(text, "{:>6}  {:>22}  {:>14}", "point", "log density", "|gradient|");
     for (i, point) in report.points.iter().enumerate() {

@@ -33,6 +33,9 @@ pub fn bind(
         show_problems(&reading, None, quiet);
         return Ok(None);
     }
+    if reading.typed.blocks.iter().all(Option::is_none) {
+        return Err(format!("the program {name} is empty: there is nothing to run"));
+    }
     let json = match data {
         Some(path) => read_text("data", path)?,
         None => "{}".to_owned(),

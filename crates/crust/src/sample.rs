@@ -26,7 +26,6 @@ use record::{Columns, Failure, Keep, Recorded, Recorder};
 use report::{Report, Run};
 use std::io::IsTerminal;
 use std::num::NonZero;
-use std::path::Path;
 use std::sync::Arc;
 use target::Posterior;
 
@@ -36,6 +35,7 @@ pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
     else {
         return Ok(Outcome::BadInput);
     };
+    terminal::check_writable(common.json.as_deref())?;
     let initial = initial::read(&arguments.init, &bound, common.quiet)?;
     let mut recorder = recorder(arguments, &bound, common.quiet);
     if let Some(folder) = &arguments.out {
@@ -195,17 +195,11 @@ fn tell(arguments: &Sample, common: &Common, recorded: &Recorded, control: &Cont
     let run =
         Run { interrupted: control.is_interrupted(), gradients: control.evaluations(), seed: arguments.seed, wanted };
     let report = Report::new(recorded, &summary, run);
-    let json = || serde_json::to_string(&report).map_err(|e| e.to_string());
-    match common.json.as_deref() {
-        Some(file) if file == Path::new("-") => terminal::say(&json()?),
-        file => {
-            if let Some(file) = file {
-                std::fs::write(file, json()? + "\n").map_err(|e| format!("cannot write {}: {e}", file.display()))?;
-            }
-            if !common.quiet {
-                terminal::say(&report.text(recorded, &summary, run));
-            }
-        }
+    if let Some(file) = &common.json {
+        terminal::deliver(&report, file)?;
+    }
+    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
+        terminal::say(&report.text(recorded, &summary, run));
     }
     Ok(())
 }

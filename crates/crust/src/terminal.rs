@@ -1,6 +1,7 @@
 //! The only place that writes to the terminal.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 /// Whether messages on standard error may have colours.
 pub fn colour() -> bool {
@@ -15,6 +16,32 @@ pub fn say(text: &str) {
 /// Text on standard error as it is, with a line's end.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes a result as JSON to a file, or to standard output for `-`.
+pub fn deliver(result: &impl serde::Serialize, file: &Path) -> Result<(), String> {
+    let json = serde_json::to_string(result).map_err(|e| e.to_string())?;
+    if is_stdout(file) {
+        say(&json);
+        return Ok(());
+    }
+    std::fs::write(file, json + "\n").map_err(|e| cannot_write(file, &e))
+}
+
+/// Says at once if a result could not be written at the end of a long run.
+pub fn check_writable(file: Option<&Path>) -> Result<(), String> {
+    match file {
+        Some(file) if !is_stdout(file) => std::fs::write(file, "").map_err(|e| cannot_write(file, &e)),
+        _ => Ok(()),
+    }
+}
+
+pub fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", file.display())
 }
 
 /// An error that has no place in a program.

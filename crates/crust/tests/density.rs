@@ -132,3 +132,29 @@ fn bench_measures() {
     assert!(found["compile_ms"].as_f64().is_some_and(|t| t > 0.0));
     assert_eq!(crust(&["bench", &paths[0], &paths[1], "--lanes", "0"]).status.code(), Some(2));
 }
+
+#[test]
+fn nothing_is_measured_or_run_where_there_is_nothing() {
+    let paths = files(
+        "nothing",
+        &[
+            ("m.stan", MODEL),
+            ("nan.json", r#"{"N": 3, "y": [0.5, "NaN", 2]}"#),
+            ("empty.stan", ""),
+            ("none.json", "[]"),
+            ("d.json", r#"{"N": 1, "y": [0]}"#),
+        ],
+    );
+    let refused = |arguments: &[&str], message: &str| {
+        let output = crust(arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(message), "{arguments:?}: {text}");
+    };
+    refused(&["bench", &paths[0], &paths[1], "--seconds", "0.01"], "rejects every point");
+    refused(&["bench", &paths[0], &paths[4], "--seconds", "NaN"], "above 0");
+    refused(&["bench", &paths[2]], "is empty");
+    refused(&["sample", &paths[2]], "is empty");
+    refused(&["density", &paths[0], &paths[4], "--at", &paths[3]], "holds no points");
+    refused(&["sample", &paths[0], &paths[4], "--json", "/nonexistent/x.json"], "cannot write");
+}

@@ -91,10 +91,7 @@ impl Lowering<'_> {
         };
         let id = u32::try_from(self.code.loops).expect("few loops");
         self.code.loops += 1;
-        let around = self.parallel;
-        self.parallel |= parallel;
         let body = self.body(body);
-        self.parallel = around;
         StmtKind::For(Box::new(For { slot: self.slot(variable), over, body, parallel, parallel_inside, id }))
     }
 

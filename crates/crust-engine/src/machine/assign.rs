@@ -66,9 +66,8 @@ impl Machine {
                 }
                 Ok(())
             }
-            (old @ Value::Numbers(view), Value::Numbers(new)) if indices.is_empty() => {
+            (Value::Numbers(view), Value::Numbers(new)) if indices.is_empty() => {
                 Self::check_shape(view.shape, new.shape, span)?;
-                let _ = old;
                 let value = self.own(Value::Numbers(new), true)?;
                 self.write(home, value);
                 Ok(())
