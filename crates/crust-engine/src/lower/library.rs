@@ -147,7 +147,8 @@ impl Lowering<'_> {
                 return self.binary_named("fmax", boxed(arguments), span);
             }
             ("eigendecompose_sym" | "qr" | "qr_thin", [_]) => return self.tuple_of(name, 2, arguments, span),
-            ("svd", [_]) => return self.tuple_of(name, 3, arguments, span),
+            ("svd" | "csr_extract", [_]) => return self.tuple_of(name, 3, arguments, span),
+            ("modulus", [_, _]) => return Kind::Modulo(boxed(arguments)),
             _ => {}
         }
         if let Some(structure) = Structure::named(name, arguments.len()) {

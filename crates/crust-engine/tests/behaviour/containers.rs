@@ -239,3 +239,19 @@ fn generated_quantities_see_transformed_parameters() {
         }
     }
 }
+
+/// Functions that give several containers at once, and operators in words.
+#[test]
+fn parts_of_sparse_matrices_and_words_for_operators() {
+    let program = "
+        data { matrix[2, 3] x; }
+        parameters { vector[3] b; }
+        model {
+          tuple(vector[3], array[3] int, array[3] int) s = csr_extract(x);
+          target += -sum(square(csr_matrix_times_vector(2, 3, s.1, s.2, s.3, b))) - modulus(7, 4) * dot_self(b);
+        }";
+    check_value(program, r#"{"x": [[2, 0, -1], [0, 3, 0]]}"#, |b| {
+        let product = [2.0 * b[0] - b[2], 3.0 * b[1]];
+        -product.iter().map(|x| x * x).sum::<f64>() - 3.0 * b.iter().map(|x| x * x).sum::<f64>()
+    });
+}
