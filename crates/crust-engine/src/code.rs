@@ -1,6 +1,8 @@
 //! The program as the machine runs it: names are slots, functions of the library are pointers, what depends on data only is set
 //! apart to be computed once.
 
+mod visit;
+
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 use crust_math::functions::{Cell, VectorFunction};
 use crust_math::transforms::Transform;
@@ -113,7 +115,7 @@ pub enum Slot {
     Local(u32),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Node {
     pub kind: Kind,
     pub span: Span,
@@ -130,7 +132,7 @@ pub enum Varies {
     WithArguments(u64),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Kind {
     Literal(u32),
     Variable {
@@ -200,7 +202,7 @@ impl std::fmt::Debug for VectorCall {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DensityCall {
     pub density: Density,
     /// Called as `_lupdf`, or by `~`: constant terms may be dropped.
@@ -209,7 +211,7 @@ pub struct DensityCall {
 }
 
 /// A function that calls a function of the program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct HigherOrder {
     pub kind: HigherOrderKind,
     pub function: u32,
@@ -234,7 +236,7 @@ pub enum Comparison {
     GreaterEqual,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Index {
     All,
     Single(Node),
@@ -293,6 +295,12 @@ pub enum StmtKind {
     Continue,
     Return(Option<Node>),
     Block(Vec<Stmt>),
+    /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements itself.
+    Inlinable {
+        stmt: Box<Stmt>,
+        slot: Slot,
+        id: u32,
+    },
     Message {
         kind: MessageKind,
         parts: Vec<Message>,
@@ -335,6 +343,8 @@ pub struct For {
     pub parallel: bool,
     /// Whether a loop inside of it may run its iterations side by side.
     pub parallel_inside: bool,
+    /// Containers that only this loop looks at, element by element, with the expressions that they stand for.
+    pub inlinable: Vec<(Slot, Node)>,
     pub id: u32,
 }
 

@@ -129,6 +129,11 @@ impl Scalar {
         self.name == "normal" && matches!(self.function, Function::Density(_))
     }
 
+    /// Whether this is the log probability of integers.
+    pub fn is_probability(&self) -> bool {
+        matches!(self.function, Function::Probability(_))
+    }
+
     /// The value and the partial derivatives for one item.
     pub fn at(&self, x: &[f64], terms: Terms) -> Result<(f64, [f64; MOST]), DomainError> {
         let widen = |(value, d): (f64, [f64; continuous::MOST_ARGUMENTS])| {

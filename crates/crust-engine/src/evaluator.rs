@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crust_math::random::{Stream, StreamKey};
 
+use crate::flat::GROUP;
 use crate::machine::{Machine, Rejection, Stop, Totals, Value, Wanted};
 use crate::memory::Flags;
 use crate::model::{EngineError, Model, grow};
@@ -47,6 +48,7 @@ pub struct Evaluator {
     pub(crate) machine: Machine,
     /// The most lanes that run together.
     width: usize,
+    flat: bool,
     /// Why the last evaluation rejected points, by lane.
     rejections: Vec<Option<Rejection>>,
     spare: Vec<Spare>,
@@ -81,7 +83,7 @@ struct Piece {
 
 impl Evaluator {
     pub(crate) fn new(model: Arc<Model>, machine: Machine) -> Self {
-        Self { model, machine, width: WIDEST, rejections: Vec::new(), spare: Vec::new() }
+        Self { model, machine, width: WIDEST, flat: true, rejections: Vec::new(), spare: Vec::new() }
     }
 
     pub fn model(&self) -> &Arc<Model> {
@@ -96,6 +98,19 @@ impl Evaluator {
         self
     }
 
+    /// Whether loops may be compiled to straight-line programs over tables of iterations. Without, the machine runs them: slower, to the
+    /// same numbers.
+    #[must_use]
+    pub fn with_flat_loops(mut self, flat: bool) -> Self {
+        self.flat = flat;
+        self
+    }
+
+    /// How many loops have been compiled to straight-line programs so far.
+    pub fn flat_loops(&self) -> usize {
+        self.machine.flat_loops()
+    }
+
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.
     pub fn evaluate(&mut self, batch: &mut Batch, terms: Terms) -> Result<(), EngineError> {
         let dimension = self.model.dimension();
@@ -105,7 +120,12 @@ impl Evaluator {
         let mut from = 0;
         while from < batch.lanes {
             let lanes = self.width.min(batch.lanes - from);
-            self.piece(batch, terms, Piece { from, lanes })?;
+            let piece = Piece { from, lanes };
+            if batch.lanes == 1 || lanes.is_multiple_of(GROUP) {
+                self.piece(batch, terms, piece)?;
+            } else {
+                self.part(batch, terms, piece, |_| true)?;
+            }
             from += lanes;
             self.adapt_width();
         }
@@ -139,6 +159,7 @@ impl Evaluator {
 
     fn piece(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), EngineError> {
         let printed = self.machine.messages.len();
+        self.machine.flat_on = self.flat;
         loop {
             // A run that is begun again says everything again.
             self.machine.messages.truncate(printed);
@@ -166,6 +187,7 @@ impl Evaluator {
                 }
                 Err(Stop::LanesUnfit) => {
                     self.machine.unsettle_loops();
+                    // Lanes that are there only to fill a group are the same as the last one.
                     for lane in 0..piece.lanes {
                         self.part(batch, terms, piece, |l| l == lane)?;
                     }
@@ -183,7 +205,8 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates some of the lanes of a piece by themselves.
+    /// Evaluates some of the lanes of a piece by themselves. The last of them is repeated until all groups of lanes are full: so a lane
+    /// is always computed in the same way, whoever else is there.
     fn part(
         &mut self,
         batch: &mut Batch,
@@ -194,8 +217,10 @@ impl Evaluator {
         let mut spare = self.spare.pop().unwrap_or_default();
         spare.lanes.clear();
         spare.lanes.extend((0..piece.lanes).filter(|&l| chosen(l)));
-        let n = spare.lanes.len();
-        if n > 0 {
+        if let Some(&last) = spare.lanes.last() {
+            let kept = spare.lanes.len();
+            spare.lanes.resize(kept.next_multiple_of(GROUP), last);
+            let n = spare.lanes.len();
             let dimension = self.model.dimension();
             spare.points.clear();
             for row in 0..dimension {
@@ -221,7 +246,7 @@ impl Evaluator {
             self.rejections.resize(n, None);
             self.piece(&mut inner, terms, Piece { from: 0, lanes: n })?;
             let found = std::mem::replace(&mut self.rejections, outer);
-            for (i, (l, rejection)) in spare.lanes.iter().zip(found).enumerate() {
+            for (i, (l, rejection)) in spare.lanes[..kept].iter().zip(found).enumerate() {
                 let lane = piece.from + l;
                 batch.log_prior[lane] = spare.log_prior[i];
                 batch.log_likelihood[lane] = spare.log_likelihood[i];
@@ -349,6 +374,7 @@ impl Evaluator {
         assert_eq!(point.len(), self.model.dimension(), "a number for each dimension");
         let stream = key.stream();
         let printed = self.machine.messages.len();
+        self.machine.flat_on = self.flat;
         loop {
             self.machine.messages.truncate(printed);
             self.machine.streams.clear();

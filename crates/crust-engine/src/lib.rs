@@ -6,6 +6,7 @@
 mod code;
 mod density;
 mod evaluator;
+mod flat;
 mod hidden_states;
 mod kernels;
 mod lower;

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod expressions;
+mod inline;
 mod library;
 mod statements;
 

@@ -10,6 +10,7 @@ mod density;
 mod driver;
 mod elementwise;
 mod expressions;
+mod flat;
 mod higher_order;
 mod index;
 mod items;
@@ -30,7 +31,7 @@ use crust_stan::span::Span;
 
 use crate::code::{Code, Factor, Slot};
 use crate::memory::{Arena, Block, Flags, Full, Width};
-pub use driver::Rows;
+pub use driver::{CHUNK, Rows};
 pub use elementwise::{MOST, RowKernel};
 use tape::Tape;
 pub use value::{Value, View};
@@ -147,6 +148,11 @@ pub struct Machine {
     picks: Vec<Vec<u32>>,
     /// Evaluates functions of the program for solvers.
     nested: Option<Box<Machine>>,
+    /// Whether loops may be run flat.
+    pub(crate) flat_on: bool,
+    /// Flat loops that assigned, in the order in which they ran.
+    past: Vec<flat::Past>,
+    flat_room: Option<Box<crate::flat::Room>>,
     /// How many blocks were made that differ by lane but have no adjoint.
     blind: usize,
 }
@@ -203,6 +209,9 @@ impl Machine {
             stack: stack_address(),
             picks: Vec::new(),
             nested: None,
+            flat_on: true,
+            past: Vec::new(),
+            flat_room: None,
             blind: 0,
         }
     }
@@ -216,6 +225,7 @@ impl Machine {
         self.varies = 0;
         self.arena.clear();
         self.tape.clear();
+        self.past.clear();
         self.constrained.clear();
         self.locals.clear();
         self.tuples.truncate(self.constant_tuples);

@@ -11,7 +11,7 @@ use crust_stan::span::Span;
 use crust_stan::typed::Program;
 use crust_stan::value;
 
-use crate::code::{Code, Kind, Node, Quantity, Stmt, StmtKind};
+use crate::code::{Code, Kind, Node, Quantity, Stmt};
 use crate::evaluator::Evaluator;
 use crate::lower::lower;
 use crate::machine::{Machine, Rejection, Stop, Value, Variable, View, Wanted};
@@ -246,7 +246,7 @@ impl Binder {
             statements(list, &mut |index, node| nodes.push((index, node)));
         }
         for quantity in code.parameters.iter().chain(&code.transformed_parameters).chain(&code.generated_quantities) {
-            declared(&quantity.declared, &mut |index, node| nodes.push((index, node)));
+            quantity.declared.nodes(&mut |node| expression(node, &mut |index, node| nodes.push((index, node))));
         }
         for (index, node) in nodes {
             let result = with_room(&mut self.machine, |m| {
@@ -305,140 +305,15 @@ type Visit<'a, 'v> = &'v mut dyn FnMut(u32, &'a Node);
 /// Visits the hoisted expressions in statements.
 fn statements<'a>(list: &'a [Stmt], visit: Visit<'a, '_>) {
     for stmt in list {
-        match &stmt.kind {
-            StmtKind::Declare { declared: ty, initial, .. } => {
-                declared(ty, visit);
-                initial.iter().for_each(|e| expression(e, visit));
-            }
-            StmtKind::Assign { path, value, .. } => {
-                steps(path, visit);
-                expression(value, visit);
-            }
-            StmtKind::AssignTuple { places, value } => {
-                places.iter().for_each(|(_, path, _)| steps(path, visit));
-                expression(value, visit);
-            }
-            StmtKind::Target { value, .. } | StmtKind::Jacobian(value) | StmtKind::Call(value) => {
-                expression(value, visit);
-            }
-            StmtKind::Truncate(t) => {
-                expression(&t.variate, visit);
-                t.lower.iter().chain(&t.upper).for_each(|e| expression(e, visit));
-                expression(&t.normaliser, visit);
-            }
-            StmtKind::If { branches, otherwise } => {
-                for (condition, body) in branches {
-                    expression(condition, visit);
-                    statements(body, visit);
-                }
-                statements(otherwise, visit);
-            }
-            StmtKind::For(f) => {
-                match &f.over {
-                    crate::code::Over::Range(a, b) => {
-                        expression(a, visit);
-                        expression(b, visit);
-                    }
-                    crate::code::Over::Each(e) => expression(e, visit),
-                }
-                statements(&f.body, visit);
-            }
-            StmtKind::While { condition, body } => {
-                expression(condition, visit);
-                statements(body, visit);
-            }
-            StmtKind::Return(Some(e)) => expression(e, visit),
-            StmtKind::Block(body) => statements(body, visit),
-            StmtKind::Message { parts, .. } => {
-                for part in parts {
-                    if let crate::code::Message::Value(e) = part {
-                        expression(e, visit);
-                    }
-                }
-            }
-            StmtKind::Break | StmtKind::Continue | StmtKind::Return(None) => {}
-        }
+        stmt.nodes(&mut |node| expression(node, visit));
+        stmt.children(&mut |child| statements(std::slice::from_ref(child), visit));
     }
 }
 
-fn steps<'a>(path: &'a [crate::code::Step], visit: Visit<'a, '_>) {
-    for step in path {
-        if let crate::code::Step::Index(list) = step {
-            list.iter().for_each(|i| index(i, visit));
-        }
-    }
-}
-
-fn index<'a>(index: &'a crate::code::Index, visit: Visit<'a, '_>) {
-    use crate::code::Index as I;
-    match index {
-        I::All => {}
-        I::Single(e) | I::Several(e) | I::From(e) | I::UpTo(e) => expression(e, visit),
-        I::Between(a, b) => {
-            expression(a, visit);
-            expression(b, visit);
-        }
-    }
-}
-
-fn declared<'a>(ty: &'a crate::code::Declared, visit: Visit<'a, '_>) {
-    use crate::code::{Constraint, Item};
-    ty.arrays.iter().for_each(|e| expression(e, visit));
-    match &ty.item {
-        Item::Tuple(parts) => parts.iter().for_each(|p| declared(p, visit)),
-        Item::Cell { sizes, constraint, .. } => {
-            sizes.iter().for_each(|e| expression(e, visit));
-            match constraint {
-                Constraint::None | Constraint::Special(_) => {}
-                Constraint::Lower(e) | Constraint::Upper(e) => expression(e, visit),
-                Constraint::LowerUpper(a, b) => {
-                    expression(a, visit);
-                    expression(b, visit);
-                }
-                Constraint::OffsetMultiplier(a, b) => a.iter().chain(b).for_each(|e| expression(e, visit)),
-            }
-        }
-    }
-}
-
+/// Visits the hoisted expressions in an expression.
 fn expression<'a>(node: &'a Node, visit: Visit<'a, '_>) {
     match &node.kind {
         Kind::Hoisted(index, inner) => visit(*index, inner),
-        Kind::Literal(_) | Kind::Variable { .. } | Kind::Target => {}
-        Kind::Index { base, indices } => {
-            expression(base, visit);
-            indices.iter().for_each(|i| index(i, visit));
-        }
-        Kind::Part { base: x, .. }
-        | Kind::Negate(x)
-        | Kind::Not(x)
-        | Kind::Transpose(x)
-        | Kind::Unary(_, x)
-        | Kind::Sum(x)
-        | Kind::LogSumExp(x)
-        | Kind::DotSelf(x)
-        | Kind::Mean(x) => expression(x, visit),
-        Kind::Arithmetic(_, pair)
-        | Kind::Compare(_, pair)
-        | Kind::IntDivide(pair)
-        | Kind::Modulo(pair)
-        | Kind::And(pair)
-        | Kind::Or(pair)
-        | Kind::Product(pair)
-        | Kind::Binary(_, pair) => pair.iter().for_each(|e| expression(e, visit)),
-        Kind::Ternary(three) | Kind::TernaryFunction(_, three) | Kind::Affine(three) => {
-            three.iter().for_each(|e| expression(e, visit));
-        }
-        Kind::Array(list)
-        | Kind::RowVector(list)
-        | Kind::Matrix(list)
-        | Kind::Tuple(list)
-        | Kind::Structure(_, list)
-        | Kind::Vector(_, list)
-        | Kind::VectorTuple(_, list)
-        | Kind::Random(_, list)
-        | Kind::User { arguments: list, .. } => list.iter().for_each(|e| expression(e, visit)),
-        Kind::Density(call) => call.arguments.iter().for_each(|e| expression(e, visit)),
-        Kind::HigherOrder(call) => call.arguments.iter().for_each(|e| expression(e, visit)),
+        _ => node.children(&mut |child| expression(child, visit)),
     }
 }

@@ -15,5 +15,7 @@ mod densities;
 mod failures;
 #[path = "behaviour/harness.rs"]
 mod harness;
+#[path = "behaviour/loops.rs"]
+mod loops;
 #[path = "behaviour/transforms.rs"]
 mod transforms;

@@ -17,7 +17,8 @@ impl Lowering<'_> {
         for stmt in list {
             self.statement(stmt, &mut out);
         }
-        out
+        // Inside of functions the machine runs all loops itself.
+        if self.frame.is_some() { out } else { super::inline::mark(out) }
     }
 
     fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
@@ -92,7 +93,15 @@ impl Lowering<'_> {
         let id = u32::try_from(self.code.loops).expect("few loops");
         self.code.loops += 1;
         let body = self.body(body);
-        StmtKind::For(Box::new(For { slot: self.slot(variable), over, body, parallel, parallel_inside, id }))
+        StmtKind::For(Box::new(For {
+            slot: self.slot(variable),
+            over,
+            body,
+            parallel,
+            parallel_inside,
+            inlinable: Vec::new(),
+            id,
+        }))
     }
 
     fn steps(&mut self, path: &[Access]) -> Vec<Step> {

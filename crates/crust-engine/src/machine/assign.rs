@@ -12,7 +12,7 @@ use crate::memory::{Block, Flags};
 
 /// Where numbers that are assigned to live: a variable, or a part of a tuple.
 #[derive(Clone, Copy)]
-enum Home {
+pub(super) enum Home {
     Slot(Slot),
     Part(usize),
 }
@@ -145,7 +145,7 @@ impl Machine {
     }
 
     /// The storage of a variable with at least these axes; it is enlarged where it lacks some.
-    fn storage(&mut self, home: Home, view: View, flags: Flags) -> Run<Block> {
+    pub(super) fn storage(&mut self, home: Home, view: View, flags: Flags) -> Run<Block> {
         let wanted = view.block.flags.with(flags).axes();
         let wanted = if self.recording { wanted } else { wanted.without(Flags::GRADIENT) };
         if wanted == view.block.flags.axes() {

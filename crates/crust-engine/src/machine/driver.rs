@@ -185,20 +185,15 @@ impl<'f> Driver<'f> {
         let (wanted, terms) = (self.wanted, self.function.terms);
         let mut job = Rows { arguments: rows, value: &mut value[..len], partials, wanted, terms };
         let fine = self.function.fast.is_some_and(|kernel| kernel(&mut job));
-        let trouble = if fine { None } else { self.item_by_item(&mut job, machine.width.lanes) };
+        let trouble = if fine { Vec::new() } else { self.item_by_item(&mut job, machine.width.lanes) };
         self.store(machine, &mut value[..len], partials, &place);
         self.item += len;
-        if let Some((lanes, error)) = trouble {
-            for lane in lanes {
-                machine.reject(lane, || error.to_string(), span)?;
-            }
-        }
-        Ok(())
+        trouble.iter().try_for_each(|(lane, error)| machine.reject(*lane, || error.to_string(), span))
     }
 
     /// Computes item by item. Those outside of the domain become NaN; says which lanes they are in, and why.
-    fn item_by_item(&self, job: &mut Rows, lanes: usize) -> Option<(Vec<usize>, DomainError)> {
-        let mut trouble: Option<(Vec<usize>, DomainError)> = None;
+    fn item_by_item(&self, job: &mut Rows, lanes: usize) -> Vec<(usize, DomainError)> {
+        let mut trouble: Vec<(usize, DomainError)> = Vec::new();
         let arity = self.function.arity;
         let mut at = [0.0; MOST];
         for i in 0..job.len() {
@@ -215,11 +210,10 @@ impl<'f> Driver<'f> {
                 Err(error) => {
                     job.value[i] = f64::NAN;
                     job.partials.iter_mut().take(arity).for_each(|row| row[i] = f64::NAN);
-                    let (list, _) = trouble.get_or_insert_with(|| (Vec::new(), error));
                     if self.lanes_vary {
-                        list.push((self.item + i) % lanes);
+                        trouble.push(((self.item + i) % lanes, error));
                     } else {
-                        list.extend(0..lanes);
+                        trouble.extend((0..lanes).map(|lane| (lane, error.clone())));
                     }
                 }
             }

@@ -40,7 +40,7 @@ pub(super) struct Selection {
 }
 
 /// How far apart neighbours along each dimension are, in elements.
-fn strides(shape: &Shape) -> SmallVec<[usize; 8]> {
+pub(super) fn strides(shape: &Shape) -> SmallVec<[usize; 8]> {
     let (rank, arrays) = (shape.rank(), shape.array_rank());
     let mut strides: SmallVec<[usize; 8]> = SmallVec::from_elem(1, rank);
     if shape.cell() == Cell::Matrix {

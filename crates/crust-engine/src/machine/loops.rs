@@ -16,6 +16,7 @@ use crate::memory::{Block, Flags};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Experience {
     state: State,
+    pub(super) flat: super::flat::Compiled,
     /// How often the loop ran by tiles in this evaluation.
     runs: u32,
     /// Whether a tile had to be taken apart in this evaluation.
@@ -43,6 +44,9 @@ enum State {
 
 impl Machine {
     pub(super) fn for_loop(&mut self, for_loop: &For, pure: bool) -> Run<Flow> {
+        if self.flat_loop(for_loop)? {
+            return Ok(Flow::Next);
+        }
         let (low, high) = match &for_loop.over {
             Over::Range(low, high) => (self.int(low)?, self.int(high)?),
             Over::Each(node) => return self.for_each(for_loop, node, pure),

@@ -90,6 +90,8 @@ pub enum Entry {
     Items(ItemsEntry),
     /// A parameter was computed from its unconstrained numbers.
     Constrain(u32),
+    /// A flat loop assigned to a variable.
+    Flat(u32),
     /// From here on backwards, tiles have this many iterations.
     Tile(u32),
 }
@@ -230,6 +232,7 @@ impl Machine {
             }
             Entry::Items(entry) => self.reverse_items(entry),
             Entry::Constrain(index) => self.reverse_constrain(index),
+            Entry::Flat(at) => self.reverse_flat(at),
             Entry::Tile(tile) => self.width.tile = tile as usize,
         }
     }

@@ -3,6 +3,7 @@
 //! A result always lies above its operands, so that `split_at_mut` gives a kernel both without copying. Memory is taken
 //! once and used again for every evaluation.
 
+use super::aligned::{Aligned, LINE};
 use super::block::{Block, Flags, Width, cast};
 
 /// The arena is too small: it must be enlarged and the evaluation begun again.
@@ -11,37 +12,34 @@ pub struct Full;
 
 #[derive(Clone, Debug, Default)]
 pub struct Arena {
-    values: Vec<f64>,
+    values: Aligned,
     /// Of the values from `base` on.
-    adjoints: Vec<f64>,
+    adjoints: Aligned,
     /// Where constants end.
     base: usize,
     top: usize,
     highest: usize,
 }
 
-/// Numbers in a cache line: blocks of that size or more start at a multiple of it.
-const LINE: usize = 8;
-
 impl Arena {
     /// Adds constants. Nothing else may be in the arena.
     pub fn constant(&mut self, n: usize, numbers: impl Iterator<Item = f64>) -> Block {
         assert_eq!(self.top, self.base, "constants come first");
-        self.values.truncate(self.base);
+        self.values.resize(self.base);
         let at = self.base;
         self.values.extend(numbers);
         assert_eq!(self.values.len(), at + n);
-        self.values.resize(self.values.len().next_multiple_of(LINE), 0.0);
+        self.values.resize(self.values.len().next_multiple_of(LINE));
         self.base = self.values.len();
         self.top = self.base;
-        self.values.resize(self.base + self.adjoints.len(), 0.0);
+        self.values.resize(self.base + self.adjoints.len());
         Block { at: cast(at), n: cast(n), flags: Flags::SHARED }
     }
 
     /// Room for this many numbers beyond the constants.
     pub fn reserve(&mut self, numbers: usize) {
-        self.values.resize(self.base + numbers, 0.0);
-        self.adjoints.resize(numbers, 0.0);
+        self.values.resize(self.base + numbers);
+        self.adjoints.resize(numbers);
     }
 
     /// Room beyond the constants.
@@ -68,7 +66,7 @@ impl Arena {
         self.top = top;
     }
 
-    /// A block with undefined values and adjoint 0.
+    /// A block with undefined values and adjoint 0. One that fills a cache line or more begins on one.
     #[inline]
     pub fn allocate(&mut self, n: usize, flags: Flags, width: Width) -> Result<Block, Full> {
         let mut block = Block { at: 0, n: cast(n), flags: flags.axes() };
@@ -112,6 +110,11 @@ impl Arena {
     #[inline]
     pub fn first(&self, block: Block) -> f64 {
         self.values[block.start()]
+    }
+
+    /// Whether a block is a constant.
+    pub fn is_constant(&self, block: Block) -> bool {
+        block.start() < self.base
     }
 
     /// Everything below a block, and the block.

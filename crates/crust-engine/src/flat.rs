@@ -1,0 +1,204 @@
+//! Flat loops: loops whose iterations are all known from data, as straight-line programs over a table of iterations.
+//!
+//! The nest of loops and data-only branches around a statement is unrolled into a list of iterations once, when the loop is
+//! first met. What an iteration takes from data becomes a *column* of numbers, what it takes from parameters a *gather* with a list of
+//! positions, and what it does with them a list of *steps* on *registers*. A register holds a number for each item of a tile, an
+//! item being an iteration in one of eight lanes, or an iteration of the only lane. All registers of a tile stay in the first-level cache, and a
+//! step costs little more than its arithmetic. Steps that add to the log density run forward and backward tile by tile.
+//!
+//! Loops that do not fit are run by the machine, which also says what is wrong where a point has no density: whatever
+//! is not finite here is computed again there.
+
+mod run;
+mod steps;
+
+use crust_math::functions::elementwise::{Binary, Ternary, Unary};
+
+use crate::code::{Factor, Node, Slot};
+use crate::density::Scalar;
+use crate::kernels::arithmetic::Arithmetic;
+
+pub use run::{Call, Room, run};
+
+/// Numbers in a register.
+pub const TILE: usize = 128;
+
+/// Lanes that run together.
+pub const GROUP: usize = 8;
+
+/// A register. Results have higher numbers than what they are computed from.
+pub type Register = u16;
+
+/// A compiled loop.
+#[derive(Debug, Default)]
+pub struct Flat {
+    pub strips: Vec<Strip>,
+    /// What the machine computes before the loop: parameter-dependent values that are the same in all iterations.
+    pub operands: Vec<Node>,
+    /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are computed in the
+    /// loop, and nobody else needs to.
+    pub inlined: Vec<Slot>,
+    /// The variable whose elements the loop assigns.
+    pub stored: Option<Slot>,
+}
+
+/// Statements of a loop with the same iterations.
+#[derive(Debug, Default)]
+pub struct Strip {
+    pub iterations: usize,
+    pub registers: usize,
+    /// The operands that elements are gathered from.
+    pub sources: Vec<usize>,
+    /// Registers that are the same in all iterations.
+    pub uniforms: Vec<(Register, Uniform)>,
+    pub steps: Vec<Step>,
+}
+
+/// Where a register that is the same in all iterations comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Uniform {
+    Constant(f64),
+    /// An element of an operand. Its adjoint is added up in the register beside and given back at the end.
+    Operand {
+        operand: usize,
+        element: usize,
+    },
+    /// The reciprocal of another uniform register.
+    Inverse(Register),
+    /// That times the adjoint of the log density, or of its part.
+    Weight(Register, Factor),
+    /// Sums over iterations begin at 0.
+    Sum,
+}
+
+/// What becomes of the adjoint of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Into {
+    /// It has none.
+    Nothing,
+    /// This is the first contribution on the way back.
+    Set,
+    Add,
+}
+
+/// An argument of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Argument {
+    pub register: Register,
+    pub into: Into,
+}
+
+/// Positions of elements, one for each iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Positions {
+    pub operand: usize,
+    pub elements: Vec<u32>,
+}
+
+/// One operation on all items of a tile. `out` is its result.
+#[derive(Debug)]
+pub enum Step {
+    Column {
+        numbers: Vec<f64>,
+        out: Register,
+    },
+    Gather {
+        from: Positions,
+        out: Register,
+    },
+    Arithmetic {
+        operator: Arithmetic,
+        a: Argument,
+        b: Argument,
+        out: Register,
+    },
+    Negate {
+        x: Argument,
+        out: Register,
+    },
+    Unary {
+        function: &'static Unary,
+        x: Argument,
+        out: Register,
+    },
+    /// The row of a data matrix (`inner` numbers for each iteration) times a vector that depends on parameters, plus a number.
+    RowDot {
+        rows: Vec<f64>,
+        inner: usize,
+        operand: usize,
+        plus: Argument,
+        out: Register,
+    },
+    /// The sum of `inner` products of elements, `strides` apart.
+    PairDot {
+        a: Positions,
+        b: Positions,
+        strides: [u32; 2],
+        inner: usize,
+        out: Register,
+    },
+    /// Derivatives are in the registers from `weights` on.
+    LogSumExp {
+        xs: Vec<Argument>,
+        weights: Register,
+        out: Register,
+    },
+    /// A log density as a value; its derivatives are in the registers from `partials` on.
+    Density {
+        density: Density,
+        partials: Register,
+        out: Register,
+    },
+    /// Adds a value to the log density.
+    Add {
+        x: Argument,
+        factor: Factor,
+    },
+    /// Adds a log density.
+    AddDensity {
+        density: Density,
+        factor: Factor,
+    },
+    /// Adds normal log densities with a scale that is the same in all iterations.
+    AddNormal(Normal),
+    /// Assigns to elements of a variable.
+    Store {
+        x: Argument,
+        elements: Vec<u32>,
+    },
+}
+
+/// A function of scalars with its partial derivatives.
+#[derive(Clone, Copy, Debug)]
+pub enum Function {
+    Density(Scalar),
+    /// `bernoulli_logit`, in the place of `bernoulli` with a probability that is not given by its log odds.
+    LogOdds(Scalar),
+    Binary(&'static Binary),
+    Ternary(&'static Ternary),
+}
+
+/// Mostly a log density.
+#[derive(Debug)]
+pub struct Density {
+    pub function: Function,
+    pub arguments: Vec<Argument>,
+    /// Whether constant terms may be dropped.
+    pub propto: bool,
+    /// Which arguments count as depending on parameters.
+    pub varying: u32,
+}
+
+/// `Σ z²` is collected in `squares`, where `z = (y − μ)/σ`.
+#[derive(Debug)]
+pub struct Normal {
+    pub y: Argument,
+    pub mu: Argument,
+    pub sigma: Register,
+    pub inverse: Register,
+    pub weight: Register,
+    pub squares: Register,
+    pub factor: Factor,
+    pub propto: bool,
+    pub varying: u32,
+}

@@ -1,0 +1,841 @@
+//! Runs flat loops: strip by strip, eight lanes (or the only one) at a time, tile by tile.
+
+use crust_math::density::Terms;
+use crust_math::lanes::scalar::log;
+use crust_math::lanes::{Kernel, dispatch};
+use crust_math::special::LN_SQRT_TAU;
+
+use super::steps::{self, Tile, adjoint_and_below, at, at_mut, below};
+use super::{Argument, Density, Flat, Function, GROUP, Into, Normal, Positions, Register, Step, Strip, TILE, Uniform};
+use crate::code::Factor;
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::{fma, row_sum};
+use crate::machine::{CHUNK, MOST, Rows};
+use crate::memory::{Aligned, Block};
+
+/// A loop to be run, and what it works on.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub flat: &'a Flat,
+    pub operands: &'a [Block],
+    /// The variable whose elements are assigned.
+    pub stored: Option<Block>,
+    /// All lanes: 1, or a multiple of [`GROUP`].
+    pub lanes: usize,
+    /// Where the parts of the log density are, and their adjoints: prior, likelihood.
+    pub totals: Option<[(Block, Block); 2]>,
+    pub gradient: bool,
+    /// Whether constant terms are dropped.
+    pub propto: bool,
+    /// Goes backwards through a loop that assigns.
+    pub backward: bool,
+}
+
+/// Memory for registers.
+pub struct Room {
+    registers: Vec<Tile>,
+    adjoints: Vec<Tile>,
+    totals: [Tile; 2],
+    seeds: [Tile; 2],
+    value: Tile,
+    partials: [[f64; CHUNK]; MOST],
+    /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places in the cache.
+    packed: Aligned,
+    packed_adjoints: Aligned,
+    /// Where each operand begins there.
+    packed_at: Vec<usize>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            registers: Vec::new(),
+            adjoints: Vec::new(),
+            totals: [Tile::ZERO; 2],
+            seeds: [Tile::ZERO; 2],
+            value: Tile::ZERO,
+            partials: [[0.0; CHUNK]; MOST],
+            packed: Aligned::default(),
+            packed_adjoints: Aligned::default(),
+            packed_at: Vec::new(),
+        }
+    }
+}
+
+/// Runs a loop. `alive` says which lanes count. Says `false` if something is not finite, or outside of a domain: what was added to adjoints is
+/// then useless.
+pub fn run(
+    call: Call,
+    values: &mut [f64],
+    (adjoints, base): (&mut [f64], usize),
+    room: &mut Room,
+    alive: impl Fn(usize) -> bool,
+) -> bool {
+    let most = call.flat.strips.iter().map(|s| s.registers).max().unwrap_or(0);
+    if room.registers.len() < most {
+        room.registers.resize(most, Tile::ZERO);
+        room.adjoints.resize(most, Tile::ZERO);
+    }
+    for strip in &call.flat.strips {
+        make_room(call, strip, room);
+        let step = if call.lanes == 1 { 1 } else { GROUP };
+        for lane in (0..call.lanes).step_by(step) {
+            let group = Group { call, strip, values, adjoints, base, lane, room, fine: [true; GROUP] };
+            let fine = if call.lanes == 1 { dispatch(One(group)) } else { dispatch(Eight(group)) };
+            if (0..step).any(|l| !fine[l] && alive(lane + l)) {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Makes room for the operands of a strip.
+fn make_room(call: Call, strip: &Strip, room: &mut Room) {
+    if call.lanes <= GROUP {
+        return;
+    }
+    room.packed_at.clear();
+    room.packed_at.resize(call.operands.len(), 0);
+    let mut len = 0;
+    for &operand in &strip.sources {
+        room.packed_at[operand] = len;
+        len += call.operands[operand].count() * GROUP;
+    }
+    if room.packed.len() < len {
+        room.packed.resize(len);
+        room.packed_adjoints.resize(len);
+    }
+}
+
+/// A strip for some lanes.
+struct Group<'a> {
+    call: Call<'a>,
+    strip: &'a Strip,
+    values: &'a mut [f64],
+    adjoints: &'a mut [f64],
+    /// The adjoint of the value at `i` is at `i - base`.
+    base: usize,
+    /// The first of the lanes.
+    lane: usize,
+    room: &'a mut Room,
+    /// For each lane.
+    fine: [bool; GROUP],
+}
+
+struct One<'a>(Group<'a>);
+struct Eight<'a>(Group<'a>);
+
+impl Kernel for One<'_> {
+    type Output = [bool; GROUP];
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.0.all::<1>()
+    }
+}
+
+impl Kernel for Eight<'_> {
+    type Output = [bool; GROUP];
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.0.all::<GROUP>()
+    }
+}
+
+/// Where a probability that is not given by its log odds still has nearly all its digits.
+const MOST_LOG_ODDS: f64 = 30.0;
+
+impl Function {
+    /// Value and derivatives for one item; nothing outside of the domain.
+    fn at(&self, x: &[f64], terms: Terms) -> Option<(f64, [f64; MOST])> {
+        let mut all = [0.0; MOST];
+        match self {
+            Self::Density(scalar) => scalar.at(x, terms).ok(),
+            Self::LogOdds(_) => None,
+            Self::Binary(function) => {
+                let p = (function.at)(x[0], x[1]).ok()?;
+                all[..2].copy_from_slice(&p.d);
+                Some((p.value, all))
+            }
+            Self::Ternary(function) => {
+                let p = (function.at)(x[0], x[1], x[2]).ok()?;
+                all[..3].copy_from_slice(&p.d);
+                Some((p.value, all))
+            }
+        }
+    }
+}
+
+fn part(factor: Factor) -> usize {
+    usize::from(factor != Factor::Prior)
+}
+
+impl Group<'_> {
+    #[inline(always)]
+    fn all<const L: usize>(mut self) -> [bool; GROUP] {
+        self.begin::<L>();
+        let per_tile = TILE / L;
+        let mut start = 0;
+        while start < self.strip.iterations {
+            let m = per_tile.min(self.strip.iterations - start);
+            self.forward::<L>(start, m);
+            if self.call.gradient && (self.call.stored.is_none() || self.call.backward) {
+                self.reverse::<L>(start, m);
+            }
+            start += m;
+        }
+        self.end::<L>();
+        self.fine
+    }
+
+    /// Where the numbers of our lanes begin, for an element of a block.
+    #[inline(always)]
+    fn place(&self, block: Block, element: usize) -> usize {
+        if block.lanes() { block.start() + element * self.call.lanes + self.lane } else { block.start() + element }
+    }
+
+    /// The same number, for each lane, in all iterations.
+    #[inline(always)]
+    fn spread<const L: usize>(values: &[f64], block: Block, from: usize, to: &mut [f64]) {
+        if block.lanes() {
+            let numbers: [f64; L] = values[from..from + L].try_into().expect("as many lanes");
+            for row in to.chunks_exact_mut(L) {
+                row.copy_from_slice(&numbers);
+            }
+        } else {
+            fill(to, values[from]);
+        }
+    }
+
+    /// Whether operands are used as copies without the other lanes.
+    #[inline(always)]
+    fn is_packed(&self) -> bool {
+        self.call.lanes > GROUP
+    }
+
+    /// Where the elements of an operand begin, and how far apart they are.
+    #[inline(always)]
+    fn source(&self, operand: usize) -> (usize, usize) {
+        if self.is_packed() {
+            (self.room.packed_at[operand], GROUP)
+        } else {
+            (self.call.operands[operand].start(), self.call.lanes)
+        }
+    }
+
+    /// The same for adjoints.
+    #[inline(always)]
+    fn target(&self, operand: usize) -> (usize, usize) {
+        let (origin, step) = self.source(operand);
+        (if self.is_packed() { origin } else { origin - self.base }, step)
+    }
+
+    /// Copies operands, so that elements lie together.
+    #[inline(always)]
+    fn pack<const L: usize>(&mut self) {
+        if !self.is_packed() {
+            return;
+        }
+        for &operand in &self.strip.sources {
+            let (block, at) = (self.call.operands[operand], self.room.packed_at[operand]);
+            let mut from = self.place(block, 0);
+            for to in self.room.packed[at..at + block.count() * L].chunks_exact_mut(L) {
+                to.copy_from_slice(&self.values[from..from + L]);
+                from += self.call.lanes;
+            }
+            fill(&mut self.room.packed_adjoints[at..at + block.count() * L], 0.0);
+        }
+    }
+
+    /// Gives back the adjoints of operands.
+    #[inline(always)]
+    fn unpack<const L: usize>(&mut self) {
+        if !self.is_packed() {
+            return;
+        }
+        for &operand in &self.strip.sources {
+            let (block, at) = (self.call.operands[operand], self.room.packed_at[operand]);
+            if !block.gradient() {
+                continue;
+            }
+            let mut to = self.place(block, 0) - self.base;
+            for from in self.room.packed_adjoints[at..at + block.count() * L].chunks_exact(L) {
+                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), load::<L>(from, 0)));
+                to += self.call.lanes;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn begin<const L: usize>(&mut self) {
+        self.pack::<L>();
+        if let Some(totals) = self.call.totals {
+            for (p, (_, seed)) in totals.into_iter().enumerate() {
+                fill(&mut self.room.totals[p].0, 0.0);
+                let from = self.place(seed, 0);
+                Self::spread::<L>(self.values, seed, from, &mut self.room.seeds[p].0);
+            }
+        }
+        for &(register, uniform) in &self.strip.uniforms {
+            let from = match uniform {
+                Uniform::Operand { operand, element } => {
+                    let block = self.call.operands[operand];
+                    Some((block, self.place(block, element)))
+                }
+                _ => None,
+            };
+            fill(at_mut(&mut self.room.adjoints, register, TILE), 0.0);
+            let (low, out) = below(&mut self.room.registers, register, TILE);
+            match (uniform, from) {
+                (Uniform::Constant(x), _) => fill(out, x),
+                (_, Some((block, from))) => Self::spread::<L>(self.values, block, from, out),
+                (Uniform::Inverse(x), _) => {
+                    for (out, x) in out.iter_mut().zip(at(low, x, TILE)) {
+                        *out = 1.0 / x;
+                    }
+                }
+                (Uniform::Weight(x, factor), _) => {
+                    steps::arithmetic(Arithmetic::Multiply, at(low, x, TILE), &self.room.seeds[part(factor)].0, out);
+                }
+                (Uniform::Sum | Uniform::Operand { .. }, _) => fill(out, 0.0),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn forward<const L: usize>(&mut self, start: usize, m: usize) {
+        let n = m * L;
+        for step in &self.strip.steps {
+            match step {
+                Step::Column { numbers, out } => {
+                    let numbers = &numbers[start..start + m];
+                    let out = at_mut(&mut self.room.registers, *out, n);
+                    for (row, &x) in out.chunks_exact_mut(L).zip(numbers) {
+                        row.copy_from_slice(&[x; L]);
+                    }
+                }
+                Step::Gather { from, out } => self.gather::<L>(from, *out, start, m),
+                Step::Arithmetic { operator, a, b, out } => {
+                    let (low, out) = below(&mut self.room.registers, *out, n);
+                    steps::arithmetic(*operator, at(low, a.register, n), at(low, b.register, n), out);
+                }
+                Step::Negate { x, out } => {
+                    let (low, out) = below(&mut self.room.registers, *out, n);
+                    for (out, x) in out.iter_mut().zip(at(low, x.register, n)) {
+                        *out = -x;
+                    }
+                }
+                Step::Unary { function, x, out } => {
+                    let (low, out) = below(&mut self.room.registers, *out, n);
+                    (function.value)(at(low, x.register, n), out);
+                }
+                Step::RowDot { rows, inner, operand, plus, out } => {
+                    self.row_dot::<L>((rows, *inner), *operand, (plus.register, *out), start, m);
+                }
+                Step::PairDot { a, b, strides, inner, out } => {
+                    self.pair_dot::<L>([a, b], (*strides, *inner), *out, start, m);
+                }
+                Step::LogSumExp { xs, weights, out } => {
+                    steps::log_sum_exp(&mut self.room.registers, xs, *weights, *out, n);
+                }
+                Step::Density { density, partials, out } => self.density(density, *partials, *out, n),
+                Step::Add { x, factor } => {
+                    let p = part(*factor);
+                    let (totals, seeds) = (&mut self.room.totals[p].0, &self.room.seeds[p].0);
+                    steps::pull(Into::Add, &mut totals[..n], at(&self.room.registers, x.register, n), 1.0);
+                    if self.call.gradient {
+                        steps::pull(x.into, at_mut(&mut self.room.adjoints, x.register, n), seeds, 1.0);
+                    }
+                }
+                Step::AddDensity { density, factor } => self.add_density(density, part(*factor), n),
+                Step::AddNormal(normal) => self.add_normal(normal, n),
+                Step::Store { x, elements } => {
+                    if !self.call.backward {
+                        self.store::<L>(x.register, &elements[start..start + m], n);
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn gather<const L: usize>(&mut self, from: &Positions, out: Register, start: usize, m: usize) {
+        let (origin, step) = self.source(from.operand);
+        let packed = self.is_packed();
+        let Room { registers, packed: copies, .. } = &mut *self.room;
+        let values: &[f64] = if packed { copies } else { self.values };
+        let out = at_mut(registers, out, m * L);
+        for (row, &e) in out.chunks_exact_mut(L).zip(&from.elements[start..start + m]) {
+            let from = origin + e as usize * step;
+            row.copy_from_slice(&values[from..from + L]);
+        }
+    }
+
+    #[inline(always)]
+    fn store<const L: usize>(&mut self, x: Register, elements: &[u32], n: usize) {
+        let Some(block) = self.call.stored else { return };
+        let origin = self.place(block, 0);
+        let rows = at(&self.room.registers, x, n).chunks_exact(L);
+        for (row, &e) in rows.zip(elements) {
+            let to = origin + e as usize * self.call.lanes;
+            self.values[to..to + L].copy_from_slice(row);
+        }
+    }
+
+    #[inline(always)]
+    fn row_dot<const L: usize>(
+        &mut self,
+        (rows, inner): (&[f64], usize),
+        operand: usize,
+        (plus, out): (Register, Register),
+        start: usize,
+        m: usize,
+    ) {
+        let ((origin, step), all) = (self.source(operand), self.strip.iterations);
+        let packed = self.is_packed();
+        let Room { registers, packed: copies, .. } = &mut *self.room;
+        let values: &[f64] = if packed { copies } else { self.values };
+        let (low, out) = below(registers, out, m * L);
+        out.copy_from_slice(at(low, plus, m * L));
+        if L == 1 {
+            for k in 0..inner {
+                let b = values[origin + k * step];
+                let column = &rows[k * all + start..k * all + start + m];
+                for (out, x) in out.iter_mut().zip(column) {
+                    *out = fma(*x, b, *out);
+                }
+            }
+            return;
+        }
+        // Four rows at once, so that sums do not wait for each other.
+        for (block, four) in out.chunks_mut(4 * L).enumerate() {
+            let first = start + 4 * block;
+            if four.len() == 4 * L {
+                let mut sums: [[f64; L]; 4] = std::array::from_fn(|r| load::<L>(four, r * L));
+                for k in 0..inner {
+                    let b = load::<L>(values, origin + k * step);
+                    let x = load::<4>(rows, k * all + first);
+                    for r in 0..4 {
+                        sums[r] = add_scaled(sums[r], x[r], b);
+                    }
+                }
+                for (r, sum) in sums.into_iter().enumerate() {
+                    store(four, r * L, sum);
+                }
+                continue;
+            }
+            for r in 0..four.len() / L {
+                let mut sum = load::<L>(four, r * L);
+                for k in 0..inner {
+                    sum = add_scaled(sum, rows[k * all + first + r], load::<L>(values, origin + k * step));
+                }
+                store(four, r * L, sum);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn pair_dot<const L: usize>(
+        &mut self,
+        [a, b]: [&Positions; 2],
+        (strides, inner): ([u32; 2], usize),
+        out: Register,
+        start: usize,
+        m: usize,
+    ) {
+        let ([(first, lanes), (second, _)], packed) =
+            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
+        let steps = strides.map(|s| s as usize * lanes);
+        let Room { registers, packed: copies, .. } = &mut *self.room;
+        let values: &[f64] = if packed { copies } else { self.values };
+        let out = at_mut(registers, out, m * L);
+        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
+        for ((row, &a), &b) in out.chunks_exact_mut(L).zip(a).zip(b) {
+            let mut sum: [f64; L] = [0.0; L];
+            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
+            for _ in 0..inner {
+                sum = add_product(sum, load::<L>(values, a), load::<L>(values, b));
+                a += steps[0];
+                b += steps[1];
+            }
+            store(row, 0, sum);
+        }
+    }
+
+    fn terms(&self, propto: bool, varying: u32) -> Terms {
+        if propto && self.call.propto { Terms::varying(varying) } else { Terms::ALL }
+    }
+
+    /// A log density and its derivatives, in the room for them.
+    #[inline(never)]
+    fn evaluate(&mut self, density: &Density, n: usize) {
+        let terms = self.terms(density.propto, density.varying);
+        let Room { registers, value, partials, .. } = &mut *self.room;
+        let mut arguments: [&[f64]; MOST] = [&[]; MOST];
+        let mut wanted = 0;
+        for (k, argument) in density.arguments.iter().enumerate() {
+            arguments[k] = at(registers, argument.register, n);
+            wanted |= u32::from(argument.into != Into::Nothing) << k;
+        }
+        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
+        let (fast, limit) = match &density.function {
+            Function::Density(scalar) => (scalar.fast, f64::INFINITY),
+            // Beyond, a probability that is not given by its log odds has fewer digits.
+            Function::LogOdds(scalar) => (scalar.fast, MOST_LOG_ODDS),
+            Function::Binary(_) | Function::Ternary(_) => (None, f64::INFINITY),
+        };
+        if fast.is_some_and(|kernel| kernel(&mut rows)) {
+            if limit < f64::INFINITY {
+                for (value, x) in value.0[..n].iter_mut().zip(arguments[1]) {
+                    *value = if x.abs() < limit { *value } else { f64::NAN };
+                }
+            }
+            return;
+        }
+        let arity = density.arguments.len();
+        for i in 0..n {
+            let mut x = [0.0; MOST];
+            for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
+                *x = row[i];
+            }
+            // The machine knows what to say about mistakes.
+            let (v, d) = density.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
+            value.0[i] = v;
+            for (to, d) in partials.iter_mut().zip(d) {
+                to[i] = d;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn density(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
+        self.evaluate(density, n);
+        let Room { registers, value, partials: from, .. } = &mut *self.room;
+        at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
+        for (k, to) in (0..density.arguments.len()).zip(partials..) {
+            at_mut(registers, to, n).copy_from_slice(&from[k][..n]);
+        }
+    }
+
+    #[inline(always)]
+    fn add_density(&mut self, density: &Density, p: usize, n: usize) {
+        self.evaluate(density, n);
+        let Room { adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
+        steps::pull(Into::Add, &mut totals[p].0[..n], &value.0, 1.0);
+        if self.call.gradient {
+            for (argument, partial) in density.arguments.iter().zip(&*partials) {
+                steps::pull_times(argument.into, at_mut(adjoints, argument.register, n), &seeds[p].0, partial);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_normal(&mut self, normal: &Normal, n: usize) {
+        let Room { registers, adjoints, value, .. } = &mut *self.room;
+        let (low, squares) = below(registers, normal.squares, n);
+        let rows = [normal.y.register, normal.mu.register, normal.inverse, normal.weight].map(|r| at(low, r, n));
+        if normal.mu.into == Into::Set && normal.y.into == Into::Nothing {
+            return steps::normal(rows, squares, at_mut(adjoints, normal.mu.register, n));
+        }
+        steps::normal(rows, squares, &mut value.0[..n]);
+        if self.call.gradient {
+            steps::pull(normal.mu.into, at_mut(adjoints, normal.mu.register, n), &value.0, 1.0);
+            steps::pull(normal.y.into, at_mut(adjoints, normal.y.register, n), &value.0, -1.0);
+        }
+    }
+
+    #[inline(always)]
+    fn reverse<const L: usize>(&mut self, start: usize, m: usize) {
+        let n = m * L;
+        for step in self.strip.steps.iter().rev() {
+            match step {
+                Step::Column { .. } | Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) => {}
+                Step::Gather { from, out } => self.scatter::<L>(from, *out, start, m),
+                Step::Arithmetic { operator, a, b, out } => {
+                    let Room { registers, adjoints, .. } = &mut *self.room;
+                    let (values_a, values_b) = (at(registers, a.register, n), at(registers, b.register, n));
+                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                    match operator {
+                        Arithmetic::Add | Arithmetic::Subtract => {
+                            let sign = if *operator == Arithmetic::Add { 1.0 } else { -1.0 };
+                            steps::pull(a.into, at_mut(low, a.register, n), adjoint, 1.0);
+                            steps::pull(b.into, at_mut(low, b.register, n), adjoint, sign);
+                        }
+                        Arithmetic::Multiply => {
+                            steps::pull_times(a.into, at_mut(low, a.register, n), adjoint, values_b);
+                            steps::pull_times(b.into, at_mut(low, b.register, n), adjoint, values_a);
+                        }
+                        Arithmetic::Divide => {
+                            steps::pull_over(a.into, at_mut(low, a.register, n), adjoint, values_b);
+                            let y = at(registers, *out, n);
+                            steps::pull_denominator(b.into, at_mut(low, b.register, n), adjoint, y, values_b);
+                        }
+                    }
+                }
+                Step::Negate { x, out } => {
+                    let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
+                    steps::pull(x.into, at_mut(low, x.register, n), adjoint, -1.0);
+                }
+                Step::Unary { function, x, out } => {
+                    let Room { registers, adjoints, .. } = &mut *self.room;
+                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                    let into = at_mut(low, x.register, n);
+                    if x.into == Into::Set {
+                        fill(into, 0.0);
+                    }
+                    (function.reverse)(at(registers, x.register, n), at(registers, *out, n), adjoint, into);
+                }
+                Step::RowDot { rows, inner, operand, plus, out } => {
+                    let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
+                    steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
+                    self.row_dot_reverse::<L>((rows, *inner), *operand, *out, start, m);
+                }
+                Step::PairDot { a, b, strides, inner, out } => {
+                    self.pair_dot_reverse::<L>([a, b], (*strides, *inner), *out, start, m);
+                }
+                Step::LogSumExp { xs, weights: partials, out } => {
+                    let Room { registers, adjoints, .. } = &mut *self.room;
+                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                    for (x, partial) in xs.iter().zip(*partials..) {
+                        let partial = at(registers, partial, n);
+                        steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
+                    }
+                }
+                Step::Density { density, partials, out } => {
+                    let Room { registers, adjoints, .. } = &mut *self.room;
+                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                    for (x, partial) in density.arguments.iter().zip(*partials..) {
+                        let partial = at(registers, partial, n);
+                        steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
+                    }
+                }
+                Step::Store { x, elements } => self.unstore::<L>(*x, &elements[start..start + m], n),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scatter<const L: usize>(&mut self, from: &Positions, out: Register, start: usize, m: usize) {
+        let block = self.call.operands[from.operand];
+        if !block.gradient() {
+            return;
+        }
+        let ((origin, step), packed) = (self.target(from.operand), self.is_packed());
+        let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
+        let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
+        let rows = at(adjoints, out, m * L).chunks_exact(L);
+        for (row, &e) in rows.zip(&from.elements[start..start + m]) {
+            let to = origin + e as usize * step;
+            store(into, to, sum(load::<L>(into, to), load::<L>(row, 0)));
+        }
+    }
+
+    /// Takes the adjoints of assigned elements: what was there before has none of them.
+    #[inline(always)]
+    fn unstore<const L: usize>(&mut self, x: Argument, elements: &[u32], n: usize) {
+        let Some(block) = self.call.stored else { return };
+        let origin = self.place(block, 0) - self.base;
+        let to = at_mut(&mut self.room.adjoints, x.register, n);
+        if x.into == Into::Set {
+            fill(to, 0.0);
+        }
+        for (row, &e) in to.chunks_exact_mut(L).zip(elements) {
+            let from = origin + e as usize * self.call.lanes;
+            store(row, 0, sum(load::<L>(row, 0), load::<L>(self.adjoints, from)));
+            store(self.adjoints, from, [0.0; L]);
+        }
+    }
+
+    #[inline(always)]
+    fn row_dot_reverse<const L: usize>(
+        &mut self,
+        (rows, inner): (&[f64], usize),
+        operand: usize,
+        out: Register,
+        start: usize,
+        m: usize,
+    ) {
+        let block = self.call.operands[operand];
+        if !block.gradient() {
+            return;
+        }
+        let ((origin, step), all, packed) = (self.target(operand), self.strip.iterations, self.is_packed());
+        let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
+        let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
+        let adjoint = at(adjoints, out, m * L);
+        for k in 0..inner {
+            let column = &rows[k * all + start..k * all + start + m];
+            let to = origin + k * step;
+            if L == 1 {
+                into[to] += row_sum(m, |j| column[j] * adjoint[j]);
+                continue;
+            }
+            // Four running sums, so that the additions do not wait for each other.
+            let mut sums = [[0.0; L]; 4];
+            let (fours, rest) = column.as_chunks::<4>();
+            for (j, x) in fours.iter().enumerate() {
+                for r in 0..4 {
+                    sums[r] = add_scaled(sums[r], x[r], load::<L>(adjoint, (4 * j + r) * L));
+                }
+            }
+            for (r, x) in rest.iter().enumerate() {
+                sums[0] = add_scaled(sums[0], *x, load::<L>(adjoint, (4 * fours.len() + r) * L));
+            }
+            let all = sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]));
+            store(into, to, sum(load::<L>(into, to), all));
+        }
+    }
+
+    #[inline(always)]
+    fn pair_dot_reverse<const L: usize>(
+        &mut self,
+        [a, b]: [&Positions; 2],
+        (strides, inner): ([u32; 2], usize),
+        out: Register,
+        start: usize,
+        m: usize,
+    ) {
+        let ([(first, lanes), (second, _)], packed) =
+            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
+        let steps = strides.map(|s| s as usize * lanes);
+        let Room { adjoints, packed: copies, packed_adjoints, .. } = &mut *self.room;
+        let (values, into, base): (&[f64], &mut [f64], usize) =
+            if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
+        let adjoint = at(adjoints, out, m * L);
+        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
+        for ((row, &a), &b) in adjoint.chunks_exact(L).zip(a).zip(b) {
+            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
+            let row = load::<L>(row, 0);
+            for _ in 0..inner {
+                let (x, y) = (load::<L>(values, a), load::<L>(values, b));
+                store(into, a - base, add_product(load::<L>(into, a - base), row, y));
+                store(into, b - base, add_product(load::<L>(into, b - base), row, x));
+                a += steps[0];
+                b += steps[1];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end<const L: usize>(&mut self) {
+        for step in &self.strip.steps {
+            if let Step::AddNormal(normal) = step {
+                self.end_normal::<L>(normal);
+            }
+        }
+        if let Some(totals) = self.call.totals {
+            for (p, (total, _)) in totals.into_iter().enumerate() {
+                let sums = reduce::<L>(&self.room.totals[p].0);
+                let to = self.place(total, 0);
+                for l in 0..L {
+                    self.fine[l] &= sums[l].abs() < f64::INFINITY;
+                    self.values[to + l] += sums[l];
+                }
+            }
+        }
+        if !self.call.gradient || (self.call.stored.is_some() && !self.call.backward) {
+            return;
+        }
+        self.unpack::<L>();
+        for &(register, uniform) in &self.strip.uniforms {
+            let Uniform::Operand { operand, element } = uniform else { continue };
+            let block = self.call.operands[operand];
+            if block.gradient() {
+                let sums = reduce::<L>(at(&self.room.adjoints, register, TILE));
+                let to = self.place(block, element) - self.base;
+                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), sums));
+            }
+        }
+    }
+
+    /// `−½ Σz² − n (log σ + ½ log 2π)`, and its derivative `(Σz² − n)/σ` by σ.
+    #[inline(always)]
+    #[allow(clippy::cast_precision_loss, reason = "iterations are few")]
+    fn end_normal<const L: usize>(&mut self, normal: &Normal) {
+        let terms = self.terms(normal.propto, normal.varying);
+        let n = self.strip.iterations as f64;
+        let p = part(normal.factor);
+        let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
+        let squares = reduce::<L>(at(registers, normal.squares, TILE));
+        let (sigma, inverse) = (at(registers, normal.sigma, L), at(registers, normal.inverse, L));
+        let into = at_mut(adjoints, normal.sigma, L);
+        for l in 0..L {
+            self.fine[l] &= sigma[l] > 0.0;
+            let mut value = 0.0;
+            if terms.keep(0b111) {
+                value -= 0.5 * squares[l];
+            }
+            if terms.keep(0b100) {
+                value -= n * log(sigma[l]);
+            }
+            if terms.keep(0) {
+                value -= n * LN_SQRT_TAU;
+            }
+            totals[p].0[l] += value;
+            into[l] = fma(seeds[p].0[l] * inverse[l], squares[l] - n, into[l]);
+        }
+    }
+}
+
+#[inline(always)]
+fn fill(out: &mut [f64], x: f64) {
+    for out in out {
+        *out = x;
+    }
+}
+
+// Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that might overlap.
+
+#[inline(always)]
+fn load<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
+    let mut row = [0.0; L];
+    row.copy_from_slice(&from[at..at + L]);
+    row
+}
+
+#[inline(always)]
+fn store<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
+    to[at..at + L].copy_from_slice(&row);
+}
+
+#[inline(always)]
+fn sum<const L: usize>(a: [f64; L], b: [f64; L]) -> [f64; L] {
+    std::array::from_fn(
+        #[inline(always)]
+        |l| a[l] + b[l],
+    )
+}
+
+/// a + x b
+#[inline(always)]
+fn add_scaled<const L: usize>(a: [f64; L], x: f64, b: [f64; L]) -> [f64; L] {
+    std::array::from_fn(
+        #[inline(always)]
+        |l| fma(x, b[l], a[l]),
+    )
+}
+
+/// a + x b, lane by lane
+#[inline(always)]
+fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f64; L] {
+    std::array::from_fn(
+        #[inline(always)]
+        |l| fma(x[l], b[l], a[l]),
+    )
+}
+
+/// Sums over iterations, for each lane.
+#[inline(always)]
+fn reduce<const L: usize>(tile: &[f64]) -> [f64; L] {
+    let mut sums = [0.0; L];
+    if L == 1 {
+        sums[0] = row_sum(TILE, |i| tile[i]);
+        return sums;
+    }
+    for j in 0..TILE / L {
+        sums = sum(sums, load::<L>(tile, j * L));
+    }
+    sums
+}

@@ -1,0 +1,213 @@
+//! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each instruction set.
+
+use crust_math::lanes::scalar::{exp, log};
+
+use super::{Into, Register, TILE};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::fma;
+
+/// The numbers of a register, on cache lines of their own.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Tile(pub [f64; TILE]);
+
+impl Tile {
+    pub const ZERO: Self = Self([0.0; TILE]);
+}
+
+/// The registers with numbers lower than that of `out`, and `out`.
+#[inline(always)]
+pub fn below(registers: &mut [Tile], out: Register, n: usize) -> (&[Tile], &mut [f64]) {
+    let (low, high) = registers.split_at_mut(usize::from(out));
+    (low, &mut high[0].0[..n])
+}
+
+/// The registers below, to be changed, and a register.
+#[inline(always)]
+pub fn adjoint_and_below(registers: &mut [Tile], out: Register, n: usize) -> (&mut [Tile], &[f64]) {
+    let (low, high) = registers.split_at_mut(usize::from(out));
+    (low, &high[0].0[..n])
+}
+
+#[inline(always)]
+pub fn at(registers: &[Tile], register: Register, n: usize) -> &[f64] {
+    &registers[usize::from(register)].0[..n]
+}
+
+#[inline(always)]
+pub fn at_mut(registers: &mut [Tile], register: Register, n: usize) -> &mut [f64] {
+    &mut registers[usize::from(register)].0[..n]
+}
+
+/// `out = f(a, b)`
+#[inline(always)]
+fn zip(a: &[f64], b: &[f64], out: &mut [f64], f: impl Fn(f64, f64) -> f64) {
+    let n = out.len();
+    let (a, b) = (&a[..n], &b[..n]);
+    for i in 0..n {
+        out[i] = f(a[i], b[i]);
+    }
+}
+
+#[inline(always)]
+pub fn arithmetic(operator: Arithmetic, a: &[f64], b: &[f64], out: &mut [f64]) {
+    match operator {
+        Arithmetic::Add => zip(a, b, out, |a, b| a + b),
+        Arithmetic::Subtract => zip(a, b, out, |a, b| a - b),
+        Arithmetic::Multiply => zip(a, b, out, |a, b| a * b),
+        Arithmetic::Divide => zip(a, b, out, |a, b| a / b),
+    }
+}
+
+/// `to = scale · ȳ`, or that much more.
+#[inline(always)]
+pub fn pull(into: Into, to: &mut [f64], adjoint: &[f64], scale: f64) {
+    let n = to.len();
+    let adjoint = &adjoint[..n];
+    match into {
+        Into::Nothing => {}
+        Into::Set => {
+            for i in 0..n {
+                to[i] = scale * adjoint[i];
+            }
+        }
+        Into::Add => {
+            for i in 0..n {
+                to[i] = fma(scale, adjoint[i], to[i]);
+            }
+        }
+    }
+}
+
+/// `to = ȳ p`, or that much more.
+#[inline(always)]
+pub fn pull_times(into: Into, to: &mut [f64], adjoint: &[f64], partial: &[f64]) {
+    let n = to.len();
+    let (adjoint, partial) = (&adjoint[..n], &partial[..n]);
+    match into {
+        Into::Nothing => {}
+        Into::Set => {
+            for i in 0..n {
+                to[i] = adjoint[i] * partial[i];
+            }
+        }
+        Into::Add => {
+            for i in 0..n {
+                to[i] = fma(adjoint[i], partial[i], to[i]);
+            }
+        }
+    }
+}
+
+/// `to = ȳ/b`, or that much more: the adjoint of the numerator.
+#[inline(always)]
+pub fn pull_over(into: Into, to: &mut [f64], adjoint: &[f64], b: &[f64]) {
+    let n = to.len();
+    let (adjoint, b) = (&adjoint[..n], &b[..n]);
+    match into {
+        Into::Nothing => {}
+        Into::Set => {
+            for i in 0..n {
+                to[i] = adjoint[i] / b[i];
+            }
+        }
+        Into::Add => {
+            for i in 0..n {
+                to[i] += adjoint[i] / b[i];
+            }
+        }
+    }
+}
+
+/// The adjoint of the denominator of `y = a/b`: `−ȳ y/b`.
+#[inline(always)]
+pub fn pull_denominator(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], b: &[f64]) {
+    let n = to.len();
+    let (adjoint, y, b) = (&adjoint[..n], &y[..n], &b[..n]);
+    match into {
+        Into::Nothing => {}
+        Into::Set => {
+            for i in 0..n {
+                to[i] = -adjoint[i] * y[i] / b[i];
+            }
+        }
+        Into::Add => {
+            for i in 0..n {
+                to[i] -= adjoint[i] * y[i] / b[i];
+            }
+        }
+    }
+}
+
+/// `z = (y − μ)/σ`: adds `z²` to `squares`, and sets `slope` to `z` times the weight.
+#[inline(always)]
+pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope: &mut [f64]) {
+    let n = slope.len();
+    let (y, mu, inverse, weight, squares) = (&y[..n], &mu[..n], &inverse[..n], &weight[..n], &mut squares[..n]);
+    for i in 0..n {
+        let z = (y[i] - mu[i]) * inverse[i];
+        squares[i] = fma(z, z, squares[i]);
+        slope[i] = z * weight[i];
+    }
+}
+
+/// `out = max(out, x)`
+#[inline(always)]
+fn raise(x: &[f64], out: &mut [f64]) {
+    let n = out.len();
+    let x = &x[..n];
+    for i in 0..n {
+        out[i] = if x[i] > out[i] { x[i] } else { out[i] };
+    }
+}
+
+/// `weight = exp(x − largest)`, and adds it to `sum`.
+#[inline(always)]
+fn exponential(x: &[f64], largest: &[f64], sum: &mut [f64], weight: &mut [f64]) {
+    let n = weight.len();
+    let (x, largest, sum) = (&x[..n], &largest[..n], &mut sum[..n]);
+    for i in 0..n {
+        let e = exp(x[i] - largest[i]);
+        weight[i] = e;
+        sum[i] += e;
+    }
+}
+
+/// `out = largest + log(sum)`, `sum = 1/sum`
+#[inline(always)]
+fn close(out: &mut [f64], sum: &mut [f64]) {
+    let n = out.len();
+    let sum = &mut sum[..n];
+    for i in 0..n {
+        out[i] += log(sum[i]);
+        sum[i] = 1.0 / sum[i];
+    }
+}
+
+#[inline(always)]
+fn scale(x: &mut [f64], by: &[f64]) {
+    let n = x.len();
+    let by = &by[..n];
+    for i in 0..n {
+        x[i] *= by[i];
+    }
+}
+
+/// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind `out`.
+#[inline(always)]
+pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Register, out: Register, n: usize) {
+    let mut sum = Tile::ZERO;
+    let (low, rest) = registers.split_at_mut(usize::from(weights));
+    let (low, out) = below(low, out, n);
+    out.copy_from_slice(at(low, xs[0].register, n));
+    for x in &xs[1..] {
+        raise(at(low, x.register, n), out);
+    }
+    for (x, weight) in xs.iter().zip(&mut *rest) {
+        exponential(at(low, x.register, n), out, &mut sum.0, &mut weight.0[..n]);
+    }
+    close(out, &mut sum.0);
+    for (_, weight) in xs.iter().zip(rest) {
+        scale(&mut weight.0[..n], &sum.0);
+    }
+}

@@ -1,0 +1,112 @@
+//! Containers that exist only to be looked at by one loop, element by element: `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`.
+//! Such a loop can compute the elements itself, while they are in the cache.
+
+use crate::code::{Constraint, Declared, For, Index, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crust_math::functions::Cell;
+
+/// Marks the containers that are declared in a list of statements and looked at in one loop of it only.
+pub fn mark(list: Vec<Stmt>) -> Vec<Stmt> {
+    let found: Vec<Found> = (0..list.len()).filter_map(|at| find(&list, at)).collect();
+    let mut list: Vec<Stmt> = list;
+    for Found { slot, definition, declaration, assignment, reader } in found {
+        let StmtKind::For(for_loop) = &mut list[reader].kind else { continue };
+        for_loop.inlinable.push((slot, definition));
+        let id = for_loop.id;
+        list = list
+            .into_iter()
+            .enumerate()
+            .map(|(at, stmt)| {
+                if at != declaration && Some(at) != assignment {
+                    return stmt;
+                }
+                let (span, pure) = (stmt.span, stmt.pure);
+                Stmt { kind: StmtKind::Inlinable { stmt: Box::new(stmt), slot, id }, span, pure }
+            })
+            .collect();
+    }
+    list
+}
+
+struct Found {
+    slot: Slot,
+    definition: Node,
+    declaration: usize,
+    /// Where it is assigned to, if it is not defined where it is declared.
+    assignment: Option<usize>,
+    /// The loop that looks at it.
+    reader: usize,
+}
+
+fn find(list: &[Stmt], declaration: usize) -> Option<Found> {
+    let StmtKind::Declare { slot, declared, initial, .. } = &list[declaration].kind else { return None };
+    let slot = *slot;
+    if !is_plain_container(declared) {
+        return None;
+    }
+    let behind = || (declaration + 1..list.len()).map(|at| (at, &list[at]));
+    let mut assignments = behind().filter(|(_, stmt)| stmt.assigns(slot)).map(|(at, _)| at);
+    let assignment = assignments.next();
+    if assignments.next().is_some() {
+        return None;
+    }
+    let (definition, defined) = match (initial, assignment) {
+        (Some(node), None) => (node, declaration),
+        (None, Some(at)) => match &list[at].kind {
+            StmtKind::Assign { path, value, .. } if path.is_empty() => (value, at),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let mut readers = behind().filter(|(_, stmt)| stmt.reads(slot)).map(|(at, _)| at);
+    let reader = readers.next()?;
+    if readers.next().is_some() || reader <= defined || definition.reads(slot) {
+        return None;
+    }
+    let StmtKind::For(for_loop) = &list[reader].kind else { return None };
+    let fits = for_loop.parallel
+        && reads_elements(&list[reader], for_loop, slot)
+        && !changes(&list[defined + 1..=reader], definition);
+    fits.then(|| Found { slot, definition: definition.clone(), declaration, assignment, reader })
+}
+
+/// A vector or matrix without constraints.
+fn is_plain_container(declared: &Declared) -> bool {
+    let Item::Cell { cell, constraint: Constraint::None, .. } = &declared.item else { return false };
+    declared.arrays.is_empty() && *cell != Cell::Scalar
+}
+
+/// Whether a loop looks at a variable only element by element.
+fn reads_elements(stmt: &Stmt, for_loop: &For, slot: Slot) -> bool {
+    fn by_element(node: &Node, slot: Slot) -> bool {
+        if let Kind::Index { base, indices } = &node.kind
+            && matches!(&base.kind, Kind::Variable { slot: s, .. } if *s == slot)
+        {
+            let single = |index: &Index| matches!(index, Index::Single(node) if !node.reads(slot));
+            return indices.iter().all(single);
+        }
+        let mut fine = !matches!(&node.kind, Kind::Variable { slot: s, .. } if *s == slot);
+        node.children(&mut |child| fine = fine && by_element(child, slot));
+        fine
+    }
+    fn statement(stmt: &Stmt, slot: Slot) -> bool {
+        let mut fine = true;
+        stmt.nodes(&mut |node| fine = fine && by_element(node, slot));
+        stmt.children(&mut |child| fine = fine && statement(child, slot));
+        fine
+    }
+    let mut bounds = true;
+    stmt.nodes(&mut |node| bounds = bounds && !node.reads(slot));
+    bounds && for_loop.body.iter().all(|stmt| statement(stmt, slot))
+}
+
+/// Whether statements assign to something that an expression looks at.
+fn changes(list: &[Stmt], node: &Node) -> bool {
+    if let Kind::Variable { slot, .. } = &node.kind
+        && list.iter().any(|stmt| stmt.assigns(*slot))
+    {
+        return true;
+    }
+    let mut found = false;
+    node.children(&mut |child| found = found || changes(list, child));
+    found
+}

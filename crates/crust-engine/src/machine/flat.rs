@@ -1,0 +1,182 @@
+//! Flat loops in the machine: when a loop is compiled, how it is run, and how it is gone through backwards.
+
+mod builder;
+mod expressions;
+mod space;
+mod statements;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::assign::Home;
+use super::tape::Entry;
+use super::value::Value;
+use super::{Machine, Run, Stop};
+use crate::code::{Factor, For, Slot};
+use crate::flat::{self, Flat, GROUP};
+use crate::memory::{Block, Flags};
+
+/// What is known about a loop as a flat one.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Compiled {
+    #[default]
+    Untried,
+    Unfit,
+    Ready(Arc<Flat>),
+}
+
+/// Why a loop is not compiled.
+pub(super) enum Obstacle {
+    /// It does not fit.
+    Unfit,
+    /// The machine has to begin again.
+    Stop(Stop),
+}
+
+pub(super) type Fit<T> = Result<T, Obstacle>;
+
+impl From<Stop> for Obstacle {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            // If something is wrong with the loop, the machine will find the words for it.
+            Stop::Fatal(_) | Stop::TileParts | Stop::TileUnfit | Stop::LanesUnfit => Self::Unfit,
+            // What came before the loop is not yet as it should be.
+            Stop::Full | Stop::Again | Stop::LanesPart | Stop::AllRejected => Self::Stop(stop),
+        }
+    }
+}
+
+/// A flat loop that assigned to a variable: what it was run with.
+#[derive(Clone, Debug)]
+pub(super) struct Past {
+    flat: Arc<Flat>,
+    operands: SmallVec<[Block; 8]>,
+    stored: Block,
+}
+
+impl Machine {
+    /// Whether loops may be run flat now.
+    fn flat_allowed(&self) -> bool {
+        let lanes = self.width.lanes;
+        self.flat_on
+            && self.width.tile == 1
+            && !self.transaction
+            && (lanes == 1 || lanes.is_multiple_of(GROUP))
+            && self.locals.is_empty()
+    }
+
+    /// How many loops are known to be flat.
+    pub(crate) fn flat_loops(&self) -> usize {
+        self.loops.iter().filter(|l| matches!(l.flat, Compiled::Ready(_))).count()
+    }
+
+    /// Runs a loop flat if that is possible, and says whether it was.
+    pub(super) fn flat_loop(&mut self, for_loop: &For) -> Run<bool> {
+        if !(for_loop.parallel && self.flat_allowed()) || matches!(for_loop.slot, Slot::Local(_)) {
+            return Ok(false);
+        }
+        let id = for_loop.id as usize;
+        if matches!(self.loops[id].flat, Compiled::Untried) {
+            self.loops[id].flat = match self.compile(for_loop) {
+                Ok(flat) => Compiled::Ready(Arc::new(flat)),
+                Err(Obstacle::Unfit) => Compiled::Unfit,
+                Err(Obstacle::Stop(stop)) => return Err(stop),
+            };
+        }
+        let Compiled::Ready(flat) = &self.loops[id].flat else { return Ok(false) };
+        let flat = Arc::clone(flat);
+        if flat.stored.is_none() && self.totals.is_none() {
+            return Ok(false);
+        }
+        self.run_flat(&flat)
+    }
+
+    /// Whether the variable is computed inside of a flat loop, so that nobody needs it otherwise.
+    pub(super) fn is_inlined(&self, slot: Slot, id: u32) -> bool {
+        self.flat_allowed()
+            && matches!(&self.loops[id as usize].flat, Compiled::Ready(flat) if flat.inlined.contains(&slot))
+    }
+
+    fn run_flat(&mut self, flat: &Arc<Flat>) -> Run<bool> {
+        if let Some(slot) = flat.stored
+            && self.variable(slot).read
+        {
+            // What was there before may be needed again.
+            return Ok(false);
+        }
+        let mark = self.mark();
+        let mut operands: SmallVec<[Block; 8]> = SmallVec::new();
+        for node in &flat.operands {
+            let block = self.numbers(node)?.block;
+            operands.push(self.with_lanes(block)?);
+        }
+        let stored = match flat.stored {
+            None => None,
+            Some(slot) => {
+                let Value::Numbers(view) = self.variable(slot).value else { return Ok(false) };
+                let flags = Flags::LANES.with(Flags::GRADIENT);
+                Some(self.storage(Home::Slot(slot), view, flags)?)
+            }
+        };
+        if !self.execute_flat(flat, &operands, stored, false) {
+            // The machine does it again, and says what is wrong.
+            self.flat_on = false;
+            return Err(Stop::Again);
+        }
+        match stored {
+            Some(stored) if self.recording => {
+                let past = Past { flat: Arc::clone(flat), operands, stored };
+                self.tape.push(Entry::Flat(crate::memory::cast(self.past.len())));
+                self.past.push(past);
+            }
+            Some(_) => {}
+            // Everything is where it belongs: operands may be gone back over.
+            None => {
+                self.reverse(mark.tape);
+                self.release(mark);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A block with a number for each lane.
+    fn with_lanes(&mut self, block: Block) -> Run<Block> {
+        if block.lanes() {
+            return Ok(block);
+        }
+        let all = self.allocate(block.count(), block.flags.with(Flags::LANES))?;
+        self.spread(block, all);
+        Ok(all)
+    }
+
+    pub(super) fn reverse_flat(&mut self, at: u32) {
+        let Past { flat, operands, stored } = self.past[at as usize].clone();
+        self.past.truncate(at as usize);
+        self.execute_flat(&flat, &operands, Some(stored), true);
+    }
+
+    fn execute_flat(&mut self, flat: &Flat, operands: &[Block], stored: Option<Block>, backward: bool) -> bool {
+        let totals = match (stored, self.total(Factor::Prior), self.total(Factor::Likelihood)) {
+            (None, Some(prior), Some(likelihood)) => Some([prior, likelihood]),
+            _ => None,
+        };
+        let call = flat::Call {
+            flat,
+            operands,
+            stored,
+            lanes: self.width.lanes,
+            totals,
+            gradient: self.recording,
+            propto: self.propto,
+            backward,
+        };
+        let mut room = self.flat_room.take().unwrap_or_default();
+        let (values, mut adjoints) = self.arena.both();
+        let base = adjoints.base();
+        let rejected = &self.rejected;
+        let fine = flat::run(call, values, (adjoints.all(), base), &mut room, |lane| rejected[lane].is_none());
+        self.flat_room = Some(room);
+        fine
+    }
+}

@@ -1,0 +1,242 @@
+//! Builds strips: registers are handed out, what is the same is computed once, and in the end every argument learns what becomes of
+//! its adjoint.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::space::Space;
+use super::{Fit, Obstacle};
+use crate::flat::{Argument, Into, Positions, Register, Step, Strip, Uniform};
+
+/// The most registers of a strip: their numbers should stay in the cache.
+const MOST_REGISTERS: u16 = 400;
+
+/// A number in each iteration.
+#[derive(Clone, Debug)]
+pub enum Item {
+    Constant(f64),
+    Column(Rc<Vec<f64>>),
+    Uniform { operand: usize, element: usize },
+    Register(Register),
+}
+
+/// What a register holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Data.
+    Data,
+    Uniform,
+    Varying,
+}
+
+pub struct Builder {
+    pub space: Space,
+    strip: Strip,
+    classes: Vec<Class>,
+    constants: HashMap<u64, Register>,
+    uniforms: HashMap<(usize, usize), Register>,
+    columns: Vec<(Rc<Vec<f64>>, Register)>,
+    gathers: Vec<(Positions, Register)>,
+}
+
+impl Builder {
+    pub fn new(space: &Space) -> Self {
+        Self {
+            space: space.clone(),
+            strip: Strip { iterations: space.iterations, ..Strip::default() },
+            classes: Vec::new(),
+            constants: HashMap::new(),
+            uniforms: HashMap::new(),
+            columns: Vec::new(),
+            gathers: Vec::new(),
+        }
+    }
+
+    fn register(&mut self, class: Class) -> Fit<Register> {
+        let register = u16::try_from(self.classes.len()).map_err(|_| Obstacle::Unfit)?;
+        if register >= MOST_REGISTERS {
+            return Err(Obstacle::Unfit);
+        }
+        self.classes.push(class);
+        Ok(register)
+    }
+
+    /// Registers one after the other.
+    fn registers(&mut self, n: usize) -> Fit<Register> {
+        let first = self.register(Class::Varying)?;
+        for _ in 1..n {
+            self.register(Class::Varying)?;
+        }
+        Ok(first)
+    }
+
+    pub fn uniform(&mut self, uniform: Uniform) -> Fit<Register> {
+        let class = if matches!(uniform, Uniform::Operand { .. }) { Class::Uniform } else { Class::Data };
+        let register = self.register(class)?;
+        self.strip.uniforms.push((register, uniform));
+        Ok(register)
+    }
+
+    /// The register of an item.
+    pub fn load(&mut self, item: &Item) -> Fit<Register> {
+        match item {
+            Item::Constant(x) => {
+                if let Some(&register) = self.constants.get(&x.to_bits()) {
+                    return Ok(register);
+                }
+                let register = self.uniform(Uniform::Constant(*x))?;
+                self.constants.insert(x.to_bits(), register);
+                Ok(register)
+            }
+            Item::Column(numbers) => {
+                let bits = |x: &f64| x.to_bits();
+                let same = |known: &Rc<Vec<f64>>| {
+                    Rc::ptr_eq(known, numbers) || known.iter().map(bits).eq(numbers.iter().map(bits))
+                };
+                if let Some((_, register)) = self.columns.iter().find(|(known, _)| same(known)) {
+                    return Ok(*register);
+                }
+                let out = self.register(Class::Data)?;
+                self.strip.steps.push(Step::Column { numbers: numbers.to_vec(), out });
+                self.columns.push((Rc::clone(numbers), out));
+                Ok(out)
+            }
+            Item::Uniform { operand, element } => {
+                if let Some(&register) = self.uniforms.get(&(*operand, *element)) {
+                    return Ok(register);
+                }
+                let register = self.uniform(Uniform::Operand { operand: *operand, element: *element })?;
+                self.uniforms.insert((*operand, *element), register);
+                Ok(register)
+            }
+            Item::Register(register) => Ok(*register),
+        }
+    }
+
+    pub fn argument(&mut self, item: &Item) -> Fit<Argument> {
+        Ok(Argument { register: self.load(item)?, into: Into::Nothing })
+    }
+
+    pub fn gather(&mut self, from: Positions) -> Fit<Item> {
+        if let Some((_, register)) = self.gathers.iter().find(|(known, _)| *known == from) {
+            return Ok(Item::Register(*register));
+        }
+        if let Some(&first) = from.elements.first()
+            && from.elements.iter().all(|&e| e == first)
+        {
+            return Ok(Item::Uniform { operand: from.operand, element: first as usize });
+        }
+        let out = self.register(Class::Varying)?;
+        self.gathers.push((from.clone(), out));
+        self.strip.steps.push(Step::Gather { from, out });
+        Ok(Item::Register(out))
+    }
+
+    /// A step with one result.
+    pub fn step(&mut self, make: impl FnOnce(Register) -> Step) -> Fit<Item> {
+        let out = self.register(Class::Varying)?;
+        self.strip.steps.push(make(out));
+        Ok(Item::Register(out))
+    }
+
+    /// A step with a result and some more registers behind it.
+    pub fn step_with(&mut self, more: usize, make: impl FnOnce(Register, Register) -> Step) -> Fit<Item> {
+        let out = self.register(Class::Varying)?;
+        let others = self.registers(more)?;
+        self.strip.steps.push(make(others, out));
+        Ok(Item::Register(out))
+    }
+
+    pub fn sink(&mut self, step: Step) {
+        self.strip.steps.push(step);
+    }
+
+    /// The strip: on the way back the first contribution to an adjoint sets it, and the others add to it. What adds to the log density comes
+    /// first, in the order of the program, then everything else backwards.
+    pub fn finish(self) -> Strip {
+        let Self { mut strip, classes, .. } = self;
+        let mut touched = vec![false; classes.len()];
+        let visit = |argument: &mut Argument, touched: &mut [bool]| {
+            let register = usize::from(argument.register);
+            argument.into = match classes[register] {
+                Class::Data => Into::Nothing,
+                Class::Uniform => Into::Add,
+                Class::Varying if touched[register] => Into::Add,
+                Class::Varying => {
+                    touched[register] = true;
+                    Into::Set
+                }
+            };
+        };
+        let is_sink = |step: &Step| matches!(step, Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_));
+        for step in strip.steps.iter_mut().filter(|s| is_sink(s)) {
+            arguments(step, &mut |argument| visit(argument, &mut touched));
+        }
+        let mut dead = vec![false; strip.steps.len()];
+        for (step, dead) in strip.steps.iter_mut().zip(&mut dead).rev().filter(|(s, _)| !is_sink(s)) {
+            // Nobody needs it: nothing that was added to the log density or stored has asked for its adjoint.
+            *dead = result(step)
+                .is_some_and(|out| classes[usize::from(out)] == Class::Varying && !touched[usize::from(out)]);
+            if !*dead {
+                arguments(step, &mut |argument| visit(argument, &mut touched));
+            }
+        }
+        let mut dead = dead.into_iter();
+        strip.steps.retain(|_| !dead.next().unwrap_or(false));
+        strip.registers = classes.len();
+        strip.sources = strip.steps.iter().flat_map(sources).flatten().collect();
+        strip.sources.sort_unstable();
+        strip.sources.dedup();
+        strip
+    }
+}
+
+/// The operands whose elements a step gathers.
+fn sources(step: &Step) -> [Option<usize>; 2] {
+    match step {
+        Step::Gather { from, .. } => [Some(from.operand), None],
+        Step::RowDot { operand, .. } => [Some(*operand), None],
+        Step::PairDot { a, b, .. } => [Some(a.operand), Some(b.operand)],
+        _ => [None, None],
+    }
+}
+
+/// The register of the result.
+fn result(step: &Step) -> Option<Register> {
+    match step {
+        Step::Column { out, .. }
+        | Step::Gather { out, .. }
+        | Step::Arithmetic { out, .. }
+        | Step::Negate { out, .. }
+        | Step::Unary { out, .. }
+        | Step::RowDot { out, .. }
+        | Step::PairDot { out, .. }
+        | Step::LogSumExp { out, .. }
+        | Step::Density { out, .. } => Some(*out),
+        Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) | Step::Store { .. } => None,
+    }
+}
+
+/// Visits the arguments of a step in the order in which they get their adjoints.
+fn arguments(step: &mut Step, visit: &mut impl FnMut(&mut Argument)) {
+    match step {
+        Step::Column { .. } | Step::Gather { .. } | Step::PairDot { .. } => {}
+        Step::Arithmetic { a, b, .. } => {
+            visit(a);
+            visit(b);
+        }
+        Step::Negate { x, .. }
+        | Step::Unary { x, .. }
+        | Step::Add { x, .. }
+        | Step::Store { x, .. }
+        | Step::RowDot { plus: x, .. } => visit(x),
+        Step::LogSumExp { xs, .. } => xs.iter_mut().for_each(visit),
+        Step::Density { density, .. } | Step::AddDensity { density, .. } => {
+            density.arguments.iter_mut().for_each(visit);
+        }
+        Step::AddNormal(normal) => {
+            visit(&mut normal.mu);
+            visit(&mut normal.y);
+        }
+    }
+}

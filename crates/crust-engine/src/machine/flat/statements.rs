@@ -1,0 +1,256 @@
+//! Compiles the statements of a loop: each group of statements with the same iterations becomes a strip.
+
+use std::collections::{HashMap, HashSet};
+
+use super::builder::{Builder, Item};
+use super::expressions::Val;
+use super::space::Space;
+use super::{Fit, Obstacle};
+use crate::code::{
+    Declared, Factor, For, Index, Item as DeclaredItem, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind,
+};
+use crate::density;
+use crate::flat::{Density, Flat, Function, Normal, Positions, Step, Uniform};
+use crate::machine::Machine;
+
+/// A loop that is being compiled.
+pub(super) struct Compiler<'a> {
+    pub machine: &'a mut Machine,
+    pub flat: Flat,
+    /// Variables of the loop, with the expressions that they stand for.
+    pub definitions: HashMap<Slot, &'a Node>,
+    /// Variables outside of the loop that are used nowhere else.
+    pub inlinable: &'a [(Slot, Node)],
+    pub builder: Builder,
+    /// What has been computed in the strip.
+    pub known: HashMap<Slot, Val>,
+}
+
+impl Machine {
+    pub(super) fn compile(&mut self, for_loop: &For) -> Fit<Flat> {
+        let Over::Range(low, high) = &for_loop.over else { return Err(Obstacle::Unfit) };
+        let mut compiler = Compiler {
+            builder: Builder::new(&Space::default()),
+            machine: self,
+            flat: Flat::default(),
+            definitions: HashMap::new(),
+            inlinable: &for_loop.inlinable,
+            known: HashMap::new(),
+        };
+        for bound in [low, high] {
+            if compiler.dependence(bound).runtime {
+                return Err(Obstacle::Unfit);
+            }
+        }
+        let (low, high) = (compiler.machine.int(low)?, compiler.machine.int(high)?);
+        let space = Space::outermost(for_loop.slot, low, high)?;
+        compiler.body(&for_loop.body, &space)?;
+        let Compiler { flat, .. } = compiler;
+        let adds = |step: &Step| matches!(step, Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_));
+        let mixed = flat.stored.is_some() && flat.strips.iter().flat_map(|s| &s.steps).any(adds);
+        if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
+    }
+}
+
+impl<'a> Compiler<'a> {
+    /// Begins a strip for these iterations.
+    fn open(&mut self, space: &Space) {
+        self.builder = Builder::new(space);
+        self.known.clear();
+    }
+
+    fn close(&mut self) {
+        let builder = std::mem::replace(&mut self.builder, Builder::new(&Space::default()));
+        let strip = builder.finish();
+        if strip.iterations > 0 && !strip.steps.is_empty() {
+            self.flat.strips.push(strip);
+        }
+        self.known.clear();
+    }
+
+    fn body(&mut self, list: &'a [Stmt], space: &Space) -> Fit<()> {
+        if space.iterations == 0 {
+            return Ok(());
+        }
+        let mut declared: HashSet<Slot> = HashSet::new();
+        self.open(space);
+        for stmt in list {
+            match &stmt.kind {
+                StmtKind::Target { value, factor } => self.add(value, *factor)?,
+                StmtKind::Declare { slot, declared: ty, initial, .. } => {
+                    plain(ty)?;
+                    declared.insert(*slot);
+                    if let Some(node) = initial {
+                        self.define(*slot, node)?;
+                    }
+                }
+                StmtKind::Assign { slot, path, value, .. } if path.is_empty() && declared.contains(slot) => {
+                    self.define(*slot, value)?;
+                }
+                StmtKind::Assign { slot, path, value, .. } => self.store(*slot, path, value)?,
+                StmtKind::If { branches, otherwise } => {
+                    self.close();
+                    self.branches(branches, otherwise, space)?;
+                    self.open(space);
+                }
+                StmtKind::For(inner) => {
+                    self.close();
+                    self.inner(inner, space)?;
+                    self.open(space);
+                }
+                StmtKind::Block(body) => {
+                    self.close();
+                    self.body(body, space)?;
+                    self.open(space);
+                }
+                _ => return Err(Obstacle::Unfit),
+            }
+        }
+        self.close();
+        Ok(())
+    }
+
+    /// A variable of the loop, which must be assigned only once.
+    fn define(&mut self, slot: Slot, node: &'a Node) -> Fit<()> {
+        match self.definitions.insert(slot, node) {
+            None => Ok(()),
+            Some(_) => Err(Obstacle::Unfit),
+        }
+    }
+
+    fn branches(&mut self, branches: &'a [(Node, Vec<Stmt>)], otherwise: &'a [Stmt], space: &Space) -> Fit<()> {
+        let mut rest = space.clone();
+        for (condition, body) in branches {
+            if rest.iterations == 0 {
+                return Ok(());
+            }
+            self.open(&rest);
+            if self.dependence(condition).runtime {
+                return Err(Obstacle::Unfit);
+            }
+            let condition = &self.resolved(condition);
+            let truth = self.machine.columns(condition, &rest)?;
+            let [truth] = &truth.elements[..] else { return Err(Obstacle::Unfit) };
+            let taken: Vec<bool> = truth.iter().map(|&x| x != 0.0).collect();
+            let left: Vec<bool> = taken.iter().map(|taken| !taken).collect();
+            self.body(body, &rest.filtered(&taken))?;
+            rest = rest.filtered(&left);
+        }
+        self.body(otherwise, &rest)
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
+    fn inner(&mut self, inner: &'a For, space: &Space) -> Fit<()> {
+        let Over::Range(low, high) = &inner.over else { return Err(Obstacle::Unfit) };
+        let mut bounds = Vec::new();
+        self.open(space);
+        for node in [low, high] {
+            if self.dependence(node).runtime {
+                return Err(Obstacle::Unfit);
+            }
+            let node = &self.resolved(node);
+            let columns = self.machine.columns(node, space)?;
+            let [column] = &columns.elements[..] else { return Err(Obstacle::Unfit) };
+            bounds.push(column.iter().map(|&x| x as i64).collect::<Vec<_>>());
+        }
+        let space = space.inside(inner.slot, &bounds[0], &bounds[1])?;
+        self.body(&inner.body, &space)
+    }
+
+    /// `target += value`
+    fn add(&mut self, value: &'a Node, factor: Factor) -> Fit<()> {
+        if factor == Factor::ByVariate {
+            return Err(Obstacle::Unfit);
+        }
+        if let Kind::Density(call) = &value.kind {
+            for (function, arguments) in self.densities(call)? {
+                self.add_density(function, arguments, (call.propto, self.varying(&call.arguments)), factor)?;
+            }
+            return Ok(());
+        }
+        let item = self.scalar(value)?;
+        let x = self.builder.argument(&item)?;
+        self.builder.sink(Step::Add { x, factor });
+        Ok(())
+    }
+
+    /// Which arguments count as depending on parameters.
+    pub(super) fn varying(&self, arguments: &[Node]) -> u32 {
+        let varying = arguments.iter().enumerate().filter(|(_, a)| self.machine.counts_as_varying(a));
+        varying.fold(0, |mask, (k, _)| mask | 1 << k)
+    }
+
+    fn add_density(
+        &mut self,
+        function: Function,
+        items: Vec<Item>,
+        (propto, varying): (bool, u32),
+        factor: Factor,
+    ) -> Fit<()> {
+        let builder = &mut self.builder;
+        if let Function::Density(scalar) = &function
+            && density::Scalar::is_normal_density(scalar)
+            && matches!(items[2], Item::Constant(_) | Item::Uniform { .. })
+        {
+            let (y, mu) = (builder.argument(&items[0])?, builder.argument(&items[1])?);
+            let sigma = builder.load(&items[2])?;
+            let inverse = builder.uniform(Uniform::Inverse(sigma))?;
+            let weight = builder.uniform(Uniform::Weight(inverse, factor))?;
+            let squares = builder.uniform(Uniform::Sum)?;
+            let normal = Normal { y, mu, sigma, inverse, weight, squares, factor, propto, varying };
+            builder.sink(Step::AddNormal(normal));
+            return Ok(());
+        }
+        let arguments = items.iter().map(|item| builder.argument(item)).collect::<Fit<_>>()?;
+        builder.sink(Step::AddDensity { density: Density { function, arguments, propto, varying }, factor });
+        Ok(())
+    }
+
+    /// Assigns to elements of a variable outside of the loop.
+    fn store(&mut self, slot: Slot, path: &'a [Path], value: &'a Node) -> Fit<()> {
+        let [Path::Index(indices)] = path else { return Err(Obstacle::Unfit) };
+        if !indices.iter().all(|i| matches!(i, Index::Single(_))) || self.flat.stored.is_some_and(|s| s != slot) {
+            return Err(Obstacle::Unfit);
+        }
+        let crate::machine::Value::Numbers(view) = self.machine.variable(slot).value else {
+            return Err(Obstacle::Unfit);
+        };
+        let picked = self.pick(&view.shape, indices)?;
+        if picked.kept.is_some() {
+            return Err(Obstacle::Unfit);
+        }
+        // No element may be assigned twice.
+        let mut seen: HashSet<u32> = HashSet::new();
+        let fresh = picked.first.iter().all(|&e| seen.insert(e)) && self.flat.stored.is_none();
+        if !fresh || self.reads(value, slot) {
+            return Err(Obstacle::Unfit);
+        }
+        let item = self.scalar(value)?;
+        let x = self.builder.argument(&item)?;
+        self.flat.stored = Some(slot);
+        let Positions { elements, .. } = Positions { operand: 0, elements: picked.first };
+        self.builder.sink(Step::Store { x, elements });
+        Ok(())
+    }
+
+    /// Whether an expression looks at a variable.
+    fn reads(&self, node: &Node, slot: Slot) -> bool {
+        let mut found = matches!(&node.kind, Kind::Variable { slot: s, .. } if *s == slot);
+        if let Kind::Variable { slot: s, .. } = &node.kind
+            && let Some(definition) = self.definitions.get(s)
+        {
+            found = found || self.reads(definition, slot);
+        }
+        node.children(&mut |child| found = found || self.reads(child, slot));
+        found
+    }
+}
+
+/// Declarations with constraints are left to the machine, which checks them.
+fn plain(declared: &Declared) -> Fit<()> {
+    use crate::code::Constraint;
+    match &declared.item {
+        DeclaredItem::Cell { constraint: Constraint::None, .. } if declared.arrays.is_empty() => Ok(()),
+        _ => Err(Obstacle::Unfit),
+    }
+}

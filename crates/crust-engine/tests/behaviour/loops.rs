@@ -1,0 +1,141 @@
+//! Loops over data: compiled to straight-line programs where they fit, and the same numbers either way.
+
+use crate::common::{agree, bind, evaluate};
+use crate::harness::{NORMALISED, PROPTO, check, spread};
+
+const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
+    [-0.2,-0.5,1.4],[0.9,0.6,-0.1],[-1.2,0.2,0.8],[0.4,-0.9,-0.3],[1.3,0.7,0.5],[-0.8,-0.1,-0.6],[0.2,1.1,0.1],[0.6,-0.4,-1.2],[-0.3,0.5,0.7],[0.8,-0.7,0.4],
+    [-0.1,0.3,-0.5],[1.0,0.9,-0.2],[-0.5,-0.6,0.2]],
+    "y": [0.3,-1.2,2.2,0.7,-0.4,1.6,0.1,-0.9,0.5,1.1,-2.0,0.8,0.2,-0.3,1.4,0.6,-0.7,0.9,0.4],
+    "n": [1,0,1,1,0,0,1,0,1,1,0,1,0,0,1,1,1,0,1], "g": [1,2,3,4,1,2,3,4,4,3,2,1,1,1,2,3,3,4,2], "c": [3,0,2,5,1,0,4,2,1,3,0,2,6,1,1,0,2,3,1]}"#;
+
+const HEAD: &str =
+    "data { int N; int K; int G; matrix[N, K] x; vector[N] y; array[N] int n; array[N] int g; array[N] int c; } ";
+
+/// Compares a program that is run by compiled loops with itself run without, and counts the loops that are compiled.
+fn check_flat(program: &str, loops: usize) {
+    let program = format!("{HEAD}{program}");
+    check(&program, DATA);
+    let model = bind(&program, DATA);
+    let points = spread(16, model.dimension());
+    for points in [&points[..], &points[..1]] {
+        for terms in [NORMALISED, PROPTO] {
+            let beta: Vec<f64> = (0..points.len()).map(|l| 0.3 + 0.1 * l as f64).collect();
+            let (mut flat, mut plain) = (model.evaluator(), model.evaluator().with_flat_loops(false));
+            let a = evaluate(&mut flat, points, Some(&beta), terms);
+            let b = evaluate(&mut plain, points, Some(&beta), terms);
+            assert_eq!((flat.flat_loops(), plain.flat_loops()), (loops, 0), "compiled loops");
+            for l in 0..points.len() {
+                assert!(agree(a.log_prior[l], b.log_prior[l], 1e-12), "prior {} {}", a.log_prior[l], b.log_prior[l]);
+                assert!(agree(a.log_likelihood[l], b.log_likelihood[l], 1e-12), "likelihood");
+                for (d, (a, b)) in a.gradient[l].iter().zip(&b.gradient[l]).enumerate() {
+                    assert!(agree(*a, *b, 1e-11), "gradient {d}: {a} is not {b}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn regressions() {
+    // The linear predictor is computed in the loop; nobody else needs it.
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { for (k in 1:K) b[k] ~ normal(0, 2 * s);
+                 vector[N] mu = x * b + a; for (i in 1:N) y[i] ~ normal(mu[i], sqrt(s)); }",
+        2,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; }
+         model { vector[N] mu; mu = a + x * b; for (i in 1:N) n[i] ~ bernoulli(inv_logit(mu[i])); }",
+        1,
+    );
+    check_flat(
+        "parameters { vector[G] a; vector[K] b; real<lower=0> s; vector<lower=0>[G] t; }
+         model { for (i in 1:N) { int h = g[i]; real m = a[h] + x[i] * b; y[i] ~ normal(m, s * t[h]); c[i] ~ poisson_log(0.1 * m); } }",
+        1,
+    );
+    // Looked at twice, so it is a variable like any other.
+    check_flat(
+        "parameters { vector[K] b; real<lower=0> s; }
+         model { vector[N] mu = exp(-(x * b)) / 3; for (i in 1:N) y[i] ~ normal(mu[i], s); target += -0.01 * dot_self(mu); }",
+        1,
+    );
+    check_flat(
+        "parameters { vector[K] b; real<lower=0> s; }
+         model { vector[N] mu = exp(-(x * b)) / 3 - y; for (i in 1:N) target += -square(mu[i]) / s; }",
+        1,
+    );
+}
+
+#[test]
+fn branches_and_nests() {
+    check_flat(
+        "parameters { real a; matrix[N, 2] u; matrix[2, K] v; real<lower=0> s; }
+         model { matrix[N, K] uv; uv = u * v;
+           for (i in 1:N) for (k in 1:K) if (x[i, k] > 0.3) x[i, k] ~ normal(uv[i, k], sqrt(s)); else if (x[i, k] > 0) x[i, k] ~ normal(a, 1); else { target += -0.5 * square(a - uv[i, k]); }
+           for (i in 1:N) for (j in 1:2) u[i, j] ~ normal(0, s); }",
+        2,
+    );
+    // Inner bounds that depend on the outer loop, rows of matrices, products of rows and columns.
+    check_flat(
+        "parameters { matrix[N, K] u; matrix[K, N] v; array[G] vector[2] w; real<lower=0> s; }
+         model { for (i in 1:N) for (j in i:min(N, i + 2)) y[j] ~ normal(u[i] * v[, j] + dot_product(w[g[i]], w[g[j]]) + dot_self(w[g[j]]), s); }",
+        1,
+    );
+}
+
+#[test]
+fn mixtures() {
+    check_flat(
+        "parameters { simplex[2] p; vector[2] m; real<lower=0> s; real<lower=0, upper=1> q; }
+         model { for (i in 1:N) { target += log_mix(q, normal_lpdf(y[i] | m[1], s), normal_lpdf(y[i] | m[2], 2 * s)); }
+                 for (i in 1:N) { vector[2] l = log(p) - square(y[i] - m) / s; target += log_sum_exp(l); } }",
+        2,
+    );
+    // Assigned in one loop, looked at in another.
+    check_flat(
+        "parameters { simplex[3] p; array[3] vector[2] m; real<lower=0> s; }
+         transformed parameters { array[N, 3] real z;
+           for (i in 1:N) for (k in 1:3) z[i, k] = log(p[k]) - 0.5 * K * log(s) - 0.5 * (dot_self(m[k] - [y[i], x[i, 1]]') / s); }
+         model { for (i in 1:N) target += log_sum_exp(z[i]); target += -0.01 * square(z[2, 3]); }",
+        2,
+    );
+}
+
+#[test]
+fn densities_without_a_vectorised_kernel() {
+    check_flat(
+        "parameters { vector[G] a; real<lower=0> s; }
+         model { for (i in 1:N) y[i] ~ skew_normal(a[g[i]], s, 0.7); for (i in 1:N) target += fmax(a[g[i]], y[i]) * lmultiply(s, 3.0 + y[i]); }",
+        2,
+    );
+}
+
+/// What a point has no density for is found out, and said by the machine.
+#[test]
+fn rejections_come_from_the_machine() {
+    let program = format!(
+        "{HEAD} parameters {{ vector[G] a; real s; }} model {{ for (i in 1:N) y[i] ~ normal(a[g[i]], s); for (i in 1:N) n[i] ~ bernoulli(a[g[i]]); }}"
+    );
+    let model = bind(&program, DATA);
+    let mut points: Vec<Vec<f64>> = (0..8).map(|l| vec![0.2, 0.3, 0.4, 0.1 * l as f64 + 0.05, 0.5]).collect();
+    points[2][4] = -1.0;
+    points[5][1] = 1.5;
+    points[6][0] = f64::NAN;
+    let mut evaluator = model.evaluator();
+    let found = evaluate(&mut evaluator, &points, None, NORMALISED);
+    let why = |l: usize| evaluator.rejections()[l].as_ref().map(|r| r.message.clone()).unwrap_or_default();
+    assert!(why(2).contains("Scale parameter is -1"), "{}", why(2));
+    assert!(why(5).contains("1.5"), "{}", why(5));
+    assert!(!why(6).is_empty());
+    for l in [0, 1, 3, 4, 7] {
+        let alone = evaluate(&mut model.evaluator(), &points[l..=l], None, NORMALISED);
+        assert!(agree(found.log_density(l), alone.log_density(0), 1e-12), "lane {l}");
+    }
+    // Log odds beyond the digits of a probability: as the program states it.
+    let program = format!("{HEAD} parameters {{ real a; }} model {{ for (i in 1:N) n[i] ~ bernoulli(inv_logit(a)); }}");
+    let model = bind(&program, DATA);
+    let found = evaluate(&mut model.evaluator(), &[vec![40.0]], None, NORMALISED);
+    assert_eq!(found.log_density(0), f64::NEG_INFINITY);
+}
