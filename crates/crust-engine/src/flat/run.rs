@@ -310,11 +310,8 @@ impl Group<'_> {
         for step in &self.strip.steps {
             match step {
                 Step::Column { numbers, out } => {
-                    let numbers = &numbers[start..start + m];
                     let out = at_mut(&mut self.room.registers, *out, n);
-                    for (row, &x) in out.chunks_exact_mut(L).zip(numbers) {
-                        row.copy_from_slice(&[x; L]);
-                    }
+                    column::<L>(&numbers[start..start + m], out);
                 }
                 Step::Gather { from, out } => self.gather::<L>(from, *out, start, m),
                 Step::Arithmetic { operator, a, b, out } => {
@@ -413,7 +410,7 @@ impl Group<'_> {
         for (block, four) in out.chunks_mut(4 * L).enumerate() {
             let first = start + 4 * block;
             if four.len() == 4 * L {
-                let mut sums: [[f64; L]; 4] = std::array::from_fn(|r| load::<L>(four, r * L));
+                let mut sums = [load::<L>(four, 0), load::<L>(four, L), load::<L>(four, 2 * L), load::<L>(four, 3 * L)];
                 for k in 0..inner {
                     let b = load::<L>(values, origin + k * step);
                     let x = load::<4>(rows, k * all + first);
@@ -447,7 +444,7 @@ impl Group<'_> {
     ) {
         let ([(first, lanes), (second, _)], packed) =
             ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = strides.map(|s| s as usize * lanes);
+        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
         let Room { registers, packed: copies, .. } = &mut *self.room;
         let values: &[f64] = if packed { copies } else { self.values };
         let out = at_mut(registers, out, m * L);
@@ -535,7 +532,8 @@ impl Group<'_> {
     fn add_normal(&mut self, normal: &Normal, n: usize) {
         let Room { registers, adjoints, value, .. } = &mut *self.room;
         let (low, squares) = below(registers, normal.squares, n);
-        let rows = [normal.y.register, normal.mu.register, normal.inverse, normal.weight].map(|r| at(low, r, n));
+        let [y, mu] = [at(low, normal.y.register, n), at(low, normal.mu.register, n)];
+        let rows = [y, mu, at(low, normal.inverse, n), at(low, normal.weight, n)];
         if normal.mu.into == Into::Set && normal.y.into == Into::Nothing {
             return steps::normal(rows, squares, at_mut(adjoints, normal.mu.register, n));
         }
@@ -675,13 +673,14 @@ impl Group<'_> {
             // Four running sums, so that the additions do not wait for each other.
             let mut sums = [[0.0; L]; 4];
             let (fours, rest) = column.as_chunks::<4>();
-            for (j, x) in fours.iter().enumerate() {
+            let (whole, remainder) = adjoint.split_at(fours.len() * 4 * L);
+            for (x, rows) in fours.iter().zip(whole.chunks_exact(4 * L)) {
                 for r in 0..4 {
-                    sums[r] = add_scaled(sums[r], x[r], load::<L>(adjoint, (4 * j + r) * L));
+                    sums[r] = add_scaled(sums[r], x[r], load::<L>(rows, r * L));
                 }
             }
-            for (r, x) in rest.iter().enumerate() {
-                sums[0] = add_scaled(sums[0], *x, load::<L>(adjoint, (4 * fours.len() + r) * L));
+            for (x, row) in rest.iter().zip(remainder.chunks_exact(L)) {
+                sums[0] = add_scaled(sums[0], *x, load::<L>(row, 0));
             }
             let all = sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]));
             store(into, to, sum(load::<L>(into, to), all));
@@ -699,7 +698,7 @@ impl Group<'_> {
     ) {
         let ([(first, lanes), (second, _)], packed) =
             ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = strides.map(|s| s as usize * lanes);
+        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
         let Room { adjoints, packed: copies, packed_adjoints, .. } = &mut *self.room;
         let (values, into, base): (&[f64], &mut [f64], usize) =
             if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
@@ -786,6 +785,20 @@ fn fill(out: &mut [f64], x: f64) {
     }
 }
 
+/// The same number for all lanes of an iteration.
+#[inline(always)]
+fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
+    if L == 1 {
+        out.copy_from_slice(numbers);
+        return;
+    }
+    // If the compiler knew how short the inner loop is, it would write eight iterations at once, a number here and a number there.
+    let lanes = std::hint::black_box(L);
+    for (row, &x) in out.chunks_exact_mut(lanes).zip(numbers) {
+        fill(row, x);
+    }
+}
+
 // Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that might overlap.
 
 #[inline(always)]
@@ -802,28 +815,31 @@ fn store<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
 
 #[inline(always)]
 fn sum<const L: usize>(a: [f64; L], b: [f64; L]) -> [f64; L] {
-    std::array::from_fn(
-        #[inline(always)]
-        |l| a[l] + b[l],
-    )
+    let mut row = a;
+    for l in 0..L {
+        row[l] = a[l] + b[l];
+    }
+    row
 }
 
 /// a + x b
 #[inline(always)]
 fn add_scaled<const L: usize>(a: [f64; L], x: f64, b: [f64; L]) -> [f64; L] {
-    std::array::from_fn(
-        #[inline(always)]
-        |l| fma(x, b[l], a[l]),
-    )
+    let mut row = a;
+    for l in 0..L {
+        row[l] = fma(x, b[l], a[l]);
+    }
+    row
 }
 
 /// a + x b, lane by lane
 #[inline(always)]
 fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f64; L] {
-    std::array::from_fn(
-        #[inline(always)]
-        |l| fma(x[l], b[l], a[l]),
-    )
+    let mut row = a;
+    for l in 0..L {
+        row[l] = fma(x[l], b[l], a[l]);
+    }
+    row
 }
 
 /// Sums over iterations, for each lane.
