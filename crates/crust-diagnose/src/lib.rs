@@ -7,5 +7,6 @@ pub mod convergence;
 pub mod draws;
 mod number;
 pub mod psis;
+pub mod result;
 pub mod summary;
 pub mod zarr;
