@@ -1,0 +1,10 @@
+//! The papers' models and experiments as code, and problems whose answers are known.
+
+pub mod exact;
+pub mod grid;
+pub mod logistic;
+pub mod pointwise;
+pub mod regression;
+pub mod scale;
+
+mod linear;
