@@ -11,32 +11,29 @@ use crust_testbed::logistic::Logistic;
 use crust_testbed::pointwise::{Lanes, Pointwise};
 use crust_testbed::regression::{Regression, Simulated};
 
-const CHAINS: u32 = 100;
+const CHAINS: u32 = 64;
 /// Evaluations of one chain.
-const BUDGET: u64 = 2000;
+const BUDGET: u64 = 1000;
 
 fn main() {
     let key = StreamKey::new(1, Purpose::TEST);
     let mut stream = key.stream();
     let regression = Regression::simulate(200, 10, 1.0, 1.0, &mut stream);
     let wide = Regression::simulate(200, 10, 100.0, 1.0, &mut stream);
-    let logistic = Logistic::simulate(200, 10, 1.0, 0.0, &mut stream);
-    let correlated = Logistic::simulate(200, 10, 2.0, 0.9, &mut stream);
-    let large = Logistic::simulate(300, 60, 1.0, 0.3, &mut stream);
-    println!("{:32}{:>8}{:>8}{:>8}{:>8}{:>8}", "B-hat at 2000 evaluations", "regr", "wide", "logit", "corr", "large");
+    let logistic = Logistic::simulate(50, 10, 1.0, 0.0, &mut stream);
+    let correlated = Logistic::simulate(50, 10, 2.0, 0.9, &mut stream);
+    let large = Logistic::simulate(100, 40, 1.0, 0.3, &mut stream);
+    println!("{:36}{:>8}{:>8}{:>8}{:>8}{:>8}", "B-hat at 1000 evaluations", "regr", "wide", "logit", "corr", "large");
     let hmc = |n| Method::Hmc { length: Length::Steps(n), max_energy_error: MAX_ENERGY_ERROR };
-    let time = |t| Method::Hmc { length: Length::Time(t), max_energy_error: MAX_ENERGY_ERROR };
     let mut rows: Vec<(String, Pilot)> = vec![];
-    for n in [1, 2, 3, 4, 6, 10] {
-        for delta in [0.65, 0.8, 0.9] {
-            rows.push((format!("HMC {n} steps, delta {delta}"), Pilot { delta, ..Pilot::new(hmc(n)) }));
+    for n in [1, 2, 3, 4, 6] {
+        for (delta, longest) in [(0.65, 1.57), (0.8, 1.2), (0.8, 1.57), (0.8, 2.2)] {
+            let name = format!("HMC {n} steps, delta {delta}, time {longest}");
+            rows.push((name, Pilot { delta, longest, ..Pilot::new(hmc(n)) }));
         }
     }
-    for t in [0.8, 1.5] {
-        rows.push((format!("HMC time {t}, delta 0.8"), Pilot::new(time(t))));
-    }
-    for jitter in [0.0, 0.6] {
-        rows.push((format!("HMC 4 steps, jitter {jitter}"), Pilot { jitter, ..Pilot::new(hmc(4)) }));
+    for (jitter, longest) in [(0.0, 1.57), (0.6, 1.57), (0.9, 2.2)] {
+        rows.push((format!("HMC 3 steps, jitter {jitter}"), Pilot { jitter, longest, ..Pilot::new(hmc(3)) }));
     }
     let nuts = Method::Nuts { max_depth: 6, max_energy_error: MAX_ENERGY_ERROR };
     for delta in [0.65, 0.8] {
@@ -47,7 +44,7 @@ fn main() {
         let r = |p: &Simulated<Regression>| gap(p, Regression::draw_prior, &pilot, key);
         let l = |p: &Simulated<Logistic>| gap(p, Logistic::draw_prior, &pilot, key);
         let gaps = [r(&regression), r(&wide), l(&logistic), l(&correlated), l(&large)];
-        println!("{name:32}{}", gaps.map(|g| format!("{g:8.3}")).concat());
+        println!("{name:36}{}", gaps.map(|g| format!("{g:8.3}")).concat());
     }
 }
 

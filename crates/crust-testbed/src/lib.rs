@@ -6,5 +6,6 @@ pub mod logistic;
 pub mod pointwise;
 pub mod regression;
 pub mod scale;
+pub mod toy;
 
 mod linear;

@@ -24,6 +24,9 @@ pub struct Pilot {
     pub delta: f64,
     /// The step size of each transition is uniform within this fraction of the tuned one.
     pub jitter: f64,
+    /// The longest trajectory of Hamiltonian Monte Carlo, in units where the pilot's chains have the spread 1. On a normal target
+    /// a quarter of a revolution (π/2) forgets the start; half of one only mirrors it, which is as bad as not moving.
+    pub longest: f64,
     /// Moves at each β, in which the step size settles.
     pub moves: usize,
 }
@@ -32,7 +35,15 @@ impl Pilot {
     /// The defaults for a method.
     pub fn new(method: Method) -> Self {
         let delta = if method == Method::Metropolis { 0.234 } else { 0.8 };
-        Self { method, delta, jitter: 0.3, moves: 12 }
+        Self { method, delta, jitter: 0.3, longest: std::f64::consts::FRAC_PI_2, moves: 12 }
+    }
+
+    /// The longest step.
+    fn longest_step(&self) -> f64 {
+        match self.method {
+            Method::Hmc { length: Length::Steps(n), .. } => self.longest / f64::from(n.max(1)),
+            Method::Hmc { .. } | Method::Nuts { .. } | Method::Metropolis => LONGEST,
+        }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -42,6 +53,9 @@ impl Pilot {
         }
         if !(0.0..1.0).contains(&self.jitter) {
             return setting("jitter", self.jitter.to_string(), "at least 0 and below 1");
+        }
+        if !(self.longest > 0.0) {
+            return setting("the longest trajectory", self.longest.to_string(), "positive");
         }
         if self.moves < 2 {
             return setting("the number of moves of the pilot run", self.moves.to_string(), "at least 2");
@@ -59,6 +73,9 @@ impl Default for Pilot {
 
 /// The smallest number of prior draws that a pilot run can start with.
 const FEWEST: usize = 8;
+/// Step sizes stay between these.
+const SHORTEST: f64 = 1e-12;
+const LONGEST: f64 = 1e6;
 /// How much of the efficiency of the weights a step along the path keeps.
 const EFFICIENCY: f64 = 0.5;
 /// A pilot that needs more steps than this goes on with longer ones, and after a second as many in one leap: kernels for the
@@ -201,6 +218,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     fn settle_step_size(&mut self, beta: f64, knot: usize, moves: std::ops::Range<usize>) -> Result<f64, Error> {
         let averaging = Averaging { delta: self.pilot.delta, ..Averaging::default() };
         let mut averaging = DualAveraging::new(averaging, f_log(self.kernel.step_size));
+        let longest = self.pilot.longest_step();
         let mut total = 0.0;
         #[expect(clippy::cast_precision_loss, reason = "both are small")]
         let (n, count) = (self.movers.len() as f64, moves.len() as f64);
@@ -214,10 +232,10 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
             let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / n;
             drop(repeats);
             self.check_interrupt()?;
-            self.kernel.step_size = averaging.learn(accept).clamp(1e-12, 1e6);
+            self.kernel.step_size = averaging.learn(accept).clamp(SHORTEST, longest);
             total += accept;
         }
-        self.kernel.step_size = averaging.average().unwrap_or(self.kernel.step_size).clamp(1e-12, 1e6);
+        self.kernel.step_size = averaging.average().unwrap_or(self.kernel.step_size).clamp(SHORTEST, longest);
         Ok(total / count)
     }
 }
