@@ -25,6 +25,8 @@ pub enum Command {
     Bench(Bench),
     /// Draw from the posterior with NUTS, and say whether the draws can be trusted
     Sample(Sample),
+    /// Repeat an experiment of the papers
+    Reproduce(Reproduce),
 }
 
 /// Options that every command takes.
@@ -167,6 +169,32 @@ pub enum MethodChoice {
     Nuts,
     /// Hamiltonian Monte Carlo with trajectories of length 2π
     Hmc,
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Which one
+    #[arg(value_enum)]
+    pub experiment: Experiment,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// The largest number of distributions
+    #[arg(long, value_name = "T", default_value_t = 100_000)]
+    pub largest: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Experiment {
+    /// A grid with four modes behind a barrier: exact J and B, and B-hat from chains
+    Barrier,
+    /// A random grid that is easy to explore: exact J and B, and B-hat from chains
+    EasyRandom,
+    /// A random grid with separated modes: exact J and B, and B-hat from chains
+    HardRandom,
 }
 
 impl Arguments {

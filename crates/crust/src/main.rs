@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod density;
 mod program;
+mod reproduce;
 mod sample;
 mod terminal;
 
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Command::Density(density) => density::run(density, &arguments.common),
         Command::Bench(bench) => bench::run(bench, &arguments.common),
         Command::Sample(sample) => sample::run(sample, &arguments.common),
+        Command::Reproduce(reproduce) => reproduce::run(reproduce, &arguments.common),
     };
     match outcome {
         Ok(outcome) => outcome.into(),

@@ -54,7 +54,7 @@ impl Pilot {
         if !(0.0..1.0).contains(&self.jitter) {
             return setting("jitter", self.jitter.to_string(), "at least 0 and below 1");
         }
-        if !(self.longest > 0.0) {
+        if self.longest.is_nan() || self.longest <= 0.0 {
             return setting("the longest trajectory", self.longest.to_string(), "positive");
         }
         if self.moves < 2 {
