@@ -10,6 +10,7 @@ mod density;
 mod driver;
 mod elementwise;
 mod expressions;
+mod forward;
 mod higher_order;
 mod index;
 mod items;
