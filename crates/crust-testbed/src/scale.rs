@@ -1,4 +1,4 @@
-//! A normal scale with an inverse-gamma prior, in the coordinate log σ²: conjugate, with a Jacobian and heavy tails.
+//! A normal scale with an inverse-gamma prior, in the coordinate log σ²: conjugate, with heavy tails.
 
 use std::f64::consts::TAU;
 
@@ -17,18 +17,17 @@ pub struct Scale {
     rate: f64,
     observations: usize,
     squares: f64,
-    bug: Bug,
 }
 
-/// A mistake that is planted to be found: each leads to reverse estimates below forward ones.
+/// What data are simulated with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bug {
+pub enum Simulator {
+    /// The model.
     #[default]
-    None,
-    /// The density that kernels see lacks the Jacobian of σ² = exp(x), so they leave another distribution invariant.
-    MissingJacobian,
-    /// Data are simulated with three times the standard deviation.
-    WrongSimulator,
+    Right,
+    /// Twice the standard deviation: a bug that is planted to be found, since the values that the data were simulated with are
+    /// then no draw of the posterior.
+    WrongScale,
 }
 
 impl Scale {
@@ -39,19 +38,25 @@ impl Scale {
     }
 
     /// σ² from the prior, and data given it.
-    pub fn simulate(shape: f64, rate: f64, observations: usize, bug: Bug, stream: &mut Stream) -> Simulated<Self> {
+    pub fn simulate(
+        shape: f64,
+        rate: f64,
+        observations: usize,
+        simulator: Simulator,
+        stream: &mut Stream,
+    ) -> Simulated<Self> {
         let truth = Self::draw_inverse_gamma(shape, rate, stream);
-        let deviation = f_exp(0.5 * truth) * if bug == Bug::WrongSimulator { 3.0 } else { 1.0 };
+        let deviation = f_exp(0.5 * truth) * if simulator == Simulator::WrongScale { 2.0 } else { 1.0 };
         let squares = (0..observations).map(|_| (deviation * stream.standard_normal()).powi(2)).sum();
-        Simulated { model: Self { shape, rate, observations, squares, bug }, truth: vec![truth] }
+        Simulated { model: Self { shape, rate, observations, squares }, truth: vec![truth] }
     }
 
     /// A small problem of random size, shape and rate, with its simulated data.
-    pub fn random(bug: Bug, key: StreamKey) -> Simulated<Self> {
+    pub fn random(key: StreamKey) -> Simulated<Self> {
         let mut stream = key.stream();
         let observations = 1 + floor(15.0 * stream.uniform());
         let (shape, rate) = (1.0 + 2.0 * stream.uniform(), 0.5 + 2.0 * stream.uniform());
-        Self::simulate(shape, rate, observations, bug, &mut stream)
+        Self::simulate(shape, rate, observations, Simulator::Right, &mut stream)
     }
 
     /// A draw from the prior.
@@ -88,11 +93,10 @@ impl Pointwise for Scale {
         let (log_variance, precision) = (x[0], f_exp(-x[0]));
         let half = 0.5 * float(self.observations);
         // InvGamma has the power −shape − 1 of σ², and the Jacobian adds 1.
-        let power = if self.bug == Bug::MissingJacobian { self.shape + 1.0 } else { self.shape };
         let constant = self.shape * f_log(self.rate) - lgamma(self.shape);
-        gradient[0] = -power + self.rate * precision + beta * (-half + 0.5 * self.squares * precision);
+        gradient[0] = -self.shape + self.rate * precision + beta * (-half + 0.5 * self.squares * precision);
         let log_likelihood = -half * (f_log(TAU) + log_variance) - 0.5 * self.squares * precision;
-        (constant - power * log_variance - self.rate * precision, log_likelihood)
+        (constant - self.shape * log_variance - self.rate * precision, log_likelihood)
     }
 }
 
