@@ -21,7 +21,7 @@ use crust_stan::typed::{Program, VariableId};
 use crate::evaluator::{Evaluator, Include};
 use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
-use crate::unconstrain::{UnconstrainError, Values};
+use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
 pub use forward::{Flat, Forward, Order, within};
 use program::{Drawing, Phase};
 
@@ -188,6 +188,23 @@ impl Simulator {
         let key = StreamKey::new(0, crust_math::random::Purpose::GENERATED);
         let found = evaluator.quantities(point, key, include)?;
         Ok(values::named(&self.skeleton.parameters, &found.numbers))
+    }
+
+    /// The values of parameters at a point as Stan JSON, which `crust sample --init` and `crust simulate --fix` read.
+    pub fn parameters_json(&mut self, point: &[f64]) -> Result<String, SimulateError> {
+        let named = self.parameters(point)?;
+        let mut lines = Vec::new();
+        for shape in self.parameter_shapes() {
+            let Some(sizes) = &shape.sizes else { continue };
+            let numbers = named.get(&shape.name).map(Vec::as_slice).unwrap_or_default();
+            lines.push(format!("  \"{}\": {}", shape.name, values::nested_json(sizes, numbers)));
+        }
+        Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+    }
+
+    /// Names and sizes of the parameters.
+    pub fn parameter_shapes(&self) -> Vec<ParameterShape> {
+        self.skeleton.parameter_shapes()
     }
 
     fn draw_supplied(&mut self, point: &[f64], data: &mut Data, stream: &mut Stream) -> Result<(), SimulateError> {

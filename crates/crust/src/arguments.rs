@@ -25,6 +25,8 @@ pub enum Command {
     Bench(Bench),
     /// Draw from the posterior with NUTS, and say whether the draws can be trusted
     Sample(Sample),
+    /// Draw parameters from the prior and data from the model
+    Simulate(Simulate),
     /// Simulate data, sandwich their marginal likelihood, and bound how far annealing ends from their posterior
     Bdmc(Bdmc),
     /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data
@@ -299,6 +301,35 @@ pub enum ScheduleChoice {
     Sigmoid,
     /// Equal steps of thermodynamic length, as a pilot run measures it
     Adaptive,
+}
+
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    pub data: Option<PathBuf>,
+    /// How many datasets
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
+    /// Hyperparameters, in place of those that crust finds; only for what `--json` says of them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub hyper: Option<Vec<String>>,
+    /// A JSON file with values of parameters that are not drawn
+    #[arg(long, value_name = "FILE")]
+    pub fix: Option<PathBuf>,
+    /// A Stan program that simulates outcomes: its generated quantities of their names
+    #[arg(long, value_name = "SIM.stan")]
+    pub simulator: Option<PathBuf>,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// A folder for `simulated-1.json` … (data) and `simulated-1.parameters.json` … (the parameters behind them)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -11,6 +11,7 @@ mod experiment;
 mod program;
 mod reproduce;
 mod sample;
+mod simulate;
 mod terminal;
 
 use arguments::{Arguments, Command};
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Density(density) => density::run(density, &arguments.common),
         Command::Bench(bench) => bench::run(bench, &arguments.common),
         Command::Sample(sample) => sample::run(sample, &arguments.common),
+        Command::Simulate(simulate) => simulate::run(simulate, &arguments.common),
         Command::Bdmc(bdmc) => bdmc::run(bdmc, &arguments.common),
         Command::Bread(bread) => bread::run(bread, &arguments.common),
         Command::Compare(compare) => compare::run(compare, &arguments.common),

@@ -1,6 +1,6 @@
 //! `crust sample`: draws from the posterior with NUTS or HMC, and says whether they can be trusted.
 
-mod initial;
+pub mod initial;
 mod output;
 mod record;
 mod report;

@@ -140,3 +140,22 @@ pub fn data_for(other: &Program, program: &Program, data: &Data) -> Result<Data,
     }
     Ok(theirs)
 }
+
+/// Numbers in the order of nested arrays as text.
+pub fn nested_json(sizes: &[usize], numbers: &[f64]) -> String {
+    match sizes {
+        [] => numbers.first().copied().map_or_else(|| "null".to_owned(), number),
+        [size, inner @ ..] => {
+            let step = inner.iter().product::<usize>();
+            let parts: Vec<String> =
+                (0..*size).map(|i| nested_json(inner, &numbers[i * step..(i + 1) * step])).collect();
+            format!("[{}]", parts.join(", "))
+        }
+    }
+}
+
+fn number(x: f64) -> String {
+    let mut text = String::new();
+    crust_stan::data::write_value(&mut text, &Value::Real(x));
+    text
+}
