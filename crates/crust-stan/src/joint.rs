@@ -20,10 +20,10 @@ use crate::typed::{Program, VariableId};
 
 pub use bounds::{Bounds, declared_bounds, special_type};
 pub use depends::Depends;
-pub use factors::{Factor, Shape, definitions, inverse, resolve};
+pub use factors::{Factor, Shape, definitions, resolve};
 pub use normalise::call;
 pub use samplers::{Sampler, sampler, user_sampler};
-pub use split::{Role, Split, Term, is_rearrangement, root};
+pub use split::{Role, Split, Term, inverse, is_rearrangement, root};
 pub use summary::{JointSummary, OutcomeSummary, ParameterSummary};
 
 /// What the reader is told beside the program.
@@ -168,10 +168,9 @@ impl Reader<'_> {
                 self.errors.push(error);
             }
         }
-        // Data that are computed from outcomes would be other ones on simulated data.
-        for (id, source) in &self.outcomes {
-            if *source == Source::Likelihood {
-                self.errors.extend(messages::computed_from_outcome(self.program, self.split, *id));
+        for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
+            if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| factor.touches(*id)) {
+                self.errors.push(messages::depends_on_outcome(self.program, factor, *id));
             }
         }
         if self.outcomes.is_empty() && self.errors.is_empty() {

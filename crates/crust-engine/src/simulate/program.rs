@@ -65,10 +65,19 @@ pub fn write(joint: &Joint, phase: Phase) -> Drawing {
         variable.origin = Origin::Block(BlockKind::GeneratedQuantities);
         variable.declared = variable.declared.as_ref().map(unconstrained);
     }
+    for id in source.declared_in(BlockKind::TransformedData).filter(|id| from_outcome(joint, *id)) {
+        program.variables[id.0 as usize].origin = Origin::Local;
+    }
     let mut rewriter = Rewriter::new(joint, phase, &helpers);
     let mut body = Vec::new();
     if phase == Phase::Parameters {
         body.extend(drawn.iter().filter_map(|id| flat(joint, *id, &rewriter)));
+    }
+    if phase == Phase::Outcomes {
+        // What is computed from outcomes is computed again with every pass.
+        let again: Vec<Stmt> =
+            source.block(BlockKind::TransformedData).iter().filter(|s| tainted(joint, s)).cloned().collect();
+        body.extend(rewriter.statements(&again));
     }
     for kind in [BlockKind::TransformedParameters, BlockKind::Model] {
         body.extend(rewriter.statements(source.block(kind)));
@@ -115,10 +124,14 @@ pub fn skeleton(joint: &Joint) -> Program {
     program
 }
 
+/// Whether a variable is an outcome or computed from one.
+fn from_outcome(joint: &Joint, id: VariableId) -> bool {
+    joint.split.depends.sources_of(id).iter().any(|source| joint.is_outcome(*source))
+}
+
 /// Whether a statement of data or transformed data declares an outcome or computes something from one.
 fn tainted(joint: &Joint, stmt: &Stmt) -> bool {
-    let from_outcome =
-        |id: &VariableId| joint.split.depends.sources_of(*id).iter().any(|source| joint.is_outcome(*source));
+    let from_outcome = |id: &VariableId| from_outcome(joint, *id);
     let mut found = false;
     walk::each(stmt, &mut |s| match &s.kind {
         StmtKind::Declare { variable, .. } => found |= from_outcome(variable),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::samplers::{sampler, scales, user_sampler};
-use super::split::{Role, Split, is_rearrangement, root};
+use super::split::{Role, Split, inverse, is_rearrangement, root};
 use super::{mixture, walk};
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
@@ -224,11 +224,31 @@ impl Collector<'_> {
                 root: root(&found.variate),
                 distribution: found.words(),
                 variate: Some(found.variate),
-                scales: BTreeSet::new(),
+                scales: self.scales_inside(e, before),
                 ..blank
             },
             None => Factor { shape, ..blank },
         });
+    }
+
+    /// The scales of all densities that a mixture is made of.
+    fn scales_inside(&self, e: &Expr, before: &[&Stmt]) -> BTreeSet<VariableId> {
+        let mut found = BTreeSet::new();
+        let mut look = |e: &Expr| {
+            walk::parts(e, &mut |e| {
+                if let ExprKind::Call(call) = &e.kind
+                    && self.split.is_density(call)
+                {
+                    let arguments = scales(&self.stem(&call.callee)).iter().filter_map(|i| call.arguments.get(i + 1));
+                    found.extend(arguments.flat_map(|e| self.split.depends.parameters(e)));
+                }
+            });
+        };
+        look(e);
+        for stmt in before {
+            walk::each(stmt, &mut |s| walk::own(s, &mut |e| look(e)));
+        }
+        found
     }
 
     fn stem(&self, density: &Callee) -> String {
@@ -272,21 +292,6 @@ impl Collector<'_> {
             _ => false,
         }
     }
-}
-
-/// The inverse of a function of one number.
-pub fn inverse(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "log" => "exp",
-        "exp" => "log",
-        "sqrt" => "square",
-        "logit" => "inv_logit",
-        "inv_logit" => "logit",
-        "log1p" => "expm1",
-        "expm1" => "log1p",
-        "inv" => "inv",
-        _ => return None,
-    })
 }
 
 /// The variate with variables that are computed from others replaced by how they are computed.

@@ -2,12 +2,11 @@
 
 use super::factors::{Factor, Shape};
 use super::split::{Role, Split};
-use super::walk;
 use crate::ast::BlockKind;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::suggest;
-use crate::typed::{Program, StmtKind, VariableId};
+use crate::typed::{Program, VariableId};
 
 /// How a user supplies what cannot be read.
 const SUPPLY: &str = "supply the simulator: in `generated quantities` draw the outcome with `_rng` functions into a variable \
@@ -90,44 +89,17 @@ fn names_of(program: &Program, split: &Split, factor: &Factor, role: Role) -> St
     if names.is_empty() { "anything".to_owned() } else { names.join(", ") }
 }
 
-/// Transformed data that are made from an outcome and that the model looks at.
-pub(super) fn computed_from_outcome(program: &Program, split: &Split, outcome: VariableId) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for id in program.declared_in(BlockKind::TransformedData) {
-        if !split.depends.sources_of(id).contains(&outcome) {
-            continue;
-        }
-        let mut used: Option<Span> = None;
-        for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
-            walk::each(stmt, &mut |s| {
-                // As a variate it is computed back; anywhere else it would have the value of the given data.
-                let variate = match &s.kind {
-                    StmtKind::Tilde(tilde) => Some(&tilde.variate),
-                    _ => None,
-                };
-                walk::own(s, &mut |e| {
-                    let elsewhere = variate.is_none_or(|v| !std::ptr::eq(v, e));
-                    if used.is_none() && elsewhere && walk::mentions(e, id) {
-                        used = Some(s.span);
-                    }
-                });
-            });
-        }
-        if let Some(span) = used {
-            let (name, from) = (&program.variable(id).name, &program.variable(outcome).name);
-            found.push(
-                Diagnostic::error(
-                    "computed-from-outcome",
-                    format!("`{name}` is computed from the outcome `{from}`, so it would change with simulated data"),
-                    span,
-                )
-                .related(program.variable(id).span, "computed in transformed data")
-                .note("what the model conditions on must stay the same when the outcome is simulated")
-                .help(format!("give `{name}` as data of its own")),
-            );
-        }
-    }
-    found
+/// A prior that looks at an outcome, directly or through what is computed from it.
+pub(super) fn depends_on_outcome(program: &Program, factor: &Factor, outcome: VariableId) -> Diagnostic {
+    let (name, from) =
+        (factor.root.map_or("a parameter", |id| &program.variable(id).name), &program.variable(outcome).name);
+    Diagnostic::error(
+        "prior-depends-on-outcome",
+        format!("the prior of `{name}` depends on the outcome `{from}`, so it would change with simulated data"),
+        factor.span,
+    )
+    .note("parameters are drawn before outcomes: a prior must not look at what is going to be drawn given it")
+    .help("give the number that the prior needs as data of its own")
 }
 
 pub(super) fn cycle(program: &Program, round: &[VariableId], span: Span) -> Diagnostic {

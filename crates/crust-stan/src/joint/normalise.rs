@@ -2,9 +2,13 @@
 //! and precisions are written in the one way that the rest of the reading understands.
 
 use super::split::Split;
-use crate::ast::{BinaryOp, BlockKind};
+use super::walk;
+use crate::ast::{BinaryOp, BlockKind, SpecialType};
 use crate::names::Suffix;
-use crate::typed::{Call, Callee, Expr, ExprKind, Level, Program, Stmt, StmtKind, Tilde, Truncation};
+use crate::typed::{
+    Call, Callee, Expr, ExprKind, Index, Level, LoopOver, Program, SizedKind, Stmt, StmtKind, Tilde, Truncation,
+    VariableId,
+};
 use crate::types::Type;
 
 /// A copy of the program whose model block has its densities as `~` statements. Nothing is changed that could not be
@@ -14,30 +18,36 @@ pub fn normalise(program: &Program) -> Program {
     let mut result = program.clone();
     for kind in [BlockKind::TransformedParameters, BlockKind::Model] {
         if let Some(block) = &mut result.blocks[kind as usize] {
-            block.statements = statements(&split, &block.statements);
+            block.statements = statements(program, &split, &block.statements);
         }
     }
     result
 }
 
-fn statements(split: &Split, list: &[Stmt]) -> Vec<Stmt> {
-    list.iter().map(|s| statement(split, s)).collect()
+fn statements(program: &Program, split: &Split, list: &[Stmt]) -> Vec<Stmt> {
+    list.iter().map(|s| statement(program, split, s)).collect()
 }
 
-fn statement(split: &Split, stmt: &Stmt) -> Stmt {
-    let boxed = |s: &Stmt| Box::new(statement(split, s));
+fn statement(program: &Program, split: &Split, stmt: &Stmt) -> Stmt {
+    let boxed = |s: &Stmt| Box::new(statement(program, split, s));
     let kind = match &stmt.kind {
         StmtKind::TargetPlus(e) => return target(split, e, stmt),
-        StmtKind::Tilde(tilde) => StmtKind::Tilde(Box::new(plain(tilde.as_ref().clone()))),
+        StmtKind::Tilde(tilde) => return apart(plain(tilde.as_ref().clone()), stmt.span),
         StmtKind::If { branches, otherwise } => StmtKind::If {
-            branches: branches.iter().map(|(e, s)| (e.clone(), statement(split, s))).collect(),
+            branches: branches.iter().map(|(e, s)| (e.clone(), statement(program, split, s))).collect(),
             otherwise: otherwise.as_ref().map(|s| boxed(s)),
         },
         StmtKind::For { variable, over, body } => {
-            StmtKind::For { variable: *variable, over: over.clone(), body: boxed(body) }
+            let body = boxed(body);
+            if let Some(whole) = vectorised(program, *variable, over, &body) {
+                return whole;
+            }
+            StmtKind::For { variable: *variable, over: over.clone(), body }
         }
         StmtKind::While { condition, body } => StmtKind::While { condition: condition.clone(), body: boxed(body) },
-        StmtKind::Block(list) | StmtKind::Profile { body: list, .. } => StmtKind::Block(statements(split, list)),
+        StmtKind::Block(list) | StmtKind::Profile { body: list, .. } => {
+            StmtKind::Block(statements(program, split, list))
+        }
         other => other.clone(),
     };
     Stmt { kind, span: stmt.span }
@@ -67,7 +77,7 @@ fn target(split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
         };
         out.push(Stmt { kind: StmtKind::TargetPlus(kind), span: stmt.span });
     }
-    out.extend(densities.into_iter().map(|d| Stmt { kind: StmtKind::Tilde(Box::new(plain(d))), span: stmt.span }));
+    out.extend(densities.into_iter().map(|d| apart(plain(d), stmt.span)));
     match (out.pop(), out.is_empty()) {
         (Some(only), true) => only,
         (Some(last), false) => {
@@ -138,6 +148,7 @@ fn plain(tilde: Tilde) -> Tilde {
     let stem = Suffix::split(name).0.to_owned();
     let Tilde { variate, density, arguments, truncation } = tilde;
     let library = |name: &str| Callee::Library(name.to_owned());
+    let variate = as_index(variate);
     let (density, arguments) = match (stem.as_str(), arguments.as_slice()) {
         ("normal_id_glm", [x, alpha, beta, sigma]) => {
             (library("normal_lpdf"), vec![predictor(x, beta, Some(alpha)), sigma.clone()])
@@ -161,6 +172,62 @@ fn plain(tilde: Tilde) -> Tilde {
         _ => (density, arguments),
     };
     Tilde { variate, density, arguments, truncation }
+}
+
+/// `{a, b} ~ d(θ)` as a statement for each of the elements.
+fn apart(tilde: Tilde, span: crate::span::Span) -> Stmt {
+    let list = match &tilde.variate.kind {
+        ExprKind::Array(list) | ExprKind::RowVector(list) => list.clone(),
+        ExprKind::Transpose(e) => match &e.kind {
+            ExprKind::RowVector(list) => list.clone(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let alike = tilde.arguments.iter().all(|a| a.ty.is_scalar()) && list.iter().all(|e| e.ty.is_scalar());
+    if list.is_empty() || !alike {
+        return Stmt { kind: StmtKind::Tilde(Box::new(tilde)), span };
+    }
+    let one = |variate: Expr| Stmt { kind: StmtKind::Tilde(Box::new(Tilde { variate, ..tilde.clone() })), span };
+    Stmt { kind: StmtKind::Block(list.into_iter().map(one).collect()), span }
+}
+
+/// `col(x, j)` and its like as indices, which can be assigned to.
+fn as_index(variate: Expr) -> Expr {
+    let ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) = &variate.kind else { return variate };
+    let (base, indices) = match (name.as_str(), arguments.as_slice()) {
+        ("col", [x, j]) => (x, vec![Index::All, Index::One(j.clone())]),
+        ("row", [x, i]) => (x, vec![Index::One(i.clone())]),
+        ("head", [x, n]) => (x, vec![Index::UpTo(n.clone())]),
+        _ => return variate,
+    };
+    let kind = ExprKind::Index { base: Box::new(base.clone()), indices };
+    Expr { kind, ..variate }
+}
+
+/// `for (k in 1:K) x[k] ~ d(θ)` as `x ~ d(θ)`, where the loop goes over the whole vector and θ is the same for all: what an
+/// ordered vector needs, whose elements cannot be drawn one by one.
+fn vectorised(program: &Program, variable: VariableId, over: &LoopOver, body: &Stmt) -> Option<Stmt> {
+    let LoopOver::Range { lower, upper } = over else { return None };
+    let inner = match &body.kind {
+        StmtKind::Block(list) => match list.as_slice() {
+            [only] => only,
+            _ => return None,
+        },
+        _ => body,
+    };
+    let StmtKind::Tilde(tilde) = &inner.kind else { return None };
+    let ExprKind::Index { base, indices } = &tilde.variate.kind else { return None };
+    let (ExprKind::Variable(id), [Index::One(index)]) = (&base.kind, indices.as_slice()) else { return None };
+    let SizedKind::Special { special, sizes } = &program.variable(*id).declared.as_ref()?.kind else { return None };
+    let ordered = matches!(special, SpecialType::Ordered | SpecialType::PositiveOrdered);
+    let whole = matches!(lower.kind, ExprKind::Int(1)) && sizes.first() == Some(upper);
+    let own = matches!(index.kind, ExprKind::Variable(v) if v == variable);
+    let alike = !tilde.arguments.iter().any(|e| walk::mentions(e, variable)) && tilde.truncation.is_none();
+    (ordered && whole && own && alike).then(|| {
+        let tilde = Tilde { variate: base.as_ref().clone(), ..tilde.as_ref().clone() };
+        Stmt { kind: StmtKind::Tilde(Box::new(tilde)), span: inner.span }
+    })
 }
 
 /// `x * beta + alpha`.

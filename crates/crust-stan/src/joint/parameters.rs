@@ -97,7 +97,7 @@ impl Reader<'_> {
                 (!fine && self.is_relative(factor, bounds)).then(|| self.normaliser(id, factor.span, stem))
             }
             Some(SpecialType::Ordered | SpecialType::PositiveOrdered) if scalar => {
-                if !factor.draws_whole() {
+                if factor.variate.as_ref().is_some_and(|v| v.ty.is_scalar()) {
                     return Some(
                         error(format!("`{name}` is ordered, but its elements are drawn one by one"))
                             .help(format!("draw it as a whole: `{name} ~ {stem}(…);`")),

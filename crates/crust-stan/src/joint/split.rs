@@ -1,12 +1,12 @@
 //! Which terms of the log density are prior and which are likelihood.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::depends::{Depends, values_of_data};
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
-use crate::typed::{Call, Callee, Expr, ExprKind, Program, StmtKind, Tilde, VariableId};
+use crate::typed::{Call, Callee, Expr, ExprKind, Level, Origin, Program, StmtKind, Tilde, VariableId};
 use serde::Serialize;
 
 /// Which part of the joint density a factor belongs to: `p(θ)` or `p(y | θ)`.
@@ -39,6 +39,8 @@ pub struct Split {
     densities: Vec<bool>,
     /// Parameters that are variates of densities.
     with_prior: BTreeSet<VariableId>,
+    /// What is assigned to each local variable or transformed parameter.
+    assigned: BTreeMap<VariableId, Vec<Expr>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +70,7 @@ impl Split {
             holds: vec![Holds::default(); program.variables.len()],
             densities: program.functions.iter().map(|f| Suffix::of(&f.name).is_density()).collect(),
             with_prior: BTreeSet::new(),
+            assigned: assigned(program),
         };
         split.variates(program);
         split.holders(program);
@@ -92,18 +95,24 @@ impl Split {
             });
         }
         for variate in found {
-            let sources = match root(&variate) {
-                Some(id) => self.depends.sources_of(id).clone(),
-                None => self.depends.sources(&variate),
-            };
-            let (parameters, data): (Vec<_>, Vec<_>) =
-                sources.into_iter().partition(|id| self.depends.is_parameter(*id));
-            if parameters.is_empty() {
-                // A single int that is drawn is an outcome, too; one that something was computed with is a size.
-                let is_root = |id: &VariableId| root(&variate) == Some(*id);
-                self.outcomes.extend(data.into_iter().filter(|id| self.values.contains(id) || is_root(id)));
+            if self.of_variate(&variate) == Role::Prior {
+                self.with_prior.extend(self.depends.parameters(&variate));
+                continue;
             }
-            self.with_prior.extend(parameters);
+            for id in self.roots(&variate, DEPTH) {
+                let is_data = program.variable(id).origin == Origin::Block(BlockKind::Data);
+                let sources = self.depends.sources_of(id).iter().filter(|s| self.values.contains(s));
+                self.outcomes.extend(if is_data { vec![id] } else { sources.copied().collect() });
+            }
+        }
+    }
+
+    /// The variables that a variate is an image of, through what is assigned to local variables.
+    fn roots(&self, variate: &Expr, depth: u32) -> Vec<VariableId> {
+        let Some(id) = root(variate) else { return Vec::new() };
+        match self.assigned.get(&id) {
+            Some(values) if depth > 0 => values.iter().flat_map(|e| self.roots(e, depth - 1)).collect(),
+            _ => vec![id],
         }
     }
 
@@ -163,13 +172,12 @@ impl Split {
     }
 
     /// The role of a density of this variate: prior if it is a parameter or computed from one, likelihood if it is data.
-    /// `y - mu`, a shifted outcome, is one of data.
+    /// A residual, `y - mu`, is one of data, also if it has been put into a variable before.
     pub fn of_variate(&self, variate: &Expr) -> Role {
-        let parametric = match root(variate) {
-            Some(id) => self.depends.sources_of(id).iter().any(|id| self.depends.is_parameter(*id)),
-            None => self.depends.is_parametric(variate),
-        };
-        if parametric { Role::Prior } else { Role::Likelihood }
+        let roots = self.roots(variate, DEPTH);
+        let parametric = |id: &VariableId| self.depends.sources_of(*id).iter().any(|id| self.depends.is_parameter(*id));
+        let prior = if roots.is_empty() { self.depends.is_parametric(variate) } else { roots.iter().any(parametric) };
+        if prior { Role::Prior } else { Role::Likelihood }
     }
 
     pub fn of_tilde(&self, tilde: &Tilde) -> Role {
@@ -226,6 +234,28 @@ impl Split {
     }
 }
 
+/// How many variables that are computed from each other are followed.
+const DEPTH: u32 = 8;
+
+/// What is assigned to the variables that are neither data nor parameters, as a whole or by element.
+fn assigned(program: &Program) -> BTreeMap<VariableId, Vec<Expr>> {
+    let mut found: BTreeMap<VariableId, Vec<Expr>> = BTreeMap::new();
+    for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+        walk::each(stmt, &mut |s| match &s.kind {
+            StmtKind::Declare { variable, initial: Some(value) } => {
+                found.entry(*variable).or_default().push(value.clone());
+            }
+            StmtKind::Assign { target, value, .. } => {
+                for id in walk::assigned(target) {
+                    found.entry(id).or_default().push(value.clone());
+                }
+            }
+            _ => {}
+        });
+    }
+    found
+}
+
 /// Takes sums and differences apart.
 fn additive<'a>(expr: &'a Expr, negative: bool, list: &mut Vec<(&'a Expr, bool)>) {
     match &expr.kind {
@@ -243,6 +273,21 @@ fn additive<'a>(expr: &'a Expr, negative: bool, list: &mut Vec<(&'a Expr, bool)>
     }
 }
 
+/// The inverse of a function of one number.
+pub fn inverse(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "log" => "exp",
+        "exp" => "log",
+        "sqrt" => "square",
+        "logit" => "inv_logit",
+        "inv_logit" => "logit",
+        "log1p" => "expm1",
+        "expm1" => "log1p",
+        "inv" => "inv",
+        _ => return None,
+    })
+}
+
 /// Functions that only arrange numbers anew.
 pub fn is_rearrangement(name: &str) -> bool {
     matches!(name, "to_vector" | "to_row_vector" | "to_matrix" | "to_array_1d" | "to_array_2d")
@@ -254,15 +299,16 @@ pub fn root(variate: &Expr) -> Option<VariableId> {
         ExprKind::Variable(id) => Some(*id),
         ExprKind::Index { base, .. } | ExprKind::TuplePart { base, .. } | ExprKind::Transpose(base) => root(base),
         ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand } => root(operand),
-        ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) if is_rearrangement(name) => {
-            root(arguments.first()?)
-        }
+        ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => match arguments.as_slice() {
+            [x] if is_rearrangement(name) || inverse(name).is_some() => root(x),
+            _ => None,
+        },
         ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, right } => root(left).or_else(|| root(right)),
-        ExprKind::Binary { op: BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::EltDivide, left, right } => {
-            match root(left) {
-                Some(id) => Some(id),
-                None => root(right),
-            }
+        ExprKind::Binary { op: BinaryOp::Multiply | BinaryOp::Divide, left, right } => {
+            // What a number is multiplied with keeps its type; a factor that is data is only a factor.
+            let fits = |e: &Expr| e.ty == variate.ty && (e.level == variate.level || variate.level == Level::Data);
+            let (left, right) = (Some(left).filter(|e| fits(e)), Some(right).filter(|e| fits(e)));
+            left.and_then(|e| root(e)).or_else(|| right.and_then(|e| root(e)))
         }
         _ => None,
     }
