@@ -3,9 +3,16 @@
 //! The statistics are functions of plain arrays, chains × draws; names and files come above them. Names and numbers are those
 //! of the R packages posterior and loo and of `ArviZ`; where these differ, posterior and loo decide.
 
+pub mod bdmc;
+pub mod bread;
+pub mod checkpoint;
+pub mod compare;
 pub mod convergence;
 pub mod draws;
+pub mod experiment;
 mod number;
 pub mod psis;
+pub mod result;
+pub mod sandwich;
 pub mod summary;
 pub mod zarr;

@@ -37,6 +37,8 @@ pub struct Code {
     pub loops: usize,
     /// How many declarations there are.
     pub declares: usize,
+    /// Whether this is a program of the forward sampler, in which NaN stands for what is not drawn yet.
+    pub forward: bool,
 }
 
 /// A variable of a block that is part of the output.

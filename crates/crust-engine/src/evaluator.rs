@@ -371,18 +371,30 @@ impl Evaluator {
     /// Constrained parameters, transformed parameters and generated quantities for one unconstrained point. Random draws
     /// come from the stream of `key`.
     pub fn quantities(&mut self, point: &[f64], key: StreamKey, include: Include) -> Result<Quantities, EngineError> {
+        self.quantities_from(point, &mut key.stream(), include)
+    }
+
+    /// The same with draws from a stream, which goes on behind them.
+    pub(crate) fn quantities_from(
+        &mut self,
+        point: &[f64],
+        stream: &mut Stream,
+        include: Include,
+    ) -> Result<Quantities, EngineError> {
         assert_eq!(point.len(), self.model.dimension(), "a number for each dimension");
-        let stream = key.stream();
         let printed = self.machine.messages.len();
         self.machine.flat_on = self.flat;
         loop {
             self.machine.messages.truncate(printed);
             self.machine.streams.clear();
-            self.machine.streams.push(Stream::clone(&stream));
+            self.machine.streams.push(Stream::clone(stream));
             match self.run_quantities(point, include) {
                 Ok(numbers) => {
                     if self.machine.settle_loops() {
                         continue;
+                    }
+                    if let Some(end) = self.machine.streams.pop() {
+                        *stream = end;
                     }
                     return Ok(Quantities { numbers, rejection: None });
                 }

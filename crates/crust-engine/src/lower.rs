@@ -11,11 +11,11 @@ use std::collections::{HashMap, HashSet};
 use crust_math::functions::Cell;
 use crust_stan::ast::{BaseType, BlockKind, SpecialType};
 use crust_stan::diagnostics::Diagnostic;
+use crust_stan::joint::Split;
 use crust_stan::span::Span;
 use crust_stan::typed::{self, Level, Origin, Program, SizedKind, SizedType, VariableId};
 
 use crate::code::{Code, Constraint, Declared, Function, Item, Kind, Node, Quantity, Slot, Varies};
-use analysis::Dependencies;
 pub(crate) use library::{vector_density, vector_function};
 
 /// Compiles a program, or says what the engine lacks for it.
@@ -25,7 +25,7 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
         code: Code { globals: program.variables.len(), ..Code::default() },
         problems: Vec::new(),
         mutable: analysis::mutable(program),
-        dependencies: Dependencies::of(program),
+        parts: Split::of(program),
         literals: HashMap::new(),
         frame: None,
         hoist: false,
@@ -40,7 +40,8 @@ struct Lowering<'a> {
     problems: Vec<Diagnostic>,
     /// Variables that are assigned by element somewhere.
     mutable: HashSet<VariableId>,
-    dependencies: Dependencies,
+    /// What is prior and what is likelihood.
+    parts: Split,
     literals: HashMap<u64, u32>,
     /// The slots of the function that is being compiled.
     frame: Option<HashMap<VariableId, u32>>,

@@ -11,6 +11,7 @@ mod driver;
 mod elementwise;
 mod expressions;
 mod flat;
+mod forward;
 mod higher_order;
 mod index;
 mod items;

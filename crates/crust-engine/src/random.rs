@@ -3,6 +3,8 @@
 mod container;
 mod scalar;
 
+use crate::simulate::Forward;
+
 pub use container::{Container, Extent};
 pub use scalar::Scalar;
 
@@ -13,19 +15,26 @@ pub enum Generator {
     Scalar(&'static Scalar),
     /// Looks at whole containers, or draws one.
     Container(&'static Container),
+    /// A step of the forward sampler; no program can name it.
+    Forward(Forward),
 }
 
 impl Generator {
     /// The generator with this name, the suffix `_rng` included.
     pub fn named(name: &str) -> Option<Self> {
+        if let Some(step) = name.strip_prefix(Forward::PREFIX) {
+            return Forward::named(step).map(Self::Forward);
+        }
         let scalar = scalar::ALL.iter().find(|g| g.name == name).map(Self::Scalar);
         scalar.or_else(|| container::ALL.iter().find(|g| g.name == name).map(Self::Container))
     }
 
-    pub fn arity(self) -> usize {
+    /// How many arguments it takes; `None` for any number.
+    pub fn arity(self) -> Option<usize> {
         match self {
-            Self::Scalar(scalar) => scalar.arity,
-            Self::Container(container) => container.arity,
+            Self::Scalar(scalar) => Some(scalar.arity),
+            Self::Container(container) => Some(container.arity),
+            Self::Forward(_) => None,
         }
     }
 }
@@ -50,7 +59,7 @@ mod tests {
     #[test]
     fn arities_are_those_of_the_signatures() {
         for name in function_names().filter(|name| name.ends_with("_rng")) {
-            let arity = Generator::named(name).map(Generator::arity);
+            let arity = Generator::named(name).and_then(Generator::arity);
             assert!(expand(name).iter().all(|f| Some(f.arguments.len()) == arity), "{name}");
         }
     }

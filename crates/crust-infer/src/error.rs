@@ -20,6 +20,15 @@ pub enum Error {
          as it does when the posterior is improper or too wide"
     )]
     Metric { chain: u32, iteration: usize, failure: NotPositive },
+    #[error("interrupted")]
+    Interrupted,
+    /// Annealing has nowhere to go.
+    #[error(
+        "the likelihood is zero or not a number at all of {draws} draws from the prior{}: check the priors, or that the data \
+         are possible under the model",
+        reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    )]
+    NoLikelihood { draws: usize, reason: Option<String> },
 }
 
 /// Why a chain could not start.

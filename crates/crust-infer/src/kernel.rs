@@ -11,7 +11,7 @@ use crate::nuts::Nuts;
 use crate::target::tempered;
 
 /// How a kernel makes a transition.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Method {
     /// The No-U-Turn sampler with multinomial sampling from the trajectory, as in Stan.
     Nuts {
@@ -27,7 +27,7 @@ pub enum Method {
 }
 
 /// The length of a trajectory.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Length {
     /// A number of leapfrog steps, at least 1.
     Steps(u32),

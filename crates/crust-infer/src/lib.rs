@@ -47,6 +47,7 @@
 //! # Ok::<(), crust_infer::error::Error>(())
 //! ```
 
+pub mod anneal;
 pub mod drive;
 pub mod error;
 pub mod kernel;

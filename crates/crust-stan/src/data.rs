@@ -74,6 +74,12 @@ impl Data {
         }
     }
 
+    /// No data at all, for a program with so many variables.
+    #[must_use]
+    pub fn empty(variables: usize) -> Self {
+        Self { values: vec![None; variables], missing: Vec::new(), unused: Vec::new(), notes: Vec::new() }
+    }
+
     /// The value of every variable, by [`VariableId`].
     pub fn values(&self) -> &[Option<Value>] {
         &self.values

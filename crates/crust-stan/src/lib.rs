@@ -8,6 +8,7 @@ pub mod format;
 pub mod front_end;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod joint;
 pub mod lexer;
 pub mod migrate;
 pub mod names;

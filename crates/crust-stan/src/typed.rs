@@ -225,7 +225,7 @@ pub enum Access {
     Part(u32),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: ExprKind,
     pub ty: Type,
@@ -233,7 +233,7 @@ pub struct Expr {
     pub span: Span,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
     Int(i64),
     Real(f64),
@@ -278,7 +278,7 @@ pub enum ExprKind {
     Error,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Index {
     All,
     /// An `int`, or an array of `int` for a multiple index.
@@ -305,7 +305,7 @@ impl Index {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     pub callee: Callee,
     pub arguments: Vec<Expr>,

@@ -25,6 +25,16 @@ pub enum Command {
     Bench(Bench),
     /// Draw from the posterior with NUTS, and say whether the draws can be trusted
     Sample(Sample),
+    /// Draw parameters from the prior and data from the model
+    Simulate(Simulate),
+    /// Simulate data, sandwich their marginal likelihood, and bound how far annealing ends from their posterior
+    Bdmc(Bdmc),
+    /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data
+    Bread(Bread),
+    /// Representations of a model, kernels or schedules side by side on the same simulated data
+    Compare(Compare),
+    /// Repeat an experiment of the papers
+    Reproduce(Reproduce),
 }
 
 /// Options that every command takes.
@@ -151,6 +161,177 @@ pub struct Sample {
     pub include_path: Vec<PathBuf>,
 }
 
+/// Options of annealing.
+#[derive(Debug, Args)]
+pub struct Annealing {
+    /// How many chains in each direction
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = at_least_two)]
+    pub chains: usize,
+    /// The ladder of T, the number of distributions from the prior to the posterior
+    #[arg(long, value_name = "T,…", value_delimiter = ',', default_values_t = [10, 30, 100, 300, 1000, 3000])]
+    pub steps: Vec<usize>,
+    /// Climb no further once the bound on the divergence is at most so many nats
+    #[arg(long, value_name = "NATS", default_value_t = 0.1)]
+    pub tolerance: f64,
+    /// Exit with code 1 if the bound on the divergence is above so many nats
+    #[arg(long, value_name = "NATS")]
+    pub max_divergence: Option<f64>,
+    /// Hyperparameters, in place of those that crust finds
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub hyper: Option<Vec<String>>,
+    /// A Stan program that simulates outcomes: its generated quantities of their names
+    #[arg(long, value_name = "SIM.stan")]
+    pub simulator: Option<PathBuf>,
+    /// The seed of all random numbers: the same seed gives the same result, with any number of threads
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// How many chains a thread evaluates together; results do not depend on it
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub lanes: NonZero<usize>,
+    /// A folder for all results; a run that was ended goes on from what is in it
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+}
+
+/// How chains move, and how far apart the distributions are.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct MethodOptions {
+    /// How chains move
+    #[arg(long, value_enum, default_value_t = KernelChoice::Hmc)]
+    pub kernel: KernelChoice,
+    /// How the distributions are spaced between the prior and the posterior
+    #[arg(long, value_enum, default_value_t = ScheduleChoice::Adaptive)]
+    pub schedule: ScheduleChoice,
+}
+
+#[derive(Debug, Args)]
+pub struct Bdmc {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub annealing: Annealing,
+    #[command(flatten)]
+    pub method: MethodOptions,
+    /// How many datasets to simulate: with several, error bars cover the differences between datasets
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub datasets: u32,
+    /// Transitions at the posterior before each reverse chain, which spread their starts
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub start_steps: usize,
+    /// Datasets in which simulator and kernels are checked against each other; 0 for no check
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub rank_checks: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Bread {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON
+    pub data: PathBuf,
+    #[command(flatten)]
+    pub annealing: Annealing,
+    #[command(flatten)]
+    pub method: MethodOptions,
+    /// Transitions from the generating values before each reverse chain
+    #[arg(long, value_name = "S", default_value_t = 1000, value_parser = at_least_ten)]
+    pub start_steps: usize,
+    /// Datasets that the real one is ranked among; 0 for no comparison
+    #[arg(long, value_name = "R", default_value_t = 39, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub replicates: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// Stan programs: representations of the same model, with parameters that are the same named alike
+    #[arg(required = true)]
+    pub models: Vec<PathBuf>,
+    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    #[arg(long, value_name = "DATA.json")]
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub annealing: Annealing,
+    /// How chains move; several are compared
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [KernelChoice::Hmc])]
+    pub kernel: Vec<KernelChoice>,
+    /// How the distributions are spaced; several are compared
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [ScheduleChoice::Adaptive])]
+    pub schedule: Vec<ScheduleChoice>,
+}
+
+fn at_least_two(text: &str) -> Result<usize, String> {
+    at_least(text, 2)
+}
+
+fn at_least_ten(text: &str) -> Result<usize, String> {
+    at_least(text, 10)
+}
+
+fn at_least(text: &str, least: usize) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n >= least => Ok(n),
+        Ok(_) => Err(format!("must be at least {least}")),
+        Err(e) => Err(format!("{e}")),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KernelChoice {
+    /// Hamiltonian Monte Carlo with short trajectories
+    Hmc,
+    /// The No-U-Turn sampler
+    Nuts,
+    /// Random-walk Metropolis, which needs no gradient
+    Rwm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScheduleChoice {
+    /// Equal steps of β
+    Linear,
+    /// Small steps at both ends
+    Sigmoid,
+    /// Equal steps of thermodynamic length, as a pilot run measures it
+    Adaptive,
+}
+
+#[derive(Debug, Args)]
+pub struct Simulate {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    pub data: Option<PathBuf>,
+    /// How many datasets
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub number: u32,
+    /// Hyperparameters, in place of those that crust finds; only for what `--json` says of them
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub hyper: Option<Vec<String>>,
+    /// A JSON file with values of parameters that are not drawn
+    #[arg(long, value_name = "FILE")]
+    pub fix: Option<PathBuf>,
+    /// A Stan program that simulates outcomes: its generated quantities of their names
+    #[arg(long, value_name = "SIM.stan")]
+    pub simulator: Option<PathBuf>,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// A folder for `simulated-1.json` … (data) and `simulated-1.parameters.json` … (the parameters behind them)
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MetricChoice {
     /// The variances
@@ -167,6 +348,32 @@ pub enum MethodChoice {
     Nuts,
     /// Hamiltonian Monte Carlo with trajectories of length 2π
     Hmc,
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// Which one
+    #[arg(value_enum)]
+    pub experiment: Experiment,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// The largest number of distributions
+    #[arg(long, value_name = "T", default_value_t = 100_000)]
+    pub largest: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Experiment {
+    /// A grid with four modes behind a barrier: exact J and B, and B-hat from chains
+    Barrier,
+    /// A random grid that is easy to explore: exact J and B, and B-hat from chains
+    EasyRandom,
+    /// A random grid with separated modes: exact J and B, and B-hat from chains
+    HardRandom,
 }
 
 impl Arguments {

@@ -1,5 +1,6 @@
 //! `crust check`: what is wrong with a program and its data, or what is in it.
 
+mod joint;
 mod summary;
 
 use crate::arguments::{Check, Common};
@@ -12,6 +13,7 @@ use crust_stan::eval::Limits;
 use crust_stan::format::{format, format_functions};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::source::IncludeFiles;
+use joint::JointReport;
 use serde::Serialize;
 use std::path::Path;
 use summary::Summary;
@@ -24,6 +26,9 @@ struct Report<'a> {
     diagnostics: Vec<Record>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     summary: Option<&'a Summary>,
+    /// The generative reading of a valid program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joint: Option<&'a JointReport>,
 }
 
 pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
@@ -49,17 +54,21 @@ pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
             Some(path) => summary_with_data(&reading, path)?.map_err(Some),
         }
     };
+    let joint = summary.is_ok().then(|| JointReport::of(&reading));
     let json_on_stdout = common.json.as_deref() == Some(Path::new("-"));
     if !json_on_stdout {
         show_problems(&reading, summary.as_ref().err().and_then(Option::as_ref), common.quiet);
         match &summary {
             Ok(_) if arguments.canonical => terminal::say(canonical(&reading, &arguments.model).trim_end()),
-            Ok(summary) if !common.quiet => terminal::say(&summary.text(&name)),
+            Ok(summary) if !common.quiet => {
+                terminal::say(&summary.text(&name));
+                joint.iter().flat_map(JointReport::lines).for_each(|line| terminal::say(&line));
+            }
             _ => {}
         }
     }
     if let Some(file) = &common.json {
-        write_report(file, &name, &reading, summary.as_ref())?;
+        write_report(file, &name, &reading, (summary.as_ref(), joint.as_ref()))?;
     }
     Ok(if summary.is_ok() { Outcome::Fine } else { Outcome::BadInput })
 }
@@ -82,7 +91,7 @@ fn write_report(
     file: &Path,
     name: &str,
     reading: &Reading,
-    summary: Result<&Summary, &Option<DataErrors>>,
+    (summary, joint): (Result<&Summary, &Option<DataErrors>>, Option<&JointReport>),
 ) -> Result<(), String> {
     let mut diagnostics: Vec<_> = reading.problems.iter().map(|p| p.record(&reading.source)).collect();
     for problem in summary.err().into_iter().flatten().flat_map(|e| &e.problems) {
@@ -91,7 +100,7 @@ fn write_report(
             DataProblem::Data(error) => data_record(error),
         });
     }
-    let report = Report { file: name, ok: summary.is_ok(), diagnostics, summary: summary.ok() };
+    let report = Report { file: name, ok: summary.is_ok(), diagnostics, summary: summary.ok(), joint };
     let json = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
     if file == Path::new("-") {
         terminal::say(&json);

@@ -1,11 +1,17 @@
 //! The `crust` command: reads the arguments, runs one command, turns its outcome into an exit code.
 
 mod arguments;
+mod bdmc;
 mod bench;
+mod bread;
 mod check;
+mod compare;
 mod density;
+mod experiment;
 mod program;
+mod reproduce;
 mod sample;
+mod simulate;
 mod terminal;
 
 use arguments::{Arguments, Command};
@@ -25,6 +31,11 @@ fn main() -> ExitCode {
         Command::Density(density) => density::run(density, &arguments.common),
         Command::Bench(bench) => bench::run(bench, &arguments.common),
         Command::Sample(sample) => sample::run(sample, &arguments.common),
+        Command::Simulate(simulate) => simulate::run(simulate, &arguments.common),
+        Command::Bdmc(bdmc) => bdmc::run(bdmc, &arguments.common),
+        Command::Bread(bread) => bread::run(bread, &arguments.common),
+        Command::Compare(compare) => compare::run(compare, &arguments.common),
+        Command::Reproduce(reproduce) => reproduce::run(reproduce, &arguments.common),
     };
     match outcome {
         Ok(outcome) => outcome.into(),
@@ -39,15 +50,21 @@ fn main() -> ExitCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Fine,
+    /// The diagnosis is bad: a failed gate, or bounds that contradict each other.
+    BadDiagnosis,
     /// The input is wrong or not supported.
     BadInput,
+    /// Ctrl-C ended the run; what was finished was delivered.
+    Interrupted,
 }
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Fine => Self::SUCCESS,
+            Outcome::BadDiagnosis => Self::from(1),
             Outcome::BadInput => Self::from(2),
+            Outcome::Interrupted => Self::from(130),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `crust sample`: draws from the posterior with NUTS or HMC, and says whether they can be trusted.
 
-mod initial;
+pub mod initial;
 mod output;
 mod record;
 mod report;
@@ -97,7 +97,7 @@ fn progress_bar(iterations: u64, quiet: bool) -> ProgressBar {
 }
 
 /// The first Ctrl-C ends the run and keeps what was drawn, the second ends the program.
-fn interrupt_on_ctrl_c(control: &Arc<Control>) -> Result<(), String> {
+pub fn interrupt_on_ctrl_c(control: &Arc<Control>) -> Result<(), String> {
     /// What shells report for a program that Ctrl-C ended.
     const INTERRUPTED: i32 = 130;
     let control = Arc::clone(control);

@@ -6,10 +6,9 @@
 use std::collections::HashSet;
 
 use crust_stan::ast::{BlockKind, MessageKind};
-use crust_stan::names::Suffix;
 use crust_stan::typed::{
-    Access, Call, Callee, Expr, ExprKind, Function, FunctionId, Index, LoopOver, MessagePart, Origin, Place, Program,
-    Stmt, StmtKind, VariableId,
+    Access, Call, Callee, Expr, ExprKind, Index, LoopOver, MessagePart, Origin, Place, Program, Stmt, StmtKind,
+    VariableId,
 };
 
 /// Visits the statements directly below one.
@@ -156,93 +155,6 @@ fn bodies(program: &Program) -> impl Iterator<Item = &[Stmt]> {
 pub fn mutable(program: &Program) -> HashSet<VariableId> {
     let statements = bodies(program).flatten();
     statements.flat_map(assigned).filter(|(_, path)| !path.is_empty()).map(|(id, _)| id).collect()
-}
-
-/// Which variables depend on parameters, and which hold likelihood terms.
-#[derive(Debug, Default)]
-pub struct Dependencies {
-    /// Variables outside of functions whose value can depend on parameters.
-    parametric: HashSet<VariableId>,
-    /// Variables that hold log densities of data.
-    likelihood: HashSet<VariableId>,
-    /// Variables that hold log densities of parameters.
-    prior: HashSet<VariableId>,
-    /// Functions of the program that are log densities.
-    densities: HashSet<FunctionId>,
-}
-
-impl Dependencies {
-    pub fn of(program: &Program) -> Self {
-        let is_density = |f: &Function| Suffix::of(&f.name).is_conditional();
-        let densities = program.functions.iter().zip(0..).filter(|(f, _)| is_density(f)).map(|(_, i)| FunctionId(i));
-        let mut all = Self {
-            parametric: program.declared_in(BlockKind::Parameters).collect(),
-            densities: densities.collect(),
-            ..Self::default()
-        };
-        loop {
-            let before = all.parametric.len() + all.likelihood.len() + all.prior.len();
-            for stmt in program.blocks.iter().flatten().flat_map(|b| &b.statements) {
-                walk(stmt, &mut |s| match &s.kind {
-                    StmtKind::Declare { variable, initial: Some(value) } => all.note(*variable, value),
-                    StmtKind::Assign { target, value, .. } => {
-                        let mut places = Vec::new();
-                        targets(target, &mut places);
-                        places.iter().for_each(|(id, _)| all.note(*id, value));
-                    }
-                    StmtKind::For { variable, over: LoopOver::Each(value), .. } => all.note(*variable, value),
-                    _ => {}
-                });
-            }
-            if all.parametric.len() + all.likelihood.len() + all.prior.len() == before {
-                return all;
-            }
-        }
-    }
-
-    fn note(&mut self, variable: VariableId, value: &Expr) {
-        if self.is_parametric(value) {
-            self.parametric.insert(variable);
-        }
-        if self.holds_likelihood(value) {
-            self.likelihood.insert(variable);
-        }
-        if self.holds_prior(value) {
-            self.prior.insert(variable);
-        }
-    }
-
-    /// Whether an expression mentions something that depends on parameters.
-    pub fn is_parametric(&self, expr: &Expr) -> bool {
-        any(expr, &|e| matches!(e.kind, ExprKind::Variable(id) if self.parametric.contains(&id)))
-    }
-
-    /// Whether an expression contains the log density of something that does not depend on parameters.
-    pub fn holds_likelihood(&self, expr: &Expr) -> bool {
-        any(expr, &|e| match &e.kind {
-            ExprKind::Variable(id) => self.likelihood.contains(id),
-            ExprKind::Call(call) => self.variate(call).is_some_and(|v| !self.is_parametric(v)),
-            _ => false,
-        })
-    }
-
-    /// Whether an expression contains the log density of something that depends on parameters.
-    pub fn holds_prior(&self, expr: &Expr) -> bool {
-        any(expr, &|e| match &e.kind {
-            ExprKind::Variable(id) => self.prior.contains(id),
-            ExprKind::Call(call) => self.variate(call).is_some_and(|v| self.is_parametric(v)),
-            _ => false,
-        })
-    }
-
-    /// The variate of a call of a density or a cumulative function.
-    fn variate<'a>(&self, call: &'a Call) -> Option<&'a Expr> {
-        let is_density = match &call.callee {
-            Callee::Library(name) => Suffix::of(name).is_conditional(),
-            Callee::User(id) => self.densities.contains(id),
-        };
-        if is_density { call.arguments.first() } else { None }
-    }
 }
 
 /// Whether all that a statement does is to add to the log density: no variable around it changes and control goes on behind it.

@@ -62,7 +62,10 @@ impl Lowering<'_> {
         }
         if name.ends_with("_rng") {
             return match Generator::named(name) {
-                Some(generator) => Kind::Random(generator, arguments),
+                Some(generator) => {
+                    self.code.forward |= matches!(generator, Generator::Forward(_));
+                    Kind::Random(generator, arguments)
+                }
                 None => self.lacking(format!("the engine has no `{name}`"), span).kind,
             };
         }

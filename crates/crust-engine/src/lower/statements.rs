@@ -1,6 +1,7 @@
 //! Statements.
 
 use crust_stan::ast::BinaryOp;
+use crust_stan::joint::Role;
 use crust_stan::names::Suffix;
 use crust_stan::span::Span;
 use crust_stan::typed::{self, Access, Callee, Expr, LoopOver, MessagePart, Place, Tilde};
@@ -51,10 +52,7 @@ impl Lowering<'_> {
                 let expr = Expr { kind: typed::ExprKind::Call(call.clone()), ty, level: typed::Level::Parameter, span };
                 StmtKind::Call(self.expression(&expr))
             }
-            typed::StmtKind::TargetPlus(e) => {
-                let factor = self.factor(e);
-                StmtKind::Target { value: self.expression(e), factor }
-            }
+            typed::StmtKind::TargetPlus(e) => return self.target(e, span, pure, out),
             typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
             typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
             typed::StmtKind::If { branches, otherwise } => StmtKind::If {
@@ -172,30 +170,26 @@ impl Lowering<'_> {
         node
     }
 
-    /// Whether a term that is added to the log density belongs to the likelihood.
-    fn factor(&self, e: &Expr) -> Factor {
-        if self.frame.is_some() {
-            return Factor::Likelihood;
+    /// `target += e`, taken apart where prior and likelihood are added up in it.
+    fn target(&mut self, e: &Expr, span: Span, pure: bool, out: &mut Vec<Stmt>) {
+        let inside = self.frame.is_some();
+        let terms = self.parts.terms(e);
+        let first = terms.first().map_or(Role::Likelihood, |t| t.role);
+        if inside || terms.iter().all(|t| t.role == first) {
+            let factor = if inside { Factor::Likelihood } else { factor(first) };
+            out.push(Stmt { kind: StmtKind::Target { value: self.expression(e), factor }, span, pure });
+            return;
         }
-        if self.dependencies.holds_likelihood(e) {
-            return Factor::Likelihood;
+        for term in terms {
+            let node = self.expression(term.expr);
+            let varies = node.varies;
+            let value = if term.negative { Node { kind: Kind::Negate(Box::new(node)), span, varies } } else { node };
+            out.push(Stmt { kind: StmtKind::Target { value, factor: factor(term.role) }, span, pure });
         }
-        if self.dependencies.holds_prior(e) {
-            return Factor::Prior;
-        }
-        // No density in it: what looks at data is likelihood.
-        let sees_data = analysis::any(e, &|e| matches!(e.kind, typed::ExprKind::Variable(id) if self.is_data(id)));
-        if sees_data { Factor::Likelihood } else { Factor::Prior }
     }
 
     fn tilde(&mut self, tilde: &Tilde, span: Span, out: &mut Vec<Stmt>) {
-        let factor = if self.frame.is_some() {
-            Factor::ByVariate
-        } else if self.dependencies.is_parametric(&tilde.variate) {
-            Factor::Prior
-        } else {
-            Factor::Likelihood
-        };
+        let factor = if self.frame.is_some() { Factor::ByVariate } else { factor(self.parts.of_tilde(tilde)) };
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
         let kind = match &tilde.density {
@@ -280,6 +274,13 @@ impl Lowering<'_> {
             factor,
             normaliser: Node { kind: Kind::Negate(Box::new(normaliser)), span, varies: Varies::Yes },
         }
+    }
+}
+
+fn factor(role: Role) -> Factor {
+    match role {
+        Role::Prior => Factor::Prior,
+        Role::Likelihood => Factor::Likelihood,
     }
 }
 

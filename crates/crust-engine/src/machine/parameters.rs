@@ -157,7 +157,7 @@ impl Machine {
             }
         }
         self.give_scratch(scratch);
-        if broken {
+        if broken && !self.code.forward {
             for lane in 0..lanes {
                 let out = self.arena.of(constrained.out, width);
                 if out.iter().skip(lane).step_by(lanes).any(|x| x.is_nan()) {

@@ -12,12 +12,12 @@ use crate::memory::Flags;
 use crate::random::{Container, Extent, Generator, Scalar};
 
 /// Lanes that have no draw, and why.
-type Trouble = SmallVec<[(usize, DomainError); 1]>;
+pub(super) type Trouble = SmallVec<[(usize, DomainError); 1]>;
 
 impl Machine {
     /// A draw for each lane.
     pub(super) fn random(&mut self, generator: Generator, views: &[View], span: Span) -> Run<View> {
-        if views.len() != generator.arity() {
+        if generator.arity().is_some_and(|n| n != views.len()) {
             return fatal("internal", "a generator has other arguments", span);
         }
         if self.width.tile > 1 {
@@ -29,6 +29,7 @@ impl Machine {
         match generator {
             Generator::Scalar(scalar) => self.draw_each(scalar, views, span),
             Generator::Container(container) => self.draw_whole(container, views, span),
+            Generator::Forward(step) => self.forward(step, views, span),
         }
     }
 
@@ -96,7 +97,7 @@ impl Machine {
     }
 
     /// Messages name the generator that the program calls, also where it relies on another.
-    fn reject_draws(&mut self, function: &'static str, trouble: Trouble, span: Span) -> Run<()> {
+    pub(super) fn reject_draws(&mut self, function: &'static str, trouble: Trouble, span: Span) -> Run<()> {
         for (lane, error) in trouble {
             self.reject(lane, || DomainError { function, ..error }.to_string(), span)?;
         }

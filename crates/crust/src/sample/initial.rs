@@ -2,7 +2,7 @@
 
 use crate::program::{Bound, read_text};
 use crate::terminal;
-use crust_engine::{UnconstrainError, Values};
+use crust_engine::{ParameterShape, UnconstrainError, Values};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -25,13 +25,7 @@ pub fn read(text: &str, bound: &Bound, quiet: bool) -> Result<Initial, String> {
         }
         return Ok(Initial { given: Vec::new(), radius });
     }
-    let json = read_text("initial values", Path::new(text))?;
-    let values: Value =
-        serde_json::from_str(&json).map_err(|e| format!("the initial values in {text} are not JSON: {e}"))?;
-    let Value::Object(values) = values else {
-        return Err(format!("the initial values in {text} must be a JSON object: {{\"name\": value, …}}"));
-    };
-    let values = numbers(&values, bound, text, quiet)?;
+    let values = read_values("initial value", Path::new(text), &bound.model.parameter_shapes(), quiet)?;
     match bound.model.evaluator().unconstrain(&values) {
         Ok(given) => Ok(Initial { given, radius: RADIUS }),
         Err(UnconstrainError::Engine(error)) => Err(format!("the initial values in {text} cannot be used: {error}")),
@@ -39,11 +33,26 @@ pub fn read(text: &str, bound: &Bound, quiet: bool) -> Result<Initial, String> {
     }
 }
 
+/// Reads values of parameters from a JSON file; `what` says what for.
+pub fn read_values(what: &str, file: &Path, shapes: &[ParameterShape], quiet: bool) -> Result<Values, String> {
+    let json = read_text(&format!("{what}s"), file)?;
+    let file = file.display().to_string();
+    let values: Value = serde_json::from_str(&json).map_err(|e| format!("the {what}s in {file} are not JSON: {e}"))?;
+    let Value::Object(values) = values else {
+        return Err(format!("the {what}s in {file} must be a JSON object: {{\"name\": value, …}}"));
+    };
+    numbers(&values, shapes, (what, &file), quiet)
+}
+
 /// The values of parameters as flat lists. Other names are passed over: files of draws have all quantities in them.
-fn numbers(given: &Map<String, Value>, bound: &Bound, file: &str, quiet: bool) -> Result<Values, String> {
-    let shapes = bound.model.parameter_shapes();
+fn numbers(
+    given: &Map<String, Value>,
+    shapes: &[ParameterShape],
+    (what, file): (&str, &str),
+    quiet: bool,
+) -> Result<Values, String> {
     let mut values = Values::new();
-    for shape in &shapes {
+    for shape in shapes {
         let Some(value) = given.get(&shape.name) else { continue };
         let mut flat = Vec::new();
         let sizes = shape.sizes.as_deref().unwrap_or_default();
@@ -51,7 +60,7 @@ fn numbers(given: &Map<String, Value>, bound: &Bound, file: &str, quiet: bool) -
         if shape.sizes.is_some() {
             flatten(value, sizes, &mut flat).map_err(|found| {
                 let name = &shape.name;
-                format!("the initial value of `{name}` in {file} must be {}, but {found}", expected(sizes))
+                format!("the {what} of `{name}` in {file} must be {}, but {found}", expected(sizes))
             })?;
         }
         values.insert(shape.name.clone(), flat);
@@ -60,7 +69,7 @@ fn numbers(given: &Map<String, Value>, bound: &Bound, file: &str, quiet: bool) -
         given.keys().filter(|name| shapes.iter().all(|s| s.name != **name)).map(String::as_str).collect();
     if values.is_empty() && !shapes.is_empty() {
         let names: Vec<&str> = shapes.iter().map(|s| s.name.as_str()).collect();
-        return Err(format!("{file} has no initial value for any of the parameters {}", names.join(", ")));
+        return Err(format!("{file} has no {what} for any of the parameters {}", names.join(", ")));
     }
     if !unknown.is_empty() && !quiet {
         terminal::complain(&format!("note: {file} has {}, which are no parameters", unknown.join(", ")));

@@ -1,0 +1,90 @@
+//! What a run of bidirectional Monte Carlo says, in words.
+
+use super::{Outcome, Plan};
+use crate::result::{Level, Rung, Verdict};
+
+/// A bound on a divergence, with a precision that its size deserves.
+pub(crate) fn nats(value: f64) -> String {
+    match value.abs() {
+        x if !x.is_finite() => "infinitely many".to_owned(),
+        x if x < 0.095 => format!("{value:.3}"),
+        x if x < 9.95 => format!("{value:.2}"),
+        x if x < 99.5 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+pub(super) fn verdict(outcome: &Outcome, plan: &Plan) -> Verdict {
+    let last = outcome.datasets.first().and_then(|dataset| dataset.rungs.last());
+    let (level, sentence) = match last {
+        _ if outcome.violation => (Level::Violation, violated(outcome)),
+        None => (Level::Partial, "The run ended before there was a bound.".to_owned()),
+        Some(rung) => judge(outcome, plan, rung),
+    };
+    Verdict { sentence, rests_on: rests_on(outcome, plan), does_not_cover: does_not_cover(), level }
+}
+
+fn violated(outcome: &Outcome) -> String {
+    let failed = outcome.checks.iter().find(|check| check.failed && check.rigorous);
+    let reason = failed.map_or("", |check| check.sentence.as_str());
+    format!("Something is wrong, and the bounds mean nothing: {reason}")
+}
+
+fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
+    let (bound, se) = match outcome.mean.last() {
+        Some(mean) if mean.t == rung.t => (mean.jeffreys_bound, mean.jeffreys_se),
+        _ => (rung.jeffreys_bound, rung.jeffreys_se),
+    };
+    let t = rung.t;
+    let size = if bound.is_finite() {
+        format!("at most {} ± {} nats", nats(bound), nats(se))
+    } else {
+        "not bounded: chains met points without density".to_owned()
+    };
+    let sentence = format!(
+        "With T = {t} distributions, annealing produces samples whose Jeffreys divergence from the posterior of simulated data is \
+         {size}, in expectation."
+    );
+    let good = bound <= plan.acceptable;
+    let level = match (outcome.partial, good) {
+        (true, _) => Level::Partial,
+        (false, true) => Level::Good,
+        (false, false) => Level::Poor,
+    };
+    let advice = match level {
+        Level::Poor => {
+            " That is not small: more distributions (`--steps`), another kernel or another way to write the model may help."
+        }
+        Level::Partial => " The run was ended before its end.",
+        _ => "",
+    };
+    (level, sentence + advice)
+}
+
+fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
+    let chains = plan.chains;
+    let datasets = outcome.datasets.len();
+    let mut list = vec![
+        format!("{chains} forward and {chains} reverse chains at each T, each on its own (no averaging of weights)"),
+        "exact draws from the posterior, which simulated data come with".to_owned(),
+    ];
+    if datasets > 1 {
+        list.push(format!("{datasets} simulated datasets; ± is the standard error between them"));
+    } else {
+        list.push(
+            "one simulated dataset; ± is the standard error between chains, and the reverse chains share their start"
+                .to_owned(),
+        );
+    }
+    list.extend(
+        outcome.checks.iter().filter(|check| check.rigorous && !check.failed).map(|check| check.sentence.clone()),
+    );
+    list
+}
+
+fn does_not_cover() -> Vec<String> {
+    vec![
+        "real data: `crust bread` compares them with simulated ones".to_owned(),
+        "other samplers than the one that was annealed, such as NUTS on its own".to_owned(),
+    ]
+}

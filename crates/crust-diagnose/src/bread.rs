@@ -1,0 +1,225 @@
+//! The BREAD protocol on real data: fit, simulate, sandwich, and compare real with simulated data (section 3.3 of the preprint).
+
+mod calibration;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use calibration::{Curve, calibrate, curve};
+
+use crate::bdmc::{is_tight, violation_checks};
+use crate::checkpoint::{Halt, Journal};
+use crate::experiment::{
+    Experiment, Moves, Names, REAL, Work, forward, forward_is_done, mean_and_error, reverse, reverse_estimates, unit,
+};
+use crate::result::{
+    Calibration, Check, Dataset, Fit, ForwardRung, KernelAt, RealData, Rung, RungTime, StartCheck, Timing, Verdict,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// An experiment with real data.
+pub trait Fitted: Experiment {
+    /// η, the fitted hyperparameters.
+    type Hyperparameters: Serialize + DeserializeOwned;
+
+    /// Fits the real data.
+    fn fit(&mut self) -> Result<(Fit, Self::Hyperparameters), Self::Error>;
+
+    /// From now on data are simulated with these hyperparameters.
+    fn fix(&mut self, hyperparameters: &Self::Hyperparameters);
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub chains: usize,
+    /// The ladder of T, rising.
+    pub steps: Vec<usize>,
+    /// The ladder ends once B̂ is at most this, in nats.
+    pub tolerance: f64,
+    /// S, the number of transitions before the reverse chains start.
+    pub start_steps: usize,
+    /// R, the number of further datasets for the comparison with the real data.
+    pub replicates: u32,
+    /// The bound above which the verdict is bad.
+    pub acceptable: f64,
+}
+
+/// What came out, as far as the run got.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub fit: Option<Fit>,
+    pub real: RealData,
+    pub simulated: Dataset,
+    pub start_check: Option<StartCheck>,
+    pub calibration: Option<Calibration>,
+    pub kernels: Vec<KernelAt>,
+    pub checks: Vec<Check>,
+    pub violation: bool,
+    pub verdict: Verdict,
+    pub partial: bool,
+    pub timing: Timing,
+}
+
+/// The simulated dataset that is sandwiched; replicates come after it.
+const SIMULATED: u32 = 1;
+/// The curves of the calibrated comparison, and the check of S, use rungs up to this: they are run many times.
+const SHORT: usize = 100;
+/// Chains of a curve of the calibrated comparison.
+const CURVE_CHAINS: usize = 50;
+const NAMES: Names<'static> = Names { prefix: "" };
+
+/// Runs the protocol. An interruption is no error: the outcome is what was finished.
+pub fn bread<E: Fitted>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Outcome, Halt<E::Error>> {
+    let mut outcome = Outcome { simulated: Dataset { number: SIMULATED, rungs: vec![] }, ..Outcome::default() };
+    match run(experiment, plan, journal, &mut outcome) {
+        Ok(()) => {}
+        Err(Halt::Interrupted) => outcome.partial = true,
+        Err(halt) => return Err(halt),
+    }
+    outcome.checks = violation_checks(&vec![outcome.simulated.rungs.as_slice()], true);
+    outcome.violation = outcome.checks.iter().any(|check| check.failed && check.rigorous);
+    outcome.timing = timing(&outcome, journal);
+    outcome.verdict = verdict::verdict(&outcome, plan);
+    Ok(outcome)
+}
+
+fn run<E: Fitted>(
+    experiment: &mut E,
+    plan: &Plan,
+    journal: &mut Journal,
+    outcome: &mut Outcome,
+) -> Result<(), Halt<E::Error>> {
+    let (fit, hyperparameters) = unit(experiment, journal, "fit/0", ("fitting the data with NUTS", 0), E::fit)?;
+    outcome.fit = Some(fit);
+    experiment.fix(&hyperparameters);
+    let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
+    // One set of kernels for all: the curves then differ by the data alone
+    let kernels = unit(experiment, journal, "pilot/1", ("pilot run", 0), |e| e.tune(SIMULATED))?;
+    outcome.kernels = experiment.table(&kernels);
+    let truths = vec![truth; plan.chains];
+    let starts = |experiment: &mut E, journal: &mut Journal, name: &str, steps: usize, moves: Moves| {
+        let what = (&*format!("{steps} transitions before the reverse chains"), plan.chains * steps);
+        let work = |e: &mut E| e.equilibrate(&kernels, SIMULATED, &truths, steps, moves);
+        unit::<E, Vec<Vec<f64>>>(experiment, journal, name, what, work)
+    };
+    let after_s = starts(experiment, journal, "starts/1", plan.start_steps, Moves::Start)?;
+    ladder(experiment, plan, journal, &kernels, &after_s, outcome)?;
+    let fewer_steps = plan.start_steps / 10;
+    let fewer = starts(experiment, journal, "starts-fewer/1", fewer_steps, Moves::FewerSteps)?;
+    let t = check_t(&outcome.simulated.rungs);
+    let down = reverse(experiment, journal, NAMES, &kernels, (SIMULATED, t, "reverse-fewer"), &fewer)?;
+    outcome.start_check = start_check(&outcome.simulated.rungs, plan.start_steps, t, &down);
+    outcome.calibration = compare(experiment, plan, journal, &kernels, outcome)?;
+    Ok(())
+}
+
+/// Both directions on simulated data and the forward one on real data, rung by rung.
+fn ladder<E: Fitted>(
+    experiment: &mut E,
+    plan: &Plan,
+    journal: &mut Journal,
+    kernels: &E::Kernels,
+    starts: &[Vec<f64>],
+    outcome: &mut Outcome,
+) -> Result<(), Halt<E::Error>> {
+    for &t in &plan.steps {
+        let up = forward(experiment, journal, NAMES, kernels, (SIMULATED, t, plan.chains))?;
+        let down = reverse(experiment, journal, NAMES, kernels, (SIMULATED, t, "reverse"), starts)?;
+        outcome.simulated.rungs.push(Rung::new(t, &up, &down));
+        let real = forward(experiment, journal, NAMES, kernels, (REAL, t, plan.chains))?;
+        outcome.real.rungs.push(ForwardRung::new(t, &real));
+        if outcome.simulated.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Where the number of steps before the reverse chains is checked: a short rung, in which the start matters most.
+fn check_t(rungs: &[Rung]) -> usize {
+    let short = rungs.iter().map(|rung| rung.t).filter(|&t| t <= SHORT).max();
+    short.or(rungs.first().map(|rung| rung.t)).unwrap_or(2)
+}
+
+/// Reverse estimates from starts after S steps against those after S/10 (section 5.1.3).
+fn start_check(rungs: &[Rung], steps: usize, t: usize, fewer: &[Work]) -> Option<StartCheck> {
+    /// A difference that would not matter.
+    const NEGLIGIBLE: f64 = 0.1;
+    let after_s = &rungs.iter().find(|rung| rung.t == t)?.reverse;
+    let after_fewer = reverse_estimates(fewer);
+    let ((long, long_se), (short, short_se)) = (mean_and_error(after_s), mean_and_error(&after_fewer));
+    let (difference, difference_se) = (short - long, long_se.hypot(short_se));
+    Some(StartCheck {
+        t,
+        steps,
+        fewer_steps: steps / 10,
+        reverse: after_s.clone(),
+        reverse_fewer: after_fewer,
+        difference,
+        difference_se,
+        agree: difference.abs() <= (3.0 * difference_se).max(NEGLIGIBLE),
+    })
+}
+
+/// The rank of the real data's forward curve among those of further simulated data.
+fn compare<E: Fitted>(
+    experiment: &mut E,
+    plan: &Plan,
+    journal: &mut Journal,
+    kernels: &E::Kernels,
+    outcome: &Outcome,
+) -> Result<Option<Calibration>, Halt<E::Error>> {
+    let run: Vec<usize> = outcome.real.rungs.iter().map(|rung| rung.t).collect();
+    let short = run.iter().filter(|&&t| t <= SHORT).count().max(2).min(run.len());
+    let steps = &run[..short];
+    if plan.replicates == 0 || steps.is_empty() {
+        return Ok(None);
+    }
+    let chains = plan.chains.min(CURVE_CHAINS);
+    let real: Vec<&[f64]> = outcome.real.rungs[..short].iter().map(|rung| &rung.forward[..chains]).collect();
+    let mut replicates = Vec::new();
+    for dataset in SIMULATED + 1..=SIMULATED + plan.replicates {
+        if experiment.interrupted() {
+            return Err(Halt::Interrupted);
+        }
+        let known = steps.iter().all(|&t| forward_is_done(journal, NAMES, (dataset, t, chains)));
+        if !known {
+            experiment.simulate(dataset).map_err(Halt::Work)?;
+        }
+        let mut works = Vec::new();
+        for &t in steps {
+            let up = forward(experiment, journal, NAMES, kernels, (dataset, t, chains))?;
+            works.push(up.iter().map(|work| work.log_weight).collect::<Vec<f64>>());
+        }
+        let works: Vec<&[f64]> = works.iter().map(Vec::as_slice).collect();
+        replicates.push(curve(&works));
+    }
+    Ok(Some(calibrate(steps, chains, &curve(&real), &replicates)))
+}
+
+fn timing(outcome: &Outcome, journal: &Journal) -> Timing {
+    let mut timing = Timing::default();
+    for part in ["fit", "pilot", "starts", "starts-fewer"] {
+        timing.parts.insert(part.to_owned(), journal.seconds(&format!("{part}/")));
+    }
+    let rungs = |dataset: u32| journal.seconds(&format!("anneal/{dataset}/"));
+    let replicates = outcome.calibration.as_ref().map_or(0, |c| c.replicates.len());
+    let calibration = (0..replicates).filter_map(|r| u32::try_from(r).ok()).map(|r| rungs(SIMULATED + 1 + r)).sum();
+    timing.parts.insert("calibration".to_owned(), calibration);
+    let seconds = |dataset, t, direction| journal.seconds(&NAMES.rung(dataset, t, direction));
+    for rung in &outcome.simulated.rungs {
+        timing.rungs.push(RungTime {
+            name: "simulated-1".to_owned(),
+            t: rung.t,
+            forward_seconds: seconds(SIMULATED, rung.t, "forward"),
+            reverse_seconds: seconds(SIMULATED, rung.t, "reverse"),
+        });
+    }
+    for rung in &outcome.real.rungs {
+        let forward_seconds = seconds(REAL, rung.t, "forward");
+        timing.rungs.push(RungTime { name: "real".to_owned(), t: rung.t, forward_seconds, reverse_seconds: 0.0 });
+    }
+    timing
+}

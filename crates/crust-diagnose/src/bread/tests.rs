@@ -1,0 +1,60 @@
+//! The calibrated comparison: exchangeable curves have uniform ranks, a different one is found.
+
+use super::*;
+use crust_math::random::{Purpose, Stream, StreamKey};
+
+/// A curve that approaches its end as 100/T, with noise and an arbitrary level.
+fn random_curve(factor: f64, stream: &mut Stream) -> Curve {
+    let level = 1000.0 * stream.standard_normal();
+    let scale = 100.0 * (0.3 * stream.standard_normal()).exp() * factor;
+    let mut at = |t: f64| -> Vec<f64> {
+        (0..50).map(|_| level - scale / t - (scale / t).sqrt() * stream.standard_normal()).collect()
+    };
+    let weights = [at(10.0), at(30.0), at(100.0)];
+    curve(&weights.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+#[test]
+fn curves_are_shifted_to_the_median_at_the_largest_t() {
+    let curve = curve(&[&[1.0, 2.0, 3.0], &[5.0, 6.0, 7.0]]);
+    assert_eq!(curve.0, [[-4.5, -4.0, -3.5], [-0.5, 0.0, 0.5]]);
+    assert_eq!(super::curve(&[&[f64::NEG_INFINITY; 3]]).0, [[f64::NEG_INFINITY; 3]]);
+}
+
+#[test]
+fn ranks_are_uniform_for_exchangeable_curves() {
+    // 1,000 comparisons with 19 replicates: the number of p ≤ 0.05 is binomial(1000, 0.05), and 50 ± 36 is 5.2 sd
+    let mut stream = StreamKey::new(3, Purpose::TEST).stream();
+    let (mut small, mut below_half) = (0_u32, 0_u32);
+    for _ in 0..1000 {
+        let mut curves: Vec<Curve> = (0..20).map(|_| random_curve(1.0, &mut stream)).collect();
+        let real = curves.pop().expect("twenty curves");
+        let calibration = calibrate(&[10, 30, 100], 50, &real, &curves);
+        small += u32::from(calibration.p_value <= 0.05);
+        below_half += u32::from(calibration.p_value <= 0.5);
+    }
+    assert!(small.abs_diff(50) < 36, "{small} of 1000");
+    // binomial(1000, 1/2): 5 sd are 79
+    assert!(below_half.abs_diff(500) < 79, "{below_half} of 1000");
+}
+
+#[test]
+fn a_slower_curve_is_found() {
+    let mut stream = StreamKey::new(4, Purpose::TEST).stream();
+    let replicates: Vec<Curve> = (0..39).map(|_| random_curve(1.0, &mut stream)).collect();
+    let calibration = calibrate(&[10, 30, 100], 50, &random_curve(5.0, &mut stream), &replicates);
+    assert_eq!((calibration.rank, calibration.p_value), (1, 1.0 / 40.0));
+    let broken = Curve(vec![[f64::NEG_INFINITY; 3], [-5.0, -4.0, -3.0], [-1.0, 0.0, 1.0]]);
+    assert_eq!(calibrate(&[10, 30, 100], 50, &broken, &replicates).rank, 1);
+}
+
+#[test]
+fn few_steps_are_found_to_matter() {
+    let work = |r: f64| Work { log_weight: -r, accept: 1.0, evaluations: 1, divergences: 0, rejected: false };
+    let rungs = [Rung { t: 100, reverse: vec![1.0, 1.2, 0.8, 1.0], ..Rung::default() }];
+    let check = |r: [f64; 4]| start_check(&rungs, 1000, 100, &r.map(work)).expect("a rung of T = 100");
+    let same = check([1.1, 0.9, 1.0, 1.2]);
+    assert!(same.agree && same.fewer_steps == 100);
+    let different = check([3.0, 3.2, 2.9, 3.1]);
+    assert!(!different.agree && (different.difference - 2.05).abs() < 1e-12, "{}", different.difference);
+}

@@ -1,0 +1,180 @@
+//! Ways to do the same inference side by side: representations of a model, kernels, schedules.
+
+use crate::bdmc::{Ladders, is_tight, nats, violation_checks};
+use crate::checkpoint::{Halt, Journal};
+use crate::experiment::{Experiment, Names, forward, reverse, unit};
+use crate::result::{Check, Entry, Level, Rung, RungTime, Timing, Verdict};
+use std::fmt::Write;
+
+/// One way, with what is known of it beforehand: everything but rungs and kernels is filled in.
+#[derive(Debug)]
+pub struct Way<E> {
+    pub entry: Entry,
+    pub experiment: E,
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub chains: usize,
+    pub steps: Vec<usize>,
+    pub tolerance: f64,
+}
+
+/// What came out, as far as the run got.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub entries: Vec<Entry>,
+    pub checks: Vec<Check>,
+    pub violation: bool,
+    pub verdict: Verdict,
+    pub partial: bool,
+    pub timing: Timing,
+}
+
+/// The dataset that all share.
+const DATASET: u32 = 1;
+
+/// Runs the ladder for every way on the same simulated data. An interruption is no error: the outcome is what was finished.
+pub fn compare<E: Experiment>(
+    ways: &mut [Way<E>],
+    plan: &Plan,
+    journal: &mut Journal,
+) -> Result<Outcome, Halt<E::Error>> {
+    let mut outcome = Outcome::default();
+    for (index, way) in ways.iter_mut().enumerate() {
+        let prefix = format!("way-{}/", index + 1);
+        let names = Names { prefix: &prefix };
+        let climbed = climb(way, plan, journal, names);
+        for rung in &way.entry.rungs {
+            let seconds = |direction: &str| journal.seconds(&names.rung(DATASET, rung.t, direction));
+            outcome.timing.rungs.push(RungTime {
+                name: way.entry.name.clone(),
+                t: rung.t,
+                forward_seconds: seconds("forward"),
+                reverse_seconds: seconds("reverse"),
+            });
+        }
+        let pilot = journal.seconds(&format!("{prefix}pilot/"));
+        outcome.timing.parts.insert(format!("pilot {}", way.entry.name), pilot);
+        outcome.entries.push(way.entry.clone());
+        match climbed {
+            Ok(()) => {}
+            Err(Halt::Interrupted) => {
+                outcome.partial = true;
+                break;
+            }
+            Err(halt) => return Err(halt),
+        }
+    }
+    outcome.finish();
+    Ok(outcome)
+}
+
+fn climb<E: Experiment>(
+    way: &mut Way<E>,
+    plan: &Plan,
+    journal: &mut Journal,
+    names: Names<'_>,
+) -> Result<(), Halt<E::Error>> {
+    let experiment = &mut way.experiment;
+    let truth = experiment.simulate(DATASET).map_err(Halt::Work)?;
+    let kernels = unit(experiment, journal, &names.other("pilot", DATASET), ("pilot run", 0), |e| e.tune(DATASET))?;
+    way.entry.kernels = experiment.table(&kernels);
+    let starts = vec![truth; plan.chains];
+    for &t in &plan.steps {
+        let up = forward(experiment, journal, names, &kernels, (DATASET, t, plan.chains))?;
+        let down = reverse(experiment, journal, names, &kernels, (DATASET, t, "reverse"), &starts)?;
+        way.entry.rungs.push(Rung::new(t, &up, &down));
+        if way.entry.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Outcome {
+    fn finish(&mut self) {
+        for entry in &self.entries {
+            let ladders: Ladders<'_> = vec![entry.rungs.as_slice()];
+            let mut checks = violation_checks(&ladders, false);
+            checks.iter_mut().for_each(|check| check.name = format!("{}: {}", entry.name, check.name));
+            self.checks.extend(checks);
+        }
+        self.violation = self.checks.iter().any(|check| check.failed && check.rigorous);
+        self.verdict = self.judge();
+    }
+
+    fn judge(&self) -> Verdict {
+        let (level, sentence) = if self.violation {
+            let failed = self.checks.iter().find(|check| check.failed && check.rigorous);
+            let what = failed.map_or("", |check| check.name.as_str());
+            let sentence = format!(
+                "Something is wrong, and the bounds mean nothing ({what}): representations that do not state the same model \
+                 give this, too."
+            );
+            (Level::Violation, sentence)
+        } else if self.partial {
+            (Level::Partial, "The run was ended before all was compared.".to_owned())
+        } else {
+            (Level::Good, self.winners())
+        };
+        Verdict {
+            sentence,
+            rests_on: vec![
+                "the same simulated data and the same generating values for all, and single chains in both directions"
+                    .to_owned(),
+                "± is the standard error between chains, of which the reverse ones share their start".to_owned(),
+            ],
+            does_not_cover: vec![
+                "other datasets: the order may change with the size of the data".to_owned(),
+                "seconds are those of this machine".to_owned(),
+            ],
+            level,
+        }
+    }
+
+    /// Who is best by steps, and by evaluations. Seconds are not the same twice, so that they are told elsewhere.
+    fn winners(&self) -> String {
+        let Some(best) = self.best_at_common_t() else { return "There was nothing to compare.".to_owned() };
+        let (t, entry, bound, se) = best;
+        let clear = self.entries.iter().filter(|other| other.name != entry.name).all(|other| {
+            let rung = other.rungs.iter().find(|rung| rung.t == t);
+            rung.is_none_or(|rung| rung.jeffreys_bound - bound > 2.0 * rung.jeffreys_se.hypot(se))
+        });
+        let name = &entry.name;
+        let word = if clear { "is best" } else { "is best, but not clearly" };
+        let mut sentence =
+            format!("By number of steps, {name} {word}: {} ± {} nats at T = {t}.", nats(bound), nats(se));
+        if let Some((name, evaluations, target)) = self.cheapest() {
+            let _ = write!(
+                sentence,
+                " By number of evaluations, {name} is the first to reach {} nats: {evaluations} for each chain.",
+                nats(target)
+            );
+        }
+        sentence
+    }
+
+    /// The least bound at the largest T that all have.
+    fn best_at_common_t(&self) -> Option<(usize, &Entry, f64, f64)> {
+        let has = |t: usize| self.entries.iter().all(|entry| entry.rungs.iter().any(|rung| rung.t == t));
+        let t = self.entries.first()?.rungs.iter().map(|rung| rung.t).filter(|&t| has(t)).max()?;
+        let at =
+            |entry: &'_ Entry| entry.rungs.iter().find(|rung| rung.t == t).map(|r| (r.jeffreys_bound, r.jeffreys_se));
+        let candidates = self.entries.iter().filter_map(|entry| at(entry).map(|(bound, se)| (t, entry, bound, se)));
+        candidates.min_by(|a, b| a.2.total_cmp(&b.2))
+    }
+
+    /// Who needs the fewest evaluations to reach the bound that all reach.
+    fn cheapest(&self) -> Option<(&str, u64, f64)> {
+        let least = |entry: &Entry| entry.rungs.iter().map(|rung| rung.jeffreys_bound).fold(f64::INFINITY, f64::min);
+        let target = self.entries.iter().map(least).fold(f64::NEG_INFINITY, f64::max);
+        let cost = |entry: &Entry| {
+            let rung = entry.rungs.iter().find(|rung| rung.jeffreys_bound <= target)?;
+            Some(rung.evaluations / (rung.forward.len() + rung.reverse.len()).max(1) as u64)
+        };
+        let costs = self.entries.iter().filter_map(|entry| Some((entry.name.as_str(), cost(entry)?)));
+        costs.min_by_key(|(_, cost)| *cost).map(|(name, cost)| (name, cost, target))
+    }
+}

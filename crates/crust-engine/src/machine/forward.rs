@@ -1,0 +1,245 @@
+//! The steps of the forward sampler: draw what is missing as soon as what it depends on is there.
+//!
+//! A number that is not known yet is NaN, and everything computed from it is NaN, too. So a draw whose arguments are NaN
+//! waits for a later pass, and the order of drawing comes out of the values themselves, element by element.
+
+use crust_math::density::{Domain, DomainError};
+use crust_math::functions::{Cell, Shape};
+use crust_math::random::{Draw, Stream};
+use crust_stan::span::Span;
+
+use super::random::Trouble;
+use super::value::View;
+use super::{Machine, Run, fatal};
+use crate::memory::Flags;
+use crate::random::{Container, Scalar};
+use crate::simulate::{Flat, Forward, Order, within};
+
+/// How often a vector is drawn until it is in order.
+const TRIES: usize = 100_000;
+
+/// How far the weights of a mixture may be from a sum of one.
+const TOLERANCE: f64 = 1e-6;
+
+impl Machine {
+    pub(super) fn forward(&mut self, step: Forward, views: &[View], span: Span) -> Run<View> {
+        if self.width.lanes != 1 {
+            return fatal("internal", "the forward sampler has one lane", span);
+        }
+        let values: Vec<Vec<f64>> = views.iter().map(|v| self.elements(*v)).collect();
+        let there = |list: &[f64]| list.iter().all(|x| !x.is_nan());
+        let Some((first, rest)) = values.split_first() else {
+            return self.hand_out(Shape::SCALAR, &[1.0]);
+        };
+        let shape = views[0].shape;
+        let mut out = first.clone();
+        let mut stream = self.streams[0].clone();
+        let drawn: Result<(), DomainError> = match step {
+            Forward::Ready => {
+                let all = values.iter().all(|list| there(list));
+                return self.hand_out(Shape::SCALAR, &[f64::from(u8::from(all))]);
+            }
+            Forward::Count => {
+                out.iter_mut().for_each(|n| *n = if n.is_nan() { 1.0 } else { *n + 1.0 });
+                Ok(())
+            }
+            Forward::Component => match component(&mut stream, first) {
+                Ok(k) => {
+                    self.streams[0] = stream;
+                    return self.hand_out(Shape::SCALAR, &[k]);
+                }
+                Err(error) => Err(error),
+            },
+            Forward::Numbers { scalar, order } => {
+                if let Some(n) = rest.iter().map(Vec::len).find(|&n| n != 1 && n != out.len()) {
+                    let message = format!("{} numbers are drawn, but an argument has {n}", out.len());
+                    return fatal("size-mismatch", message, span);
+                }
+                numbers(&mut stream, scalar, order, rest, &mut out)
+            }
+            Forward::Cells { container, letters, counts } => {
+                let shapes: Vec<Shape> = views.iter().map(|v| v.shape).collect();
+                match cells(&mut stream, (container, letters, counts), &shapes, rest, &mut out) {
+                    Ok(drawn) => drawn,
+                    Err(message) => return fatal("size-mismatch", message, span),
+                }
+            }
+            Forward::CategoricalGlm => categorical_glm(&mut stream, views[1].shape, rest, &mut out),
+            Forward::Flat(flat) => flat_cells(&mut stream, flat, shape, &mut out),
+        };
+        if let Err(error) = drawn {
+            let mut trouble = Trouble::new();
+            let name = error.function;
+            trouble.push((0, error));
+            self.reject_draws(name, trouble, span)?;
+        }
+        self.streams[0] = stream;
+        self.hand_out(shape, &out)
+    }
+
+    fn elements(&self, view: View) -> Vec<f64> {
+        let [by_element, ..] = view.block.strides(self.width);
+        let numbers = self.arena.values();
+        (0..view.block.count()).map(|e| numbers[view.block.start() + e * by_element]).collect()
+    }
+
+    fn hand_out(&mut self, shape: Shape, numbers: &[f64]) -> Run<View> {
+        let block = self.allocate(numbers.len(), Flags::LANES)?;
+        let width = self.width;
+        self.arena.of_mut(block, width).copy_from_slice(numbers);
+        Ok(View { shape, block })
+    }
+}
+
+/// A component, counted from 1; nothing as long as a weight is missing.
+fn component(stream: &mut Stream, log_weights: &[f64]) -> Draw<f64> {
+    if log_weights.iter().any(|w| w.is_nan()) {
+        return Ok(f64::NAN);
+    }
+    let sum: f64 = log_weights.iter().map(|w| w.exp()).sum();
+    Domain("mixture").that((sum - 1.0).abs() < TOLERANCE, "Sum of the weights", sum, "1")?;
+    let k = stream.categorical_log(log_weights)?;
+    #[allow(clippy::cast_precision_loss, reason = "components are few")]
+    Ok((k + 1) as f64)
+}
+
+/// Numbers, each with its own arguments; the last two of `arguments` are bounds where there are more than the distribution has.
+fn numbers(
+    stream: &mut Stream,
+    scalar: &Scalar,
+    order: Order,
+    arguments: &[Vec<f64>],
+    out: &mut [f64],
+) -> Result<(), DomainError> {
+    let one = |stream: &mut Stream, e: usize| -> Draw<f64> {
+        let mut x = [0.0; 3];
+        let at = |list: &Vec<f64>| if list.len() == 1 { list[0] } else { list[e] };
+        for (x, list) in x.iter_mut().zip(&arguments[..scalar.arity]) {
+            *x = at(list);
+        }
+        let bounds: Vec<f64> = arguments[scalar.arity..].iter().map(at).collect();
+        if x.iter().chain(&bounds).any(|x| x.is_nan()) {
+            return Ok(f64::NAN);
+        }
+        match bounds.as_slice() {
+            [low, high] => within(stream, scalar, x, *low, *high),
+            _ => (scalar.draw)(stream, x),
+        }
+    };
+    if order == Order::Free {
+        for (e, to) in out.iter_mut().enumerate().filter(|(_, to)| to.is_nan()) {
+            *to = one(stream, e)?;
+        }
+        return Ok(());
+    }
+    let ready = arguments.iter().flatten().all(|x| !x.is_nan());
+    if !ready || out.iter().all(|x| !x.is_nan()) {
+        return Ok(());
+    }
+    for _ in 0..TRIES {
+        for (e, to) in out.iter_mut().enumerate() {
+            *to = one(stream, e)?;
+        }
+        if order == Order::Sorted {
+            out.sort_by(f64::total_cmp);
+        }
+        if out.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Ok(());
+        }
+    }
+    Domain("ordered").that(false, "Probability of being in order", 0.0, "large enough to be met by drawing")
+}
+
+/// Cells: categories, vectors, matrices. The outer error is a mistake in the program.
+fn cells(
+    stream: &mut Stream,
+    (container, letters, counts): (&Container, &str, bool),
+    shapes: &[Shape],
+    arguments: &[Vec<f64>],
+    out: &mut [f64],
+) -> Result<Result<(), DomainError>, String> {
+    let shape = shapes[0];
+    let category = letters.contains('c') && matches!(container.name, "categorical_rng" | "categorical_logit_rng")
+        || letters == "sc" && container.name.starts_with("ordered");
+    // The counts of one draw are an array; otherwise an array is one of draws.
+    let (n, len) = if category || !counts {
+        (if category { shape.len() } else { shape.cells() }, if category { 1 } else { shape.cell_len() })
+    } else {
+        let inner = shape.size(shape.rank() - 1);
+        (shape.len() / inner.max(1), inner)
+    };
+    let mut pieces: Vec<Vec<&[f64]>> = Vec::new();
+    for ((list, given), letter) in arguments.iter().zip(&shapes[1..]).zip(letters.chars().chain("k".chars())) {
+        let parts = match letter {
+            's' => list.len(),
+            'k' => n,
+            _ => given.cells(),
+        };
+        if parts != 1 && parts != n {
+            return Err(format!("{n} are drawn, but an argument has {parts}: {given}"));
+        }
+        pieces.push(list.chunks(list.len().checked_div(parts).unwrap_or(1).max(1)).collect());
+    }
+    for (cell, to) in out.chunks_mut(len.max(1)).enumerate() {
+        let own: Vec<&[f64]> =
+            pieces.iter().map(|p| if p.len() == 1 { p[0] } else { p.get(cell).copied().unwrap_or(&[]) }).collect();
+        let distribution = if counts { &own[..own.len() - 1] } else { &own[..] };
+        let missing = to.iter().any(|x| x.is_nan());
+        if !missing || distribution.iter().any(|list| list.iter().any(|x| x.is_nan())) {
+            continue;
+        }
+        let total = [own.last().map_or(0.0, |given| given.iter().sum())];
+        let size = [isqrt(to.len())];
+        let all: Vec<&[f64]> = if counts {
+            distribution.iter().copied().chain([&total[..]]).collect()
+        } else if letters == "s" {
+            [&size[..]].into_iter().chain(own.iter().copied()).collect()
+        } else {
+            own
+        };
+        if let Err(error) = (container.draw)(stream, &all, to) {
+            return Ok(Err(DomainError { function: container.name, ..error }));
+        }
+    }
+    Ok(Ok(()))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "matrices are small")]
+fn isqrt(n: usize) -> f64 {
+    n.isqrt() as f64
+}
+
+/// One category for each row of the predictors: its log odds are the row times the coefficients, plus the intercepts.
+fn categorical_glm(
+    stream: &mut Stream,
+    shape: Shape,
+    arguments: &[Vec<f64>],
+    out: &mut [f64],
+) -> Result<(), DomainError> {
+    let [x, alpha, beta] = arguments else { return Ok(()) };
+    let rows = shape.rows();
+    for (row, to) in out.iter_mut().enumerate().filter(|(_, to)| to.is_nan()) {
+        let predictors: Vec<f64> = x[row.min(rows - 1)..].iter().step_by(rows).copied().collect();
+        let coefficients = beta.chunks_exact(predictors.len().max(1));
+        let log_odds: Vec<f64> = alpha
+            .iter()
+            .zip(coefficients)
+            .map(|(a, column)| a + predictors.iter().zip(column).map(|(x, b)| x * b).sum::<f64>())
+            .collect();
+        if log_odds.iter().all(|x| !x.is_nan()) {
+            let k = stream.categorical_log(&log_odds)?;
+            #[allow(clippy::cast_precision_loss, reason = "categories are few")]
+            let category = (k + 1) as f64;
+            *to = category;
+        }
+    }
+    Ok(())
+}
+
+fn flat_cells(stream: &mut Stream, flat: Flat, shape: Shape, out: &mut [f64]) -> Result<(), DomainError> {
+    let rows = if shape.cell() == Cell::Scalar { 1 } else { shape.rows() };
+    for cell in out.chunks_mut(shape.cell_len().max(1)).filter(|cell| cell.iter().any(|x| x.is_nan())) {
+        flat.draw(stream, rows, cell)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,352 @@
+//! Draws from the joint distribution that a program states: parameters from the prior, outcomes given parameters.
+
+mod careful;
+mod complaints;
+mod forward;
+mod invert;
+mod mixtures;
+mod program;
+mod solve;
+mod statements;
+mod values;
+
+use std::sync::Arc;
+
+use crust_math::random::{Stream, StreamKey};
+use crust_stan::data::Data;
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::joint::{Joint, Source};
+use crust_stan::typed::{Program, VariableId};
+
+use crate::evaluator::{Evaluator, Include};
+use crate::machine::Rejection;
+use crate::model::{EngineError, Model};
+use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
+pub use forward::{Flat, Forward, Order, within};
+use program::{Drawing, Phase};
+
+/// Why nothing can be drawn.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SimulateError {
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("a draw failed: {}", .0.message)]
+    Rejected(Rejection),
+    #[error("a draw from the prior is no value of its parameter: {0}")]
+    Unconstrain(#[from] UnconstrainError),
+    /// An element that no statement draws, or that waits for itself.
+    #[error("{}", .0.message)]
+    Reading(Box<Diagnostic>),
+    #[error("the simulator does not fit the program: {0}")]
+    Simulator(String),
+    #[error("`{name}` is not in the data, but its given values decide which of them are drawn: give it in the data")]
+    MaskMissing { name: String },
+    #[error("there is no parameter `{name}`")]
+    UnknownParameter { name: String },
+    #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
+    WrongSize { name: String, given: usize, wanted: usize },
+}
+
+/// A pass draws at least one element, so a program with so many is not going to end.
+const MOST_PASSES: usize = 1_000_000;
+
+const GENERATED: Include = Include { transformed: false, generated: true };
+
+/// Draws parameters and data sets. Every draw depends on its key alone.
+#[derive(Clone)]
+pub struct Simulator {
+    joint: Arc<Joint>,
+    data: Data,
+    parameters: Phases,
+    outcomes: Option<Phases>,
+    /// Knows how to unconstrain parameters.
+    skeleton: Arc<Model>,
+    /// Who draws the outcomes that the likelihood does not.
+    supplied: Option<Supplied>,
+}
+
+/// A drawing program, bound to data.
+#[derive(Clone)]
+struct Phases {
+    model: Arc<Model>,
+    drawn: Vec<VariableId>,
+    /// How many numbers each drawn variable has.
+    sizes: Vec<usize>,
+}
+
+/// A program whose generated quantities are outcomes.
+#[derive(Clone)]
+enum Supplied {
+    /// The program itself.
+    Own(Arc<Model>),
+    Other(Arc<Model>),
+}
+
+impl Simulator {
+    /// `data` holds sizes and covariates; outcomes may be missing from it. `simulator` is a program whose generated
+    /// quantities are outcomes by name.
+    pub fn new(
+        program: &Program,
+        joint: &Joint,
+        data: &Data,
+        simulator: Option<&Program>,
+    ) -> Result<Self, SimulateError> {
+        let seed = 1;
+        let skeleton = Arc::new(Model::bind(&program::skeleton(joint), data, seed)?);
+        let parameters = Phases::bind(program::write(joint, Phase::Parameters), data)?;
+        let by_likelihood = joint.outcomes.iter().any(|(_, source)| *source == Source::Likelihood);
+        let outcomes = if by_likelihood {
+            let drawing = program::write(joint, Phase::Outcomes);
+            if let Some(id) = drawing.masks.iter().find(|id| data.missing.contains(id)) {
+                return Err(SimulateError::MaskMissing { name: joint.program.variable(*id).name.clone() });
+            }
+            Some(Phases::bind(drawing, data)?)
+        } else {
+            None
+        };
+        let supplied = Self::supplied(program, joint, data, simulator)?;
+        Ok(Self { joint: Arc::new(joint.clone()), data: data.clone(), parameters, outcomes, skeleton, supplied })
+    }
+
+    fn supplied(
+        program: &Program,
+        joint: &Joint,
+        data: &Data,
+        simulator: Option<&Program>,
+    ) -> Result<Option<Supplied>, SimulateError> {
+        let complete = values::completed(data);
+        if let Some(other) = simulator {
+            let theirs = values::data_for(other, program, &complete)?;
+            let model = Arc::new(Model::bind(other, &theirs, 1)?);
+            return Ok(Some(Supplied::Other(model)));
+        }
+        let own = joint.outcomes.iter().any(|(_, source)| matches!(source, Source::Generated(_)));
+        if own {
+            return Ok(Some(Supplied::Own(Arc::new(Model::bind(program, &complete, 1)?))));
+        }
+        Ok(None)
+    }
+
+    /// Draws all parameters from the prior, those in `fixed` aside, as a point of the model.
+    pub fn draw_parameters(&mut self, fixed: Option<&Values>, key: StreamKey) -> Result<Vec<f64>, SimulateError> {
+        let mut stream = key.stream();
+        let layouts = &self.skeleton.parameters;
+        for (name, numbers) in fixed.into_iter().flatten() {
+            let Some(layout) = layouts.iter().find(|l| l.name == *name) else {
+                return Err(SimulateError::UnknownParameter { name: name.clone() });
+            };
+            if layout.len() != numbers.len() {
+                let (name, given, wanted) = (name.clone(), numbers.len(), layout.len());
+                return Err(SimulateError::WrongSize { name, given, wanted });
+            }
+        }
+        let mut state = Vec::new();
+        for layout in layouts {
+            match fixed.and_then(|f| f.get(&layout.name)) {
+                Some(given) => state.extend(values::machine_order(layout, given)),
+                None => state.extend(std::iter::repeat_n(f64::NAN, layout.len())),
+            }
+        }
+        let drawn = self.parameters.run(&self.joint, state, &[], &mut stream)?;
+        let mut constrained = Values::new();
+        let mut rest = drawn.as_slice();
+        for layout in layouts {
+            let own = rest.split_off(..layout.len()).unwrap_or_default();
+            constrained.insert(layout.name.clone(), values::nested_order(layout, own));
+        }
+        let free = self.skeleton.evaluator().unconstrain(&constrained)?;
+        Ok(free.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect())
+    }
+
+    /// Draws the outcomes given parameters: a complete data set.
+    pub fn draw_data(&mut self, point: &[f64], key: StreamKey) -> Result<Data, SimulateError> {
+        let mut stream = key.stream();
+        let mut data = self.data.clone();
+        if let Some(outcomes) = &self.outcomes {
+            let mut given = Vec::new();
+            for (id, size) in outcomes.drawn.iter().zip(&outcomes.sizes) {
+                match self.data.get(*id).and_then(crust_stan::value::Value::to_reals) {
+                    Some(numbers) => given.extend(numbers),
+                    None => given.extend(std::iter::repeat_n(f64::NAN, *size)),
+                }
+            }
+            let drawn = outcomes.run_outcomes(&self.joint, point, &given, &mut stream)?;
+            let mut rest = drawn.as_slice();
+            for (id, size) in outcomes.drawn.iter().zip(&outcomes.sizes) {
+                let own = rest.split_off(..*size).unwrap_or_default();
+                values::set(&self.joint.program, &mut data, *id, own)?;
+            }
+        }
+        self.draw_supplied(point, &mut data, &mut stream)?;
+        Ok(data)
+    }
+
+    /// The values of parameters at a point, in the order of nested arrays.
+    pub fn parameters(&mut self, point: &[f64]) -> Result<Values, SimulateError> {
+        let include = Include { transformed: false, generated: false };
+        let mut evaluator = self.skeleton.evaluator();
+        let key = StreamKey::new(0, crust_math::random::Purpose::GENERATED);
+        let found = evaluator.quantities(point, key, include)?;
+        Ok(values::named(&self.skeleton.parameters, &found.numbers))
+    }
+
+    /// The values of parameters at a point as Stan JSON, which `crust sample --init` and `crust simulate --fix` read.
+    pub fn parameters_json(&mut self, point: &[f64]) -> Result<String, SimulateError> {
+        let named = self.parameters(point)?;
+        let mut lines = Vec::new();
+        for shape in self.parameter_shapes() {
+            let Some(sizes) = &shape.sizes else { continue };
+            let numbers = named.get(&shape.name).map(Vec::as_slice).unwrap_or_default();
+            lines.push(format!("  \"{}\": {}", shape.name, values::nested_json(sizes, numbers)));
+        }
+        Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
+    }
+
+    /// Names and sizes of the parameters.
+    pub fn parameter_shapes(&self) -> Vec<ParameterShape> {
+        self.skeleton.parameter_shapes()
+    }
+
+    fn draw_supplied(&mut self, point: &[f64], data: &mut Data, stream: &mut Stream) -> Result<(), SimulateError> {
+        let (model, theirs) = match &self.supplied {
+            None => return Ok(()),
+            Some(Supplied::Own(model)) => (Arc::clone(model), false),
+            Some(Supplied::Other(model)) => (Arc::clone(model), true),
+        };
+        let mut evaluator = model.evaluator();
+        let point = if theirs {
+            let ours = self.parameters(point)?;
+            let free = evaluator.unconstrain(&ours)?;
+            free.into_iter()
+                .collect::<Option<Vec<f64>>>()
+                .ok_or_else(|| SimulateError::Simulator("it has a parameter that the program has not".to_owned()))?
+        } else {
+            point.to_vec()
+        };
+        let found = evaluator.quantities_from(&point, stream, GENERATED)?;
+        if let Some(rejection) = found.rejection {
+            return Err(SimulateError::Rejected(rejection));
+        }
+        let skip: usize = model.parameters.iter().map(crate::names::Layout::len).sum();
+        let generated = values::machine_values(&model.generated, &found.numbers[skip..]);
+        for (id, source) in &self.joint.outcomes {
+            let name = match source {
+                Source::Likelihood => continue,
+                Source::Generated(sim) => self.joint.program.variable(*sim).name.clone(),
+                Source::Simulator => self.joint.program.variable(*id).name.clone(),
+            };
+            let Some(numbers) = generated.get(&name) else {
+                return Err(SimulateError::Simulator(format!("it has no generated quantity `{name}`")));
+            };
+            values::set(&self.joint.program, data, *id, numbers)?;
+        }
+        Ok(())
+    }
+}
+
+impl Phases {
+    fn bind(drawing: Drawing, data: &Data) -> Result<Self, SimulateError> {
+        let model = Arc::new(Model::bind(&drawing.program, data, 1)?);
+        let sizes = model.generated.iter().step_by(2).map(crate::names::Layout::len).collect();
+        Ok(Self { model, drawn: drawing.drawn, sizes })
+    }
+
+    /// One pass: the state behind it, and how often each element is drawn.
+    fn pass(
+        &self,
+        evaluator: &mut Evaluator,
+        point: &[f64],
+        stream: &mut Stream,
+    ) -> Result<(Vec<f64>, Vec<f64>), SimulateError> {
+        let found = evaluator.quantities_from(point, stream, GENERATED)?;
+        if let Some(rejection) = found.rejection {
+            return Err(SimulateError::Rejected(rejection));
+        }
+        let skip: usize = self.model.parameters.iter().map(crate::names::Layout::len).sum();
+        let (mut state, mut counts) = (Vec::new(), Vec::new());
+        let mut rest = &found.numbers[skip..];
+        for (i, layout) in self.model.generated.iter().enumerate() {
+            let own = rest.split_off(..layout.len()).unwrap_or_default();
+            let list = if i % 2 == 0 { &mut state } else { &mut counts };
+            list.extend(values::from_output(layout, own));
+        }
+        Ok((state, counts))
+    }
+
+    /// Passes until nothing is missing. `before` are numbers of the point in front of the state.
+    fn run(
+        &self,
+        joint: &Joint,
+        state: Vec<f64>,
+        before: &[f64],
+        stream: &mut Stream,
+    ) -> Result<Vec<f64>, SimulateError> {
+        let mut evaluator = self.model.evaluator();
+        let mut state = state;
+        for _ in 0..MOST_PASSES {
+            let missing = count_missing(&state);
+            let point: Vec<f64> = before.iter().chain(&state).copied().collect();
+            let (next, counts) = self.pass(&mut evaluator, &point, stream)?;
+            state = next;
+            let left = count_missing(&state);
+            if left == 0 && missing == 0 {
+                self.check_counts(joint, &counts)?;
+                return Ok(state);
+            }
+            if left == missing {
+                return Err(self.stuck(joint, &state, &counts));
+            }
+        }
+        Err(self.stuck(joint, &state, &vec![1.0; state.len()]))
+    }
+
+    /// The same for outcomes: elements that the program draws are drawn anew, others stay as given. At the end the
+    /// conditions that decide what is drawn must come out as before on the simulated data.
+    fn run_outcomes(
+        &self,
+        joint: &Joint,
+        parameters: &[f64],
+        given: &[f64],
+        stream: &mut Stream,
+    ) -> Result<Vec<f64>, SimulateError> {
+        let mut evaluator = self.model.evaluator();
+        let point = |state: &[f64], given: &[f64]| -> Vec<f64> {
+            let mut all = parameters.to_vec();
+            let (mut state, mut given) = (state, given);
+            for size in &self.sizes {
+                all.extend(state.split_off(..*size).unwrap_or_default());
+                all.extend(given.split_off(..*size).unwrap_or_default());
+            }
+            all
+        };
+        let (_, planned) = self.pass(&mut evaluator, &point(given, given), &mut stream.clone())?;
+        let drawn = |n: &f64| *n > 0.0;
+        let mut state: Vec<f64> =
+            given.iter().zip(&planned).map(|(x, n)| if drawn(n) { f64::NAN } else { *x }).collect();
+        if let Some(at) = state.iter().zip(&planned).position(|(x, n)| x.is_nan() && !drawn(n)) {
+            return Err(self.never_drawn(joint, at));
+        }
+        for _ in 0..MOST_PASSES {
+            let missing = count_missing(&state);
+            let (next, counts) = self.pass(&mut evaluator, &point(&state, given), stream)?;
+            state = next;
+            let left = count_missing(&state);
+            if missing == 0 {
+                self.check_counts(joint, &counts)?;
+                break;
+            }
+            if left == missing {
+                return Err(self.stuck(joint, &state, &counts));
+            }
+        }
+        let (_, counts) = self.pass(&mut evaluator, &point(&state, &state), &mut stream.clone())?;
+        if let Some(at) = counts.iter().zip(&planned).position(|(a, b)| drawn(a) != drawn(b)) {
+            return Err(self.other_mask(joint, at, state[at]));
+        }
+        Ok(state)
+    }
+}
+
+fn count_missing(state: &[f64]) -> usize {
+    state.iter().filter(|x| x.is_nan()).count()
+}

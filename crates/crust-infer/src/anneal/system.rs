@@ -1,0 +1,113 @@
+//! Annealing of anything that can be weighed and moved, one chain at a time.
+
+use std::thread;
+
+use crust_math::random::{Stream, StreamKey};
+
+use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use crate::error::Error;
+use crate::target::Fatal;
+
+/// A state space with a path of distributions `f_β` on it, β from 0 to 1, and a kernel for each.
+///
+/// The path is the system's: geometric, or [by subsets of the data](super::Subset).
+pub trait System {
+    type State: Clone + Send + Sync;
+
+    /// An exact draw of p₀.
+    fn draw_initial(&mut self, stream: &mut Stream) -> Result<Self::State, Fatal>;
+
+    /// log `f_to`(x) − log `f_from`(x); −∞ or NaN where the state is outside of the support.
+    fn log_ratio(&mut self, state: &Self::State, from: f64, to: f64) -> Result<f64, Fatal>;
+
+    /// 𝒯: leaves `f_β` invariant.
+    fn step(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
+
+    /// The time reversal of [`Self::step`]. A reversible kernel is its own; a sequence of such kernels is reversed by applying
+    /// them in the opposite order.
+    fn step_reversed(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
+}
+
+/// What there is to say about a move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Moved {
+    /// The mean acceptance probability; 1 for Gibbs sampling.
+    pub accept: f64,
+    pub evaluations: u64,
+}
+
+/// Exact draws of p₀, for forward chains. Chain k uses `key.chain(k)`.
+pub fn draw_initial<S: System>(
+    system: &mut S,
+    chains: u32,
+    first_chain: u32,
+    key: StreamKey,
+) -> Result<Vec<S::State>, Fatal> {
+    (first_chain..first_chain + chains).map(|k| system.draw_initial(&mut key.chain(k).stream())).collect()
+}
+
+/// Runs one chain from each start, over threads. The result depends neither on their number nor on how many chains are run
+/// together.
+pub fn anneal_system<S>(
+    system: &S,
+    schedule: &Schedule,
+    starts: &[S::State],
+    run: &Run<'_>,
+) -> Result<Vec<ChainOutcome<S::State>>, Error>
+where
+    S: System + Clone + Send,
+{
+    let anneal = |mut system: S, starts: &[S::State], first: u32| -> Result<Vec<_>, Error> {
+        let chain = |(start, k): (&S::State, u32)| anneal_one(&mut system, schedule, start.clone(), k, run);
+        starts.iter().zip(first..).map(chain).collect()
+    };
+    let share = starts.len().div_ceil(run.how.threads.get()).max(1);
+    if share >= starts.len() {
+        return anneal(system.clone(), starts, run.first_chain);
+    }
+    thread::scope(|scope| {
+        let anneal = &anneal;
+        let mut first = run.first_chain;
+        let mut handles = vec![];
+        for starts in starts.chunks(share) {
+            let (system, from) = (system.clone(), first);
+            handles.push(scope.spawn(move || anneal(system, starts, from)));
+            first += u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        }
+        let mut outcomes = vec![];
+        for handle in handles {
+            outcomes.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok(outcomes)
+    })
+}
+
+fn anneal_one<S: System>(
+    system: &mut S,
+    schedule: &Schedule,
+    mut state: S::State,
+    chain: u32,
+    run: &Run<'_>,
+) -> Result<ChainOutcome<S::State>, Error> {
+    let mut tally = Tally::default();
+    for leg in Itinerary::new(run.direction, schedule.len()) {
+        if run.control.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let stream = |t| move_key(run.key, chain, schedule.len(), t).stream();
+        let moved = match leg {
+            Leg::Weigh { from, to } => {
+                if !tally.weigh(system.log_ratio(&state, schedule.beta(from), schedule.beta(to))?) {
+                    break;
+                }
+                continue;
+            }
+            Leg::Move { t } => system.step(&mut state, schedule.beta(t), &mut stream(t))?,
+            Leg::MoveReversed { t } => system.step_reversed(&mut state, schedule.beta(t), &mut stream(t))?,
+        };
+        tally.moved(moved.accept);
+        tally.evaluations += moved.evaluations;
+        run.control.count_iteration();
+    }
+    Ok(tally.outcome(state))
+}

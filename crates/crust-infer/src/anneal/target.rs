@@ -1,0 +1,315 @@
+//! Annealing of densities on ℝᵈ: chains as walkers, whose evaluations are done in batches.
+
+use crust_math::random::{Stream, StreamKey};
+
+use super::tuned::{Stages, TunedKernels};
+use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use crate::drive::{Answer, Control, Parallelism, Walker, drive};
+use crate::error::{Error, InitialFailure};
+use crate::kernel::{Kernel, State, Statistics, Transition};
+use crate::target::Target;
+
+/// Runs one chain from each start: draws from the prior forward, exact draws from the posterior in reverse.
+pub fn anneal_target<T: Target + Clone + Send>(
+    target: &T,
+    kernels: &TunedKernels,
+    schedule: &Schedule,
+    starts: &[Vec<f64>],
+    run: &Run<'_>,
+) -> Result<Vec<ChainOutcome>, Error> {
+    check(target.dimension(), kernels, starts)?;
+    let stages = Stages::new(kernels, schedule);
+    let mut chains: Vec<Chain<'_>> =
+        starts.iter().zip(run.first_chain..).map(|(start, k)| Chain::new(start, k, &stages, schedule, run)).collect();
+    drive(target, &mut chains, run.how, run.control)?;
+    if run.control.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
+    Ok(chains.into_iter().map(|chain| chain.tally.outcome(chain.mover.state.q)).collect())
+}
+
+/// A number of transitions at β = 1 from each start. Chain k, counted from `first_chain`, uses `key.chain(k)`.
+///
+/// BREAD, section 3.3: from the values that the data were simulated with to an approximate draw of the posterior.
+pub fn equilibrate<T: Target + Clone + Send>(
+    target: &T,
+    kernels: &TunedKernels,
+    starts: &[Vec<f64>],
+    steps: usize,
+    (first_chain, key): (u32, StreamKey),
+    how: Parallelism,
+    control: &Control,
+) -> Result<Vec<Vec<f64>>, Error> {
+    check(target.dimension(), kernels, starts)?;
+    let kernel = kernels.at(1.0);
+    let mut movers: Vec<Mover> = starts.iter().map(|start| Mover::new(start, &kernel)).collect();
+    let walkers = movers.iter_mut().zip(first_chain..);
+    let mut walkers: Vec<Repeat<'_>> =
+        walkers.map(|(mover, k)| Repeat::new(mover, &kernel, 1.0, steps, key.chain(k), control)).collect();
+    drive(target, &mut walkers, how, control)?;
+    if control.is_interrupted() {
+        return Err(Error::Interrupted);
+    }
+    Ok(movers.into_iter().map(|mover| mover.state.q).collect())
+}
+
+fn check(dimension: usize, kernels: &TunedKernels, starts: &[Vec<f64>]) -> Result<(), Error> {
+    let setting = |name, value: usize, must_be| Err(Error::Setting { name, value: value.to_string(), must_be });
+    if dimension == 0 {
+        return setting("the number of parameters", 0, "at least 1 to anneal");
+    }
+    if kernels.dimension() != dimension {
+        return setting("the dimension of the tuned kernels", kernels.dimension(), "that of the target");
+    }
+    match starts.iter().find(|start| start.len() != dimension) {
+        Some(start) => setting("the dimension of a starting point", start.len(), "that of the target"),
+        None => Ok(()),
+    }
+}
+
+/// A state and the machine that moves it. The gradient of a state is that of one β, so at each new β it is asked for again.
+#[derive(Clone, Debug)]
+pub(super) struct Mover {
+    pub(super) state: State,
+    transition: Transition,
+    /// The next answer is for the state itself.
+    refreshing: bool,
+}
+
+impl Mover {
+    pub(super) fn new(start: &[f64], kernel: &Kernel) -> Self {
+        let with_gradient = if kernel.method.needs_gradient() { start.len() } else { 0 };
+        Self {
+            state: State { q: start.to_vec(), gradient: vec![0.0; with_gradient], ..State::default() },
+            transition: Transition::new(kernel.method, start.len()),
+            refreshing: true,
+        }
+    }
+
+    /// Asks for the densities, and the gradient, of the state.
+    pub(super) fn refresh(&mut self) {
+        self.refreshing = true;
+    }
+
+    pub(super) fn begin(&mut self, kernel: &Kernel, beta: f64, stream: Stream) {
+        self.transition.begin(kernel, &self.state, beta, stream);
+    }
+
+    fn position(&self) -> &[f64] {
+        if self.refreshing { &self.state.q } else { self.transition.position() }
+    }
+
+    fn gradient_mut(&mut self) -> &mut [f64] {
+        if self.refreshing { &mut self.state.gradient } else { self.transition.gradient_mut() }
+    }
+
+    /// What an answer brings.
+    pub(super) fn advance(&mut self, kernel: &Kernel, answer: &Answer<'_>) -> Progress {
+        let &Answer { log_prior, log_likelihood, .. } = answer;
+        if self.refreshing {
+            self.refreshing = false;
+            (self.state.log_prior, self.state.log_likelihood) = (log_prior, log_likelihood);
+            return Progress::Refreshed;
+        }
+        match self.transition.advance(kernel, log_prior, log_likelihood) {
+            None => Progress::UnderWay,
+            Some(statistics) => {
+                self.transition.finish(&mut self.state);
+                Progress::Moved(statistics)
+            }
+        }
+    }
+}
+
+pub(super) enum Progress {
+    /// The densities of the state are known.
+    Refreshed,
+    UnderWay,
+    Moved(Statistics),
+}
+
+/// A chain of annealed importance sampling.
+struct Chain<'a> {
+    mover: Mover,
+    stages: &'a Stages,
+    schedule: &'a Schedule,
+    run: &'a Run<'a>,
+    number: u32,
+    itinerary: Itinerary,
+    /// Whose kernel is at work, or will be next.
+    t: usize,
+    tally: Tally,
+    done: bool,
+}
+
+impl<'a> Chain<'a> {
+    fn new(start: &[f64], number: u32, stages: &'a Stages, schedule: &'a Schedule, run: &'a Run<'a>) -> Self {
+        let itinerary = Itinerary::new(run.direction, schedule.len());
+        let mover = Mover::new(start, stages.at(2));
+        let mut chain =
+            Self { mover, stages, schedule, run, number, itinerary, t: 2, tally: Tally::default(), done: false };
+        chain.t = chain.next_move().unwrap_or(2);
+        chain
+    }
+
+    /// The distribution of the next move on the itinerary.
+    fn next_move(&self) -> Option<usize> {
+        self.itinerary.clone().find_map(|leg| match leg {
+            Leg::Move { t } | Leg::MoveReversed { t } => Some(t),
+            Leg::Weigh { .. } => None,
+        })
+    }
+
+    /// Goes along the itinerary until an evaluation is needed. The densities of the state are known; whether its gradient is that of
+    /// the next move is `fresh`.
+    fn go_on(&mut self, fresh: bool) {
+        // A state without density cannot be weighed: 0/0, or a ratio of infinities.
+        if fresh && !self.mover.state.log_prior.is_finite() {
+            self.tally.reject();
+        }
+        while !self.tally.rejected {
+            let before = self.itinerary.clone();
+            match self.itinerary.next() {
+                Some(Leg::Weigh { from, to }) => {
+                    let rise = self.schedule.beta(to) - self.schedule.beta(from);
+                    self.tally.weigh(rise * self.mover.state.log_likelihood);
+                }
+                // The kernels are reversible: each is its own reversal.
+                Some(Leg::Move { t } | Leg::MoveReversed { t }) => {
+                    self.t = t;
+                    if !fresh && self.stages.at(t).method.needs_gradient() {
+                        self.itinerary = before;
+                        self.mover.refresh();
+                        return;
+                    }
+                    return self.begin_move(t);
+                }
+                None => break,
+            }
+        }
+        self.done = true;
+    }
+
+    fn begin_move(&mut self, t: usize) {
+        let beta = self.schedule.beta(t);
+        if !self.mover.state.log_density(beta).is_finite() {
+            self.tally.reject();
+            self.done = true;
+            return;
+        }
+        let stream = move_key(self.run.key, self.number, self.schedule.len(), t).stream();
+        self.mover.begin(self.stages.at(t), beta, stream);
+    }
+}
+
+impl Walker for Chain<'_> {
+    type Error = Error;
+
+    fn wants_evaluation(&self) -> bool {
+        !self.done
+    }
+
+    fn beta(&self) -> f64 {
+        self.schedule.beta(self.t)
+    }
+
+    fn position(&self) -> &[f64] {
+        self.mover.position()
+    }
+
+    fn gradient_mut(&mut self) -> &mut [f64] {
+        self.mover.gradient_mut()
+    }
+
+    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
+        self.tally.evaluations += 1;
+        match self.mover.advance(self.stages.at(self.t), answer) {
+            Progress::UnderWay => {}
+            Progress::Refreshed => self.go_on(true),
+            Progress::Moved(statistics) => {
+                self.tally.moved(statistics.accept_stat);
+                self.tally.divergences += u64::from(statistics.divergent);
+                self.run.control.count_iteration();
+                self.go_on(false);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number of transitions at one β. Transition i uses step i of the key, counted from the key's own.
+pub(super) struct Repeat<'a> {
+    mover: &'a mut Mover,
+    kernel: &'a Kernel,
+    beta: f64,
+    key: StreamKey,
+    control: &'a Control,
+    done: usize,
+    steps: usize,
+    /// Summed over transitions.
+    pub(super) accept: f64,
+}
+
+impl<'a> Repeat<'a> {
+    pub(super) fn new(
+        mover: &'a mut Mover,
+        kernel: &'a Kernel,
+        beta: f64,
+        steps: usize,
+        key: StreamKey,
+        control: &'a Control,
+    ) -> Self {
+        let mut repeat = Self { mover, kernel, beta, key, control, done: 0, steps, accept: 0.0 };
+        if !repeat.mover.refreshing {
+            repeat.begin();
+        }
+        repeat
+    }
+
+    fn begin(&mut self) {
+        if self.done < self.steps {
+            let key = self.key.step(self.key.step + self.done as u64);
+            self.mover.begin(self.kernel, self.beta, key.stream());
+        }
+    }
+}
+
+impl Walker for Repeat<'_> {
+    type Error = Error;
+
+    fn wants_evaluation(&self) -> bool {
+        self.done < self.steps
+    }
+
+    fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    fn position(&self) -> &[f64] {
+        self.mover.position()
+    }
+
+    fn gradient_mut(&mut self) -> &mut [f64] {
+        self.mover.gradient_mut()
+    }
+
+    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
+        match self.mover.advance(self.kernel, answer) {
+            Progress::UnderWay => return Ok(()),
+            Progress::Refreshed => {
+                if !self.mover.state.log_density(self.beta).is_finite() {
+                    let failure =
+                        InitialFailure { given: true, tries: 1, bad_gradients: 0, reason: answer.rejection() };
+                    return Err(Error::Initial { chain: self.key.chain, failure });
+                }
+            }
+            Progress::Moved(statistics) => {
+                self.accept += statistics.accept_stat;
+                self.done += 1;
+                self.control.count_iteration();
+            }
+        }
+        self.begin();
+        Ok(())
+    }
+}

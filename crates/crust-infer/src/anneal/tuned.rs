@@ -1,0 +1,155 @@
+//! Kernels for every β between 0 and 1, by interpolation between those that a pilot run has tuned.
+
+use pxfm::{f_exp, f_expm1, f_log, f_log1p};
+
+use super::Schedule;
+use crate::error::Error;
+use crate::kernel::{Kernel, Method};
+use crate::metric::Metric;
+
+/// What the pilot found at one β.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Knot {
+    pub beta: f64,
+    pub step_size: f64,
+    /// The diagonal of the inverse metric: the spread of the pilot's chains, squared.
+    pub variance: Vec<f64>,
+    /// The mean acceptance probability with this step size.
+    pub accept: f64,
+    /// The thermodynamic length of the path from β = 0 to here.
+    pub length: f64,
+}
+
+/// A frozen kernel for each β. Both directions use the same, and nothing that a chain does changes it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TunedKernels {
+    method: Method,
+    jitter: f64,
+    /// From β = 0 to β = 1, at least two.
+    knots: Vec<Knot>,
+}
+
+impl TunedKernels {
+    /// Knots with β rising from 0 to 1.
+    pub fn new(method: Method, jitter: f64, knots: Vec<Knot>) -> Result<Self, Error> {
+        let betas: Vec<f64> = knots.iter().map(|knot| knot.beta).collect();
+        let setting = |value: String, must_be| Error::Setting { name: "the kernel of a pilot run", value, must_be };
+        Schedule::try_from(betas).map_err(|bad| setting(bad.to_string(), "given for β rising from 0 to 1"))?;
+        let positive = |x: &f64| *x > 0.0 && x.is_finite();
+        for knot in &knots {
+            if !(positive(&knot.step_size) && knot.variance.iter().all(positive)) {
+                return Err(setting(format!("{knot:?}"), "positive and finite"));
+            }
+            if knot.variance.len() != knots[0].variance.len() {
+                return Err(setting(knot.variance.len().to_string(), "of the same dimension for every β"));
+            }
+        }
+        let rising = knots.windows(2).all(|pair| pair[0].length < pair[1].length && pair[1].length.is_finite());
+        if !rising {
+            return Err(setting(format!("{:?}", knots.last()), "at a thermodynamic length that rises"));
+        }
+        if !(0.0..1.0).contains(&jitter) {
+            return Err(Error::Setting {
+                name: "jitter",
+                value: jitter.to_string(),
+                must_be: "at least 0 and below 1",
+            });
+        }
+        Ok(Self { method, jitter, knots })
+    }
+
+    /// The same kernel for every β.
+    pub fn constant(kernel: &Kernel, dimension: usize) -> Result<Self, Error> {
+        let variance = match &kernel.metric {
+            Metric::Unit => vec![1.0; dimension],
+            Metric::Diagonal(_) => kernel.metric.inverse().unwrap_or_default().to_vec(),
+            Metric::Dense(_) => {
+                let must_be = "diagonal for annealing";
+                return Err(Error::Setting { name: "the metric", value: "dense".into(), must_be });
+            }
+        };
+        let knot =
+            |beta| Knot { beta, step_size: kernel.step_size, variance: variance.clone(), accept: 0.0, length: beta };
+        Self::new(kernel.method, kernel.jitter, vec![knot(0.0), knot(1.0)])
+    }
+
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    pub fn knots(&self) -> &[Knot] {
+        &self.knots
+    }
+
+    /// The thermodynamic length of the whole path. With T steps of equal length, and kernels that forget, the gap of the
+    /// sandwich (the Jeffreys bound) is about its square over T.
+    pub fn length(&self) -> f64 {
+        self.knots[self.knots.len() - 1].length
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.knots[0].variance.len()
+    }
+
+    /// Where β is on a scale that is linear up to the first knot after 0 and logarithmic beyond: along it, posteriors
+    /// contract evenly.
+    fn place(&self, beta: f64) -> f64 {
+        f_log1p(beta / self.knots[1].beta)
+    }
+
+    /// The pair of knots around a point of a rising quantity, and how far between them it is, from 0 to 1.
+    fn between(&self, x: f64, quantity: impl Fn(&Knot) -> f64) -> (usize, f64) {
+        let after = self.knots.partition_point(|knot| quantity(knot) <= x).clamp(1, self.knots.len() - 1);
+        let (low, high) = (quantity(&self.knots[after - 1]), quantity(&self.knots[after]));
+        (after - 1, ((x - low) / (high - low)).clamp(0.0, 1.0))
+    }
+
+    /// The kernel at β.
+    pub fn at(&self, beta: f64) -> Kernel {
+        let (i, share) = self.between(self.place(beta), |knot| self.place(knot.beta));
+        let (a, b) = (&self.knots[i], &self.knots[i + 1]);
+        let mix = |a: f64, b: f64| f_exp((1.0 - share) * f_log(a) + share * f_log(b));
+        let variance = a.variance.iter().zip(&b.variance).map(|(&a, &b)| mix(a, b)).collect();
+        // Positive and finite since both ends are.
+        let metric = Metric::diagonal(variance).unwrap_or(Metric::Unit);
+        Kernel { method: self.method, step_size: mix(a.step_size, b.step_size), jitter: self.jitter, metric }
+    }
+
+    /// The β up to which a share of the thermodynamic length lies.
+    pub(super) fn beta_at_share(&self, share: f64) -> f64 {
+        let (i, part) = self.between(share * self.length(), |knot| knot.length);
+        let (low, high) = (self.place(self.knots[i].beta), self.place(self.knots[i + 1].beta));
+        (self.knots[1].beta * f_expm1(low + part * (high - low))).clamp(0.0, 1.0)
+    }
+}
+
+/// Kernels for the moves of a schedule. A long schedule has groups of neighbours that share one, so that memory does not grow
+/// with T: a rule that knows t only, so both directions agree.
+#[derive(Clone, Debug)]
+pub(super) struct Stages {
+    kernels: Vec<Kernel>,
+    moves: usize,
+}
+
+/// The most kernels of a schedule.
+const MOST_KERNELS: usize = 512;
+
+impl Stages {
+    pub(super) fn new(kernels: &TunedKernels, schedule: &Schedule) -> Self {
+        let moves = schedule.len() - 1;
+        let count = moves.min(MOST_KERNELS);
+        let group = |k: usize| k * moves / count + 2..(k + 1) * moves / count + 2;
+        let middle = |k: usize| {
+            let group = group(k);
+            kernels.at(schedule.beta(usize::midpoint(group.start, group.end - 1)))
+        };
+        Self { kernels: (0..count).map(middle).collect(), moves }
+    }
+
+    /// The kernel of move t, from 2 to T.
+    pub(super) fn at(&self, t: usize) -> &Kernel {
+        let count = self.kernels.len();
+        // The group k with k·moves/count ≤ t − 2 < (k + 1)·moves/count, all rounded down.
+        &self.kernels[((t - 2) * count + count - 1) / self.moves]
+    }
+}

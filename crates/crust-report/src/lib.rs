@@ -1,0 +1,16 @@
+//! Results for people: SVG plots, a self-contained HTML page, and the same story on the terminal.
+//!
+//! Nothing in here computes a bound or decides a verdict: it shows what [`crust_diagnose::result`] says. The same results give
+//! the same bytes.
+
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+mod figures;
+pub mod html;
+mod number;
+pub mod svg;
+pub mod terminal;
+mod view;
+
+pub use figures::picture;

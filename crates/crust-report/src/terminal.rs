@@ -1,0 +1,184 @@
+//! The story of a run in at most fifteen lines, with a small plot of characters.
+
+use crate::figures::best_log_ml;
+use crate::number::{as_f64, fixed, nats, range, with_error};
+use crate::svg::{Kind, Scale};
+use crate::view::{View, last, level_sign, level_word};
+use crust_diagnose::result::{Bread, Compare, Entry, Level, Results, Rung};
+
+/// No story is longer than this.
+pub const LINES: usize = 15;
+const RUNGS: usize = 6;
+
+/// The verdict, the sandwich rung by rung, and what else one must know. No line is wider than `width` (at least 30).
+pub fn story(results: &Results, width: usize, colour: bool) -> String {
+    let width = width.max(30);
+    let view = View::of(results);
+    let mut lines = verdict(&view, width, colour);
+    let (plot, mut facts) = match results {
+        Results::Bdmc(bdmc) => (ladder(&bdmc.rungs, width, view.violation), sandwich_facts(&bdmc.rungs)),
+        Results::Bread(bread) => (ladder(&bread.simulated.rungs, width, view.violation), bread_facts(bread)),
+        Results::Compare(compare) => (entries(compare, width), vec![]),
+    };
+    if view.violation {
+        // numbers that contradict each other are no facts
+        facts = view.checks.iter().filter(|c| c.failed).map(|c| c.sentence.clone()).collect();
+    }
+    // a long verdict on a narrow terminal costs rungs of the plot, never words of the verdict
+    let room = LINES.saturating_sub(lines.len()).max(1);
+    let kept = facts.len().min(room.saturating_sub(plot.len().min(4)));
+    let rows = plot.len().min(room - kept);
+    if rows > 1 {
+        lines.push(plot[0].clone());
+        lines.extend_from_slice(&plot[plot.len() - (rows - 1)..]);
+    }
+    lines.extend(facts.into_iter().take(kept).map(|f| cut(&f, width)));
+    lines.join("\n")
+}
+
+fn verdict(view: &View, width: usize, colour: bool) -> Vec<String> {
+    let level = view.level();
+    let word = format!("{} {}: ", level_sign(level), level_word(level));
+    let partial = if view.partial && level != Level::Partial { " (The run was ended early.)" } else { "" };
+    let mut lines = wrap(&format!("{word}{}{partial}", view.verdict.sentence), width);
+    if colour && let Some(first) = lines.first_mut() {
+        let end = word.trim_end().len();
+        *first = format!("\u{1b}[1;{}m{}\u{1b}[0m{}", level_colour(level), &first[..end], &first[end..]);
+    }
+    lines
+}
+
+fn level_colour(level: Level) -> u8 {
+    match level {
+        Level::Good => 34,
+        Level::Poor => 33,
+        Level::Violation => 31,
+        Level::Mismatch => 35,
+        Level::Partial => 37,
+    }
+}
+
+/// A line for each T: the sandwich drawn around log-ML, and the bound. The first line is the heading.
+fn ladder(rungs: &[Rung], width: usize, violation: bool) -> Vec<String> {
+    let shown = &rungs[rungs.len().saturating_sub(RUNGS)..];
+    let Some(centre) = best_log_ml(shown) else { return vec![] };
+    let bounds: Vec<String> = shown.iter().map(|r| with_error(r.jeffreys_bound, r.jeffreys_se)).collect();
+    let heading = "Jeffreys bound";
+    let right = bounds.iter().map(|b| length(b)).fold(length(heading), usize::max);
+    let left = shown.iter().map(|r| r.t.to_string().len()).fold(1, usize::max);
+    let plot_width = width.saturating_sub(left + right + 4);
+    let values = shown.iter().flat_map(|r| [r.log_ml_lower - centre, r.log_ml_upper - centre]);
+    let scale = Scale::over(Kind::Signed { unit: 0.1 }, values);
+    let about = cut(&format!("log-ML around {}, log scale", nats(centre)), plot_width);
+    let mut lines = vec![format!("{:>left$}  {about:<plot_width$}  {heading:>right$}", "T")];
+    for (rung, bound) in shown.iter().zip(bounds) {
+        let row = whisker(&scale, rung, centre, plot_width, violation);
+        lines.push(format!("{:>left$}  {row}  {bound:>right$}", rung.t));
+    }
+    lines
+}
+
+/// `├────●──┤` between the bounds, which may be the wrong way round by chance: crosses mark a violation.
+fn whisker(scale: &Scale, rung: &Rung, centre: f64, width: usize, violation: bool) -> String {
+    let mut row = vec![' '; width];
+    if width < 8 {
+        return row.into_iter().collect();
+    }
+    let at = |value: f64| column(scale, value - centre, width);
+    if let (Some(low), Some(high)) = (at(rung.log_ml_lower), at(rung.log_ml_upper)) {
+        let wrong = violation && rung.log_ml_lower > rung.log_ml_upper;
+        row[low.min(high)..=low.max(high)].fill('─');
+        row[low.min(high)] = if wrong { '✖' } else { '├' };
+        row[low.max(high)] = if wrong { '✖' } else { '┤' };
+        if rung.log_ml_lower == f64::NEG_INFINITY {
+            row[low] = '◂';
+        }
+        if rung.log_ml_upper == f64::INFINITY {
+            row[high] = '▸';
+        }
+    }
+    if let Some(estimate) = at(rung.log_ml_bar) {
+        row[estimate] = '●';
+    }
+    row.into_iter().collect()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a column of the terminal")]
+fn column(scale: &Scale, value: f64, width: usize) -> Option<usize> {
+    scale.place(value).map(|p| (p.at * as_f64(width - 1)).round() as usize)
+}
+
+fn sandwich_facts(rungs: &[Rung]) -> Vec<String> {
+    let Some(rung) = last(rungs) else { return vec!["No rung is complete.".to_owned()] };
+    let bounds = range(rung.log_ml_lower, rung.log_ml_upper);
+    let estimate = with_error(rung.log_ml_bar, rung.log_ml_bar_se);
+    vec![format!("log-ML of the simulated data: {bounds}; Bennett {estimate}")]
+}
+
+fn bread_facts(bread: &Bread) -> Vec<String> {
+    let mut facts = sandwich_facts(&bread.simulated.rungs);
+    if let Some(best) = bread.real.rungs.iter().map(|r| r.log_ml_lower).filter(|v| v.is_finite()).reduce(f64::max) {
+        facts.push(format!("log-ML of the real data: at least {}", nats(best)));
+    }
+    if let Some(c) = &bread.calibration {
+        let of = c.replicates.len() + 1;
+        facts.push(format!("real data: rank {} of {of} among replicates (p = {})", c.rank, fixed(c.p_value, 3)));
+    }
+    if let Some(f) = &bread.fit {
+        let (r_hat, ess) = (fixed(f.worst_r_hat, 3), fixed(f.least_ess, 0));
+        facts.push(format!(
+            "fit: R-hat at most {r_hat} ({}), ESS at least {ess} ({})",
+            f.worst_r_hat_name, f.least_ess_name
+        ));
+    }
+    facts
+}
+
+/// A line for each entry: its bounds from the first T to the last, and the last one.
+fn entries(compare: &Compare, width: usize) -> Vec<String> {
+    let all = compare.entries.iter().flat_map(|e| e.rungs.iter().map(|r| r.jeffreys_bound));
+    let scale = Scale::over(Kind::Log, all);
+    let heading = "Jeffreys bound";
+    let bound = |e: &Entry| last(&e.rungs).map_or_else(String::new, |r| with_error(r.jeffreys_bound, r.jeffreys_se));
+    let right = compare.entries.iter().map(|e| length(&bound(e))).fold(length(heading), usize::max);
+    let middle = compare.entries.iter().map(|e| e.rungs.len()).fold(4, usize::max);
+    let room = width.saturating_sub(right + middle + 4).max(1);
+    let left = compare.entries.iter().map(|e| length(&e.name)).fold(1, usize::max).min(room);
+    let mut lines = vec![cut(&format!("{:left$}  {:middle$}  {heading:>right$}", "", "by T"), width)];
+    for entry in &compare.entries {
+        let bars: String = entry.rungs.iter().map(|r| bar(&scale, r.jeffreys_bound)).collect();
+        lines.push(cut(&format!("{:left$}  {bars:middle$}  {:>right$}", cut(&entry.name, left), bound(entry)), width));
+    }
+    lines
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of eight heights")]
+fn bar(scale: &Scale, value: f64) -> char {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    scale.place(value).map_or(' ', |p| HEIGHTS[((p.at * 8.0) as usize).min(7)])
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if length(text) <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+}
+
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(cut(word, width)),
+        }
+    }
+    lines
+}

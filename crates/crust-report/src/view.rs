@@ -1,0 +1,76 @@
+//! What all kinds of results have in common, and in which words it is said.
+
+use crust_diagnose::result::{Check, Level, Results, Run, Rung, Verdict};
+
+/// A look at results of any kind.
+pub(crate) struct View<'a> {
+    pub command: &'static str,
+    pub run: &'a Run,
+    pub verdict: &'a Verdict,
+    pub checks: &'a [Check],
+    pub violation: bool,
+    pub partial: bool,
+}
+
+impl<'a> View<'a> {
+    pub fn of(results: &'a Results) -> Self {
+        match results {
+            Results::Bdmc(r) => Self {
+                command: "bdmc",
+                run: &r.run,
+                verdict: &r.verdict,
+                checks: &r.checks,
+                violation: r.violation,
+                partial: r.partial,
+            },
+            Results::Bread(r) => Self {
+                command: "bread",
+                run: &r.run,
+                verdict: &r.verdict,
+                checks: &r.checks,
+                violation: r.violation,
+                partial: r.partial,
+            },
+            Results::Compare(r) => Self {
+                command: "compare",
+                run: &r.run,
+                verdict: &r.verdict,
+                checks: &r.checks,
+                violation: r.violation,
+                partial: r.partial,
+            },
+        }
+    }
+
+    /// The level to show: a violation is never hidden behind another one.
+    pub fn level(&self) -> Level {
+        if self.violation { Level::Violation } else { self.verdict.level }
+    }
+}
+
+/// The level in a word.
+pub(crate) fn level_word(level: Level) -> &'static str {
+    match level {
+        Level::Good => "Good",
+        Level::Poor => "Poor",
+        Level::Violation => "Violation",
+        Level::Mismatch => "Mismatch",
+        Level::Partial => "Incomplete",
+    }
+}
+
+/// A sign for the level: shapes differ, so that nobody needs the colour.
+pub(crate) fn level_sign(level: Level) -> char {
+    match level {
+        Level::Good => '●',
+        Level::Poor => '▲',
+        Level::Violation => '✖',
+        Level::Mismatch => '◆',
+        Level::Partial => '○',
+    }
+}
+
+/// The rung with the largest T.
+pub(crate) fn last(rungs: &[Rung]) -> Option<&Rung> {
+    rungs.iter().max_by_key(|r| r.t)
+}

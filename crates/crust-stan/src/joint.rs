@@ -1,0 +1,266 @@
+//! The program as a joint distribution `p(θ) p(y | θ)`: its factors, what is drawn from what, and what cannot be read.
+
+mod bounds;
+mod depends;
+mod factors;
+mod messages;
+pub mod mixture;
+mod normalise;
+mod parameters;
+mod samplers;
+mod split;
+mod summary;
+pub mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::BlockKind;
+use crate::diagnostics::Diagnostic;
+use crate::typed::{Program, VariableId};
+
+pub use bounds::{Bounds, declared_bounds, special_type};
+pub use depends::Depends;
+pub use factors::{Factor, Shape, definitions, resolve};
+pub use normalise::call;
+pub use samplers::{Sampler, sampler, user_sampler};
+pub use split::{Role, Split, Term, inverse, is_rearrangement, root};
+pub use summary::{JointSummary, OutcomeSummary, ParameterSummary};
+
+/// What the reader is told beside the program.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// Hyperparameters by name; found by themselves where this is `None`.
+    pub hyper: Option<Vec<String>>,
+    /// Data that another program simulates.
+    pub simulated: BTreeSet<String>,
+}
+
+/// Where the draws of an outcome come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The program's own likelihood, read as a draw.
+    Likelihood,
+    /// A variable of `generated quantities` with `_sim` or `_rep` behind the name.
+    Generated(VariableId),
+    /// Another program.
+    Simulator,
+}
+
+/// How a parameter is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prior {
+    /// From its `~` statements.
+    Stated,
+    /// From the uniform distribution on what its declaration allows.
+    Uniform,
+}
+
+/// The generative reading of a program.
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// The program with all densities as `~` statements, whose model block the sampler runs.
+    pub program: Program,
+    pub split: Split,
+    pub factors: Vec<Factor>,
+    pub priors: BTreeMap<VariableId, Prior>,
+    /// Data that are drawn, in the order of their declarations.
+    pub outcomes: Vec<(VariableId, Source)>,
+    pub hyperparameters: Vec<VariableId>,
+    /// Parameters, then outcomes, each behind what it depends on.
+    pub order: Vec<VariableId>,
+    pub warnings: Vec<Diagnostic>,
+    /// What is worth knowing about the reading.
+    pub notes: Vec<String>,
+}
+
+impl Joint {
+    /// Reads a program without errors. What cannot be read is an error that names the statement and the remedy.
+    pub fn read(program: &Program, options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
+        let program = normalise::normalise(program);
+        let split = Split::of(&program);
+        let mut reader = Reader {
+            factors: factors::factors(&program, &split),
+            program: &program,
+            split: &split,
+            options,
+            outcomes: Vec::new(),
+            priors: BTreeMap::new(),
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+        };
+        reader.outcomes();
+        reader.likelihoods();
+        reader.parameters();
+        let order = reader.order();
+        let hyperparameters = reader.hyperparameters();
+        let Reader { factors, outcomes, priors, mut errors, warnings, notes, .. } = reader;
+        if errors.is_empty() {
+            Ok(Self { program, split, factors, priors, outcomes, hyperparameters, order, warnings, notes })
+        } else {
+            errors.sort_by_key(|e| (e.span.start, e.span.end));
+            Err(errors)
+        }
+    }
+
+    /// Names of the data that are drawn: these may be missing from the data.
+    pub fn outcome_names(&self) -> BTreeSet<String> {
+        self.outcomes.iter().map(|(id, _)| self.program.variable(*id).name.clone()).collect()
+    }
+
+    pub fn is_outcome(&self, id: VariableId) -> bool {
+        self.outcomes.iter().any(|(o, _)| *o == id)
+    }
+}
+
+struct Reader<'a> {
+    program: &'a Program,
+    split: &'a Split,
+    options: &'a ReadOptions,
+    factors: Vec<Factor>,
+    outcomes: Vec<(VariableId, Source)>,
+    priors: BTreeMap<VariableId, Prior>,
+    errors: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    notes: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn name(&self, id: VariableId) -> &str {
+        &self.program.variable(id).name
+    }
+
+    /// Decides which data are outcomes, and who draws them.
+    fn outcomes(&mut self) {
+        let program = self.program;
+        let generated = |name: String| {
+            program.declared_in(BlockKind::GeneratedQuantities).find(|id| program.variable(*id).name == name)
+        };
+        for id in program.declared_in(BlockKind::Data) {
+            let name = &program.variable(id).name;
+            let of_outcome = |f: &&Factor| f.role == Role::Likelihood && f.touches(id);
+            let unreadable = self.factors.iter().filter(of_outcome).any(|f| !f.shape.is_readable());
+            let is_outcome = self.split.outcomes.contains(&id);
+            let source = if self.options.simulated.contains(name) {
+                Source::Simulator
+            } else if let Some(sim) = generated(format!("{name}_sim")) {
+                Source::Generated(sim)
+            } else if let Some(rep) = generated(format!("{name}_rep")).filter(|_| unreadable || !is_outcome) {
+                Source::Generated(rep)
+            } else if is_outcome {
+                Source::Likelihood
+            } else {
+                continue;
+            };
+            self.outcomes.push((id, source));
+        }
+    }
+
+    /// Looks whether every likelihood factor can be drawn from.
+    fn likelihoods(&mut self) {
+        let supplied: BTreeSet<VariableId> =
+            self.outcomes.iter().filter(|(_, s)| *s != Source::Likelihood).map(|(id, _)| *id).collect();
+        for factor in self.factors.iter().filter(|f| f.role == Role::Likelihood) {
+            if factor.sources.iter().any(|id| supplied.contains(id)) {
+                continue;
+            }
+            if let Some(error) = messages::unreadable(self.program, self.split, factor) {
+                self.errors.push(error);
+            }
+        }
+        for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
+            if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| factor.touches(*id)) {
+                self.errors.push(messages::depends_on_outcome(self.program, factor, *id));
+            }
+        }
+        if self.outcomes.is_empty() && self.errors.is_empty() {
+            self.notes.push("no data are drawn: the posterior is the prior".to_owned());
+        }
+    }
+
+    /// Parameters in the order of their dependence, then outcomes. A cycle among numbers is an error; among containers it
+    /// may be one of different elements, which shows when the program runs.
+    fn order(&mut self) -> Vec<VariableId> {
+        let parameters: Vec<VariableId> = self.program.declared_in(BlockKind::Parameters).collect();
+        let mut needs: BTreeMap<VariableId, BTreeSet<VariableId>> = BTreeMap::new();
+        for id in &parameters {
+            let mut all = BTreeSet::new();
+            for factor in self.factors.iter().filter(|f| f.role == Role::Prior && f.draws(*id)) {
+                all.extend(&factor.depends_on);
+                if factor.depends_on.contains(id) && self.program.variable(*id).ty.is_scalar() {
+                    self.errors.push(messages::cycle(self.program, &[*id], factor.span));
+                }
+            }
+            if let Some(declared) = &self.program.variable(*id).declared {
+                walk::in_type(declared, &mut |e| all.extend(self.split.depends.parameters(e)));
+            }
+            all.remove(id);
+            needs.insert(*id, all);
+        }
+        let mut order: Vec<VariableId> = Vec::new();
+        while order.len() < parameters.len() {
+            let ready = |id: &&VariableId| {
+                !order.contains(id) && needs.get(id).is_none_or(|n| n.iter().all(|p| order.contains(p)))
+            };
+            if let Some(id) = parameters.iter().find(ready) {
+                order.push(*id);
+                continue;
+            }
+            let left: Vec<VariableId> = parameters.iter().copied().filter(|id| !order.contains(id)).collect();
+            let round = round(&left, &needs);
+            if round.iter().all(|id| self.program.variable(*id).ty.is_scalar()) {
+                let span = self.factors.iter().find(|f| round.first().is_some_and(|id| f.draws(*id)));
+                let span = span.map_or_else(|| self.program.variable(round[0]).span, |f| f.span);
+                self.errors.push(messages::cycle(self.program, &round, span));
+            }
+            order.extend(left);
+        }
+        order.extend(self.outcomes.iter().map(|(id, _)| *id));
+        order
+    }
+
+    /// Hyperparameters: parameters that other parameters' priors depend on, and scales of likelihoods.
+    fn hyperparameters(&mut self) -> Vec<VariableId> {
+        let parameters: Vec<VariableId> = self.program.declared_in(BlockKind::Parameters).collect();
+        if let Some(names) = &self.options.hyper {
+            let mut chosen = Vec::new();
+            for name in names {
+                if let Some(id) = parameters.iter().find(|id| self.name(**id) == name) {
+                    chosen.push(*id);
+                } else {
+                    let error = messages::no_such_parameter(self.program, name);
+                    self.errors.push(error);
+                }
+            }
+            return chosen;
+        }
+        let mut found: BTreeSet<VariableId> = BTreeSet::new();
+        for factor in &self.factors {
+            match factor.role {
+                Role::Prior => {
+                    let own = |id: &VariableId| factor.draws(*id);
+                    found.extend(factor.depends_on.iter().filter(|id| !own(id)));
+                }
+                Role::Likelihood => found.extend(&factor.scales),
+            }
+        }
+        parameters.into_iter().filter(|id| found.contains(id)).collect()
+    }
+}
+
+/// Some of `left` that depend on each other in a circle.
+fn round(left: &[VariableId], needs: &BTreeMap<VariableId, BTreeSet<VariableId>>) -> Vec<VariableId> {
+    let mut path: Vec<VariableId> = Vec::new();
+    let mut at = left[0];
+    loop {
+        if let Some(start) = path.iter().position(|id| *id == at) {
+            return path.split_off(start);
+        }
+        path.push(at);
+        let next = needs.get(&at).and_then(|n| n.iter().find(|id| left.contains(id)));
+        match next {
+            Some(id) => at = *id,
+            None => return path,
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The factors of the joint density: one for each `~` statement and each term of the target.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::samplers::{sampler, scales, user_sampler};
+use super::split::{Role, Split, inverse, is_rearrangement, root};
+use super::{mixture, walk};
+use crate::ast::{BinaryOp, BlockKind, UnaryOp};
+use crate::names::Suffix;
+use crate::span::Span;
+use crate::typed::{Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Tilde, Truncation, VariableId};
+
+/// One factor.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    /// The statement.
+    pub span: Span,
+    pub role: Role,
+    /// What is drawn, with transformed variables replaced by what they are computed from.
+    pub variate: Option<Expr>,
+    /// The parameter or outcome that the variate is a part or an image of.
+    pub root: Option<VariableId>,
+    /// Without suffix; empty where there is no density.
+    pub distribution: String,
+    pub arguments: Vec<Expr>,
+    pub truncation: Option<Truncation>,
+    pub shape: Shape,
+    /// All parameters and data that it depends on.
+    pub sources: BTreeSet<VariableId>,
+    /// The parameters that its distribution depends on, the variate aside.
+    pub depends_on: BTreeSet<VariableId>,
+    /// Those among them that are scales.
+    pub scales: BTreeSet<VariableId>,
+}
+
+/// How a factor is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A draw of the variate.
+    Draw,
+    /// A draw of a component, then of the variate.
+    Mixture,
+    /// Depends on nothing: not read at all.
+    Constant,
+    /// There is no sampler for the distribution.
+    NoSampler,
+    /// A density of the program's own without an `_rng` beside it.
+    OwnDensity,
+    /// The variate cannot be computed back to a parameter or outcome without a Jacobian.
+    NotInvertible,
+    /// The variate is a number of the program, not data.
+    LiteralVariate,
+    /// A term without a variate.
+    NoDensity,
+    /// Log densities of parameters and of data have been added up before.
+    Mixed,
+    /// A prior inside of a branch that depends on parameters.
+    ParametricBranch,
+}
+
+impl Shape {
+    pub fn is_readable(self) -> bool {
+        matches!(self, Self::Draw | Self::Mixture | Self::Constant)
+    }
+}
+
+impl Factor {
+    /// Whether it is a density of this variable.
+    pub fn draws(&self, id: VariableId) -> bool {
+        self.root == Some(id)
+    }
+
+    /// Whether it depends on this variable in any way.
+    pub fn touches(&self, id: VariableId) -> bool {
+        self.sources.contains(&id)
+    }
+
+    /// Whether the whole variable is drawn at once.
+    pub fn draws_whole(&self) -> bool {
+        let whole = |e: &Expr| !walk::any(e, &|e| matches!(e.kind, ExprKind::Index { .. }));
+        self.variate.as_ref().is_some_and(whole)
+    }
+}
+
+/// All factors in the order of the program.
+pub(super) fn factors(program: &Program, split: &Split) -> Vec<Factor> {
+    let mut collector = Collector { program, split, definitions: definitions(program), found: Vec::new() };
+    for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+        collector.statement(stmt, false, &[]);
+    }
+    collector.found
+}
+
+/// Variables that are given a value once and as a whole, with that value.
+pub fn definitions(program: &Program) -> BTreeMap<VariableId, Expr> {
+    let mut seen: BTreeMap<VariableId, u32> = BTreeMap::new();
+    let mut values: BTreeMap<VariableId, Expr> = BTreeMap::new();
+    for stmt in program.blocks.iter().flatten().flat_map(|b| &b.statements) {
+        walk::each(stmt, &mut |s| match &s.kind {
+            StmtKind::Declare { variable, initial: Some(value) } => {
+                *seen.entry(*variable).or_default() += 1;
+                values.insert(*variable, value.clone());
+            }
+            StmtKind::Assign { target, op, value } => {
+                for id in walk::assigned(target) {
+                    let whole = matches!(target, crate::typed::Place::Variable { path, .. } if path.is_empty());
+                    *seen.entry(id).or_default() += if whole && op.is_none() { 1 } else { 2 };
+                    values.insert(id, value.clone());
+                }
+            }
+            _ => {}
+        });
+    }
+    values.retain(|id, _| seen.get(id) == Some(&1));
+    values
+}
+
+struct Collector<'a> {
+    program: &'a Program,
+    split: &'a Split,
+    definitions: BTreeMap<VariableId, Expr>,
+    found: Vec<Factor>,
+}
+
+impl Collector<'_> {
+    fn statement(&mut self, stmt: &Stmt, parametric: bool, before: &[&Stmt]) {
+        let mut inside = parametric;
+        match &stmt.kind {
+            StmtKind::Tilde(tilde) => self.tilde(tilde, stmt.span, parametric),
+            StmtKind::TargetPlus(e) => self.term(e, stmt.span, before),
+            StmtKind::If { branches, .. } => {
+                inside |= branches.iter().any(|(e, _)| self.split.depends.is_parametric(e));
+            }
+            StmtKind::While { condition, .. } => inside |= self.split.depends.is_parametric(condition),
+            _ => {}
+        }
+        match &stmt.kind {
+            StmtKind::Block(list) => self.list(list, inside),
+            _ => walk::children(stmt, &mut |child| self.statement(child, inside, &[])),
+        }
+    }
+
+    fn list(&mut self, list: &[Stmt], parametric: bool) {
+        for (i, stmt) in list.iter().enumerate() {
+            let before: Vec<&Stmt> = list[..i].iter().collect();
+            self.statement(stmt, parametric, &before);
+        }
+    }
+
+    fn tilde(&mut self, tilde: &Tilde, span: Span, parametric: bool) {
+        let role = self.split.of_tilde(tilde);
+        let variate = resolve(self.program, &self.definitions, &tilde.variate);
+        let stem = self.stem(&tilde.density);
+        let depends = &self.split.depends;
+        let mut depends_on = BTreeSet::new();
+        let mut sources = depends.sources(&tilde.variate);
+        for e in tilde.arguments.iter().chain(walk::bounds(tilde)) {
+            depends_on.extend(depends.parameters(e));
+            sources.extend(depends.sources(e));
+        }
+        let of_scales = |i: &usize| tilde.arguments.get(*i).map(|e| depends.parameters(e)).unwrap_or_default();
+        let root = root(&variate);
+        let is_variable = |id: &VariableId| {
+            use crate::typed::Origin::Block;
+            matches!(self.program.variable(*id).origin, Block(BlockKind::Parameters | BlockKind::Data))
+        };
+        let shape = if depends.sources(&variate).is_empty() {
+            Shape::LiteralVariate
+        } else if root.is_none_or(|id| !is_variable(&id) || !self.invertible(&variate, id, role)) {
+            Shape::NotInvertible
+        } else if matches!(tilde.density, Callee::User(_)) && user_sampler(self.program, &tilde.density).is_none() {
+            Shape::OwnDensity
+        } else if matches!(tilde.density, Callee::Library(_)) && sampler(&stem).is_none() {
+            Shape::NoSampler
+        } else if parametric && role == Role::Prior {
+            Shape::ParametricBranch
+        } else {
+            Shape::Draw
+        };
+        self.found.push(Factor {
+            span,
+            role,
+            root: root.filter(is_variable),
+            variate: Some(variate),
+            scales: scales(&stem).iter().flat_map(of_scales).collect(),
+            distribution: stem,
+            arguments: tilde.arguments.clone(),
+            truncation: tilde.truncation.clone(),
+            shape,
+            sources,
+            depends_on,
+        });
+    }
+
+    fn term(&mut self, e: &Expr, span: Span, before: &[&Stmt]) {
+        let role = self.split.terms(e).first().map_or(Role::Prior, |t| t.role);
+        let depends = &self.split.depends;
+        let sources = depends.sources(e);
+        let parameters = depends.parameters(e);
+        let blank = Factor {
+            span,
+            role,
+            variate: None,
+            root: None,
+            distribution: String::new(),
+            arguments: Vec::new(),
+            truncation: None,
+            shape: Shape::NoDensity,
+            sources,
+            depends_on: parameters.clone(),
+            scales: BTreeSet::new(),
+        };
+        let shape = if parameters.is_empty() {
+            Shape::Constant
+        } else if self.split.is_mixed(e) {
+            Shape::Mixed
+        } else {
+            Shape::NoDensity
+        };
+        let mixture = if shape == Shape::NoDensity { mixture::read(self.split, e, before) } else { None };
+        self.found.push(match mixture {
+            Some(found) => Factor {
+                shape: Shape::Mixture,
+                root: root(&found.variate),
+                distribution: found.words(),
+                variate: Some(found.variate),
+                scales: self.scales_inside(e, before),
+                ..blank
+            },
+            None => Factor { shape, ..blank },
+        });
+    }
+
+    /// The scales of all densities that a mixture is made of.
+    fn scales_inside(&self, e: &Expr, before: &[&Stmt]) -> BTreeSet<VariableId> {
+        let mut found = BTreeSet::new();
+        let mut look = |e: &Expr| {
+            walk::parts(e, &mut |e| {
+                if let ExprKind::Call(call) = &e.kind
+                    && self.split.is_density(call)
+                {
+                    let arguments = scales(&self.stem(&call.callee)).iter().filter_map(|i| call.arguments.get(i + 1));
+                    found.extend(arguments.flat_map(|e| self.split.depends.parameters(e)));
+                }
+            });
+        };
+        look(e);
+        for stmt in before {
+            walk::each(stmt, &mut |s| walk::own(s, &mut |e| look(e)));
+        }
+        found
+    }
+
+    fn stem(&self, density: &Callee) -> String {
+        match density {
+            Callee::Library(name) => Suffix::split(name).0.to_owned(),
+            Callee::User(id) => Suffix::split(&self.program.function(*id).name).0.to_owned(),
+        }
+    }
+
+    /// Whether the variate can be computed back to the variable behind it. The density of a *parameter* may be that of an
+    /// image only if the Jacobian is constant: shifts, factors that are data, rearrangements. For data the Jacobian does
+    /// not depend on parameters, so that any invertible function will do.
+    fn invertible(&self, e: &Expr, id: VariableId, role: Role) -> bool {
+        let free = |c: &Expr| !self.split.depends.sources(c).contains(&id);
+        let factor = |c: &Expr| free(c) && (role == Role::Likelihood || !self.split.depends.is_parametric(c));
+        let below = |e: &Expr| self.invertible(e, id, role);
+        match &e.kind {
+            ExprKind::Variable(v) => *v == id,
+            ExprKind::Index { base, indices } => {
+                below(base)
+                    && matches!(base.kind, ExprKind::Variable(_) | ExprKind::Index { .. })
+                    && indices.iter().flat_map(crate::typed::Index::parts).all(free)
+            }
+            ExprKind::Transpose(e) | ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand: e } => below(e),
+            ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => match arguments.as_slice() {
+                [x] if is_rearrangement(name) => below(x),
+                [x] => role == Role::Likelihood && inverse(name).is_some() && below(x),
+                _ => false,
+            },
+            ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, right } => {
+                // Not a number that is spread over a vector: the variate would have more elements than what is drawn.
+                (left.ty == e.ty && below(left) && free(right)) || (right.ty == e.ty && below(right) && free(left))
+            }
+            ExprKind::Binary { op: BinaryOp::Divide, left, right } => {
+                right.ty.is_scalar() && below(left) && factor(right)
+            }
+            ExprKind::Binary { op: BinaryOp::Multiply, left, right } => {
+                (right.ty.is_scalar() && below(left) && factor(right))
+                    || (left.ty.is_scalar() && below(right) && factor(left))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The variate with variables that are computed from others replaced by how they are computed.
+pub fn resolve(program: &Program, definitions: &BTreeMap<VariableId, Expr>, variate: &Expr) -> Expr {
+    use crate::typed::Origin;
+    let Some(id) = root(variate) else { return variate.clone() };
+    let origin = program.variable(id).origin;
+    if matches!(origin, Origin::Block(BlockKind::Parameters | BlockKind::Data)) {
+        return variate.clone();
+    }
+    let Some(value) = definitions.get(&id) else { return variate.clone() };
+    // What is computed from itself would go on for ever.
+    if walk::mentions(value, id) {
+        return variate.clone();
+    }
+    let replaced = walk::map(variate, &|e| match e.kind {
+        ExprKind::Variable(v) if v == id => Some(value.clone()),
+        _ => None,
+    });
+    resolve(program, definitions, &replaced)
+}

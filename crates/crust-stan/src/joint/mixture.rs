@@ -1,0 +1,130 @@
+//! Mixtures: `log_mix` and `log_sum_exp` over log weights plus log densities of one variate.
+//!
+//! `p(y) = Σ_k w_k p_k(y)` is drawn by drawing `k` with probability `w_k`, then `y` from `p_k`. The log weights are what is
+//! left of each term when its density is taken away; they must add up to one.
+
+use super::normalise::{call, density};
+use super::split::{Role, Split};
+use super::walk;
+use crate::ast::BinaryOp;
+use crate::names::Suffix;
+use crate::typed::{Call, Callee, Expr, ExprKind, Level, Place, Stmt, StmtKind, Tilde, VariableId};
+use crate::types::Type;
+
+/// A mixture as it stands in a program.
+#[derive(Clone, Debug)]
+pub struct Mixture {
+    pub variate: Expr,
+    pub components: Components,
+}
+
+#[derive(Clone, Debug)]
+pub enum Components {
+    /// All components in one expression: log weight and densities of each.
+    Listed(Vec<(Expr, Vec<Tilde>)>),
+    /// The terms are put into a local variable before; `total` is the vector of terms, made from that variable.
+    Collected { variable: VariableId, total: Expr },
+}
+
+impl Mixture {
+    /// What the mixture is made of, for people.
+    pub fn words(&self) -> String {
+        match &self.components {
+            Components::Listed(list) => {
+                let name = |tilde: &Tilde| match &tilde.density {
+                    Callee::Library(name) => Suffix::split(name).0.to_owned(),
+                    Callee::User(_) => "own density".to_owned(),
+                };
+                let names: Vec<String> = list.iter().filter_map(|(_, d)| d.first().map(name)).collect();
+                format!("mixture of {}", names.join(" and "))
+            }
+            Components::Collected { .. } => "mixture".to_owned(),
+        }
+    }
+}
+
+/// Reads a term of the target as a mixture. `before` are the statements in front of it in the same block.
+pub fn read(split: &Split, e: &Expr, before: &[&Stmt]) -> Option<Mixture> {
+    let ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) = &e.kind else { return None };
+    match (name.as_str(), arguments.as_slice()) {
+        ("log_mix", [weight, first, second]) if weight.ty.is_scalar() => {
+            let log = |function: &str| call(function, vec![weight.clone()], Type::Real);
+            listed(split, vec![(Some(log("log")), first), (Some(log("log1m")), second)])
+        }
+        ("log_mix", [weights, terms]) => {
+            let total = add(call("log", vec![weights.clone()], weights.ty.clone()), terms.clone());
+            collected(split, terms, total, before)
+        }
+        ("log_sum_exp", [first, second]) => listed(split, vec![(None, first), (None, second)]),
+        ("log_sum_exp", [terms]) => match &terms.kind {
+            ExprKind::Array(list) | ExprKind::RowVector(list) => {
+                listed(split, list.iter().map(|e| (None, e)).collect())
+            }
+            _ => collected(split, terms, terms.clone(), before),
+        },
+        _ => None,
+    }
+}
+
+fn listed(split: &Split, terms: Vec<(Option<Expr>, &Expr)>) -> Option<Mixture> {
+    let mut components = Vec::new();
+    let mut variate: Option<Expr> = None;
+    for (weight, term) in terms {
+        let mut weight = weight;
+        let mut densities = Vec::new();
+        for part in split.terms(term) {
+            match density(split, part.expr) {
+                Some(tilde) if !part.negative => densities.push(tilde),
+                _ if part.negative => return None,
+                _ => {
+                    weight = Some(match weight {
+                        None => part.expr.clone(),
+                        Some(sum) => add(sum, part.expr.clone()),
+                    });
+                }
+            }
+        }
+        let own = densities.first()?.variate.clone();
+        if variate.as_ref().is_some_and(|v| *v != own) {
+            return None;
+        }
+        variate = Some(own);
+        components.push((weight?, densities));
+    }
+    Some(Mixture { variate: variate?, components: Components::Listed(components) })
+}
+
+fn collected(split: &Split, terms: &Expr, total: Expr, before: &[&Stmt]) -> Option<Mixture> {
+    let mut found: Option<(VariableId, Expr)> = None;
+    for id in walk::variables(terms) {
+        for stmt in before {
+            walk::each(stmt, &mut |s| {
+                let value = match &s.kind {
+                    StmtKind::Assign { target, value, .. } if is_element(target, id) => value,
+                    _ => return,
+                };
+                walk::parts(value, &mut |e| {
+                    if let Some(tilde) = density(split, e)
+                        && found.is_none()
+                        && split.of_variate(&tilde.variate) == Role::Likelihood
+                    {
+                        found = Some((id, tilde.variate));
+                    }
+                });
+            });
+        }
+    }
+    let (variable, variate) = found?;
+    Some(Mixture { variate, components: Components::Collected { variable, total } })
+}
+
+/// Whether a place is an element of this variable.
+pub fn is_element(place: &Place, id: VariableId) -> bool {
+    matches!(place, Place::Variable { variable, path, .. } if *variable == id && path.len() == 1)
+}
+
+fn add(left: Expr, right: Expr) -> Expr {
+    let (ty, span) = (right.ty.clone(), left.span.to(right.span));
+    let kind = ExprKind::Binary { op: BinaryOp::Add, left: Box::new(left), right: Box::new(right) };
+    Expr { kind, ty, level: Level::Parameter, span }
+}

@@ -1,0 +1,188 @@
+//! Whether each parameter has exactly one proper prior that can be drawn from.
+
+use std::collections::BTreeSet;
+
+use super::bounds::{Bounds, constant, declared_bounds, same, special_type};
+use super::factors::Factor;
+use super::samplers::{Sampler, Support, centre, sampler, support};
+use super::split::Role;
+use super::{Prior, Reader, messages};
+use crate::ast::{BlockKind, SpecialType};
+use crate::diagnostics::Diagnostic;
+use crate::typed::{Expr, VariableId};
+
+impl Reader<'_> {
+    pub(super) fn parameters(&mut self) {
+        let mut errors = Vec::new();
+        let mut weighed: BTreeSet<VariableId> = BTreeSet::new();
+        for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
+            if let Some(error) = messages::unreadable(self.program, self.split, factor) {
+                errors.push(error);
+                weighed.extend(&factor.sources);
+            }
+        }
+        for id in self.program.declared_in(BlockKind::Parameters) {
+            let own: Vec<&Factor> = self.factors.iter().filter(|f| f.role == Role::Prior && f.draws(id)).collect();
+            let prior = if own.is_empty() { self.without_statement(id) } else { Ok(Prior::Stated) };
+            match prior {
+                Ok(prior) => {
+                    self.priors.insert(id, prior);
+                }
+                // What weighs it has been complained of.
+                Err(_) if weighed.contains(&id) => {}
+                Err(error) => errors.push(*error),
+            }
+            let whole: Vec<&&Factor> = own.iter().filter(|f| f.draws_whole()).collect();
+            match (whole.as_slice(), own.as_slice()) {
+                ([first, second, ..], _) => {
+                    errors.push(messages::two_priors(self.program, id, first.span, second.span));
+                }
+                ([first], [a, b, ..]) => {
+                    let other = if a.span.start == first.span.start { b } else { a };
+                    errors.push(messages::two_priors(self.program, id, first.span, other.span));
+                }
+                _ => {}
+            }
+            for factor in own.iter().filter(|f| f.shape.is_readable()) {
+                errors.extend(self.constraint(id, factor));
+            }
+        }
+        self.errors.extend(errors);
+    }
+
+    /// The prior of a parameter that no statement draws: uniform where the declaration leaves a finite room.
+    fn without_statement(&self, id: VariableId) -> Result<Prior, Box<Diagnostic>> {
+        let bounds = declared_bounds(self.program, id);
+        if let (Some(lower), Some(upper)) = (bounds.lower, bounds.upper) {
+            let parameters = [lower, upper].map(|e| self.split.depends.parameters(e));
+            if parameters.iter().any(|p| !p.is_empty()) {
+                return Err(Box::new(self.normaliser(id, self.program.variable(id).span, "uniform")));
+            }
+            return Ok(Prior::Uniform);
+        }
+        match special_type(self.program, id) {
+            Some(
+                SpecialType::Simplex
+                | SpecialType::UnitVector
+                | SpecialType::CorrMatrix
+                | SpecialType::CholeskyFactorCorr
+                | SpecialType::ColumnStochasticMatrix
+                | SpecialType::RowStochasticMatrix,
+            ) => Ok(Prior::Uniform),
+            _ => Err(Box::new(messages::improper(self.program, id))),
+        }
+    }
+
+    /// Whether the density, restricted to what the declaration allows, has a normaliser that depends on parameters: then
+    /// it is not the conditional distribution that the statement seems to name.
+    fn constraint(&self, id: VariableId, factor: &Factor) -> Option<Diagnostic> {
+        let name = &self.program.variable(id).name;
+        let stem = factor.distribution.as_str();
+        let special = special_type(self.program, id);
+        let scalar = sampler(stem) == Some(Sampler::Scalar);
+        let error = |message: String| Diagnostic::error("constraint-not-readable", message, factor.span);
+        match special {
+            None => {
+                let bounds = declared_bounds(self.program, id);
+                if bounds.is_none() {
+                    return None;
+                }
+                if !scalar {
+                    return Some(
+                        error(format!("`{name}` has bounds, which crust cannot draw `{stem}` within"))
+                            .help("leave the bounds out, or write a distribution of single numbers"),
+                    );
+                }
+                let fine = inside(stem, factor, bounds) || half(stem, factor, bounds) || stated(factor, bounds);
+                (!fine && self.is_relative(factor, bounds)).then(|| self.normaliser(id, factor.span, stem))
+            }
+            Some(SpecialType::Ordered | SpecialType::PositiveOrdered) if scalar => {
+                if factor.variate.as_ref().is_some_and(|v| v.ty.is_scalar()) {
+                    return Some(
+                        error(format!("`{name}` is ordered, but its elements are drawn one by one"))
+                            .help(format!("draw it as a whole: `{name} ~ {stem}(…);`")),
+                    );
+                }
+                let alike = factor.arguments.iter().all(|a| a.ty.is_scalar());
+                let positive = special == Some(SpecialType::PositiveOrdered);
+                let cut = positive && !matches!(support(stem), Support::Positive | Support::Unit);
+                let relative = !factor.depends_on.is_empty();
+                let central = centre(stem).and_then(|i| factor.arguments.get(i)).and_then(constant) == Some(0.0);
+                let bad = relative && (!alike || (cut && !central));
+                bad.then(|| self.normaliser(id, factor.span, stem))
+            }
+            Some(special) if fits(special, stem) => None,
+            Some(special) => Some(
+                error(format!("`{name}` is a `{}`, which `{stem}` is no distribution of", special.name()))
+                    .note("restricted to that type, the density has a normaliser that nobody states")
+                    .help("use a distribution of that type, such as `dirichlet` for a simplex"),
+            ),
+        }
+    }
+
+    /// Whether the distribution or the bounds depend on other parameters.
+    fn is_relative(&self, factor: &Factor, bounds: Bounds<'_>) -> bool {
+        let parametric = |e: Option<&Expr>| e.is_some_and(|e| self.split.depends.is_parametric(e));
+        !factor.depends_on.is_empty() || parametric(bounds.lower) || parametric(bounds.upper)
+    }
+
+    fn normaliser(&self, id: VariableId, span: crate::span::Span, stem: &str) -> Diagnostic {
+        let name = &self.program.variable(id).name;
+        let message = format!(
+            "the bounds of `{name}` cut off a part of its `{stem}` distribution that depends on other parameters"
+        );
+        Diagnostic::error("bound-normaliser", message, span)
+            .related(self.program.variable(id).span, "declared with its bounds here")
+            .note(
+                "Stan does not divide by the probability to be inside, so the density is not the distribution that the \
+                 statement names: it also weighs the parameters that this probability depends on",
+            )
+            .help(format!("say what is meant: `{name} ~ {stem}(…) T[…, …];` divides by that probability"))
+    }
+}
+
+/// Whether the distribution lives inside of the bounds anyway.
+fn inside(stem: &str, factor: &Factor, bounds: Bounds<'_>) -> bool {
+    let at_most = |e: Option<&Expr>, x: f64| e.is_none_or(|e| constant(e).is_some_and(|c| c <= x));
+    let at_least = |e: Option<&Expr>, x: f64| e.is_none_or(|e| constant(e).is_some_and(|c| c >= x));
+    let is = |e: Option<&Expr>, i: usize| e.is_none_or(|e| factor.arguments.get(i).is_some_and(|a| same(a, e)));
+    match support(stem) {
+        Support::Positive => at_most(bounds.lower, 0.0) && bounds.upper.is_none(),
+        Support::Unit => at_most(bounds.lower, 0.0) && at_least(bounds.upper, 1.0),
+        Support::Arguments => is(bounds.lower, 0) && is(bounds.upper, 1),
+        Support::AboveFirst => bounds.upper.is_none() && (is(bounds.lower, 0) || at_most(bounds.lower, 0.0)),
+        Support::Line | Support::Other => false,
+    }
+}
+
+/// Whether a symmetric distribution is cut in its middle: the probability to be inside is ½ whatever its scale is.
+fn half(stem: &str, factor: &Factor, bounds: Bounds<'_>) -> bool {
+    let middle = centre(stem).and_then(|i| factor.arguments.get(i));
+    match (bounds.lower, bounds.upper, middle) {
+        (Some(bound), None, Some(middle)) | (None, Some(bound), Some(middle)) => same(bound, middle),
+        _ => false,
+    }
+}
+
+/// Whether the statement divides by the probability to be inside: `T[,]` with the very bounds.
+fn stated(factor: &Factor, bounds: Bounds<'_>) -> bool {
+    let Some(truncation) = &factor.truncation else { return false };
+    let matches = |bound: Option<&Expr>, given: &Option<Expr>| match (bound, given) {
+        (None, _) => true,
+        (Some(a), Some(b)) => same(a, b),
+        (Some(_), None) => false,
+    };
+    matches(bounds.lower, &truncation.lower) && matches(bounds.upper, &truncation.upper)
+}
+
+/// Whether a distribution is one of values of this type.
+fn fits(special: SpecialType, stem: &str) -> bool {
+    match special {
+        SpecialType::Simplex => stem == "dirichlet",
+        SpecialType::CorrMatrix => stem == "lkj_corr",
+        SpecialType::CholeskyFactorCorr => stem == "lkj_corr_cholesky",
+        SpecialType::CovMatrix => matches!(stem, "wishart" | "inv_wishart"),
+        SpecialType::CholeskyFactorCov => matches!(stem, "wishart_cholesky" | "inv_wishart_cholesky"),
+        _ => false,
+    }
+}

@@ -1,0 +1,15 @@
+//! The papers' models and experiments as code, and problems whose answers are known.
+
+pub mod exact;
+pub mod grid;
+pub mod logistic;
+pub mod pointwise;
+pub mod positive;
+pub mod regression;
+pub mod scale;
+pub mod toy;
+
+mod linear;
+
+#[cfg(test)]
+mod closed_forms_tests;
