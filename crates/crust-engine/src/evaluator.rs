@@ -48,6 +48,8 @@ pub struct Evaluator {
     pub(crate) machine: Machine,
     /// The most lanes that run together.
     width: usize,
+    /// Whether exactly that many lanes run together, always.
+    fixed: bool,
     flat: bool,
     /// Why the last evaluation rejected points, by lane.
     rejections: Vec<Option<Rejection>>,
@@ -83,18 +85,20 @@ struct Piece {
 
 impl Evaluator {
     pub(crate) fn new(model: Arc<Model>, machine: Machine) -> Self {
-        Self { model, machine, width: WIDEST, flat: true, rejections: Vec::new(), spare: Vec::new() }
+        Self { model, machine, width: WIDEST, fixed: false, flat: true, rejections: Vec::new(), spare: Vec::new() }
     }
 
     pub fn model(&self) -> &Arc<Model> {
         &self.model
     }
 
-    /// Fixes how many lanes run together. The last digits of results may depend on it; they do not depend on what the other
-    /// lanes hold, so that whoever fixes the width and fills up incomplete batches gets the same numbers always.
+    /// Fixes how many lanes run together: one, or a multiple of eight (to which it is rounded up). Batches are divided into such groups, and the
+    /// last lane is repeated until they are full, so that a lane's numbers are the same to the last bit whatever batch it
+    /// stands in. They may differ in the last digits from one width to another.
     #[must_use]
     pub fn with_width(mut self, width: usize) -> Self {
-        self.width = width.max(1);
+        self.width = if width <= 1 { 1 } else { width.next_multiple_of(GROUP) };
+        self.fixed = true;
         self
     }
 
@@ -121,7 +125,7 @@ impl Evaluator {
         while from < batch.lanes {
             let lanes = self.width.min(batch.lanes - from);
             let piece = Piece { from, lanes };
-            if batch.lanes == 1 || lanes.is_multiple_of(GROUP) {
+            if lanes == self.filled(lanes) || (batch.lanes == 1 && !self.fixed) {
                 self.piece(batch, terms, piece)?;
             } else {
                 self.part(batch, terms, piece, |_| true)?;
@@ -132,9 +136,14 @@ impl Evaluator {
         Ok(())
     }
 
+    /// How many lanes run together if there are this many.
+    fn filled(&self, lanes: usize) -> usize {
+        if self.fixed { self.width } else { lanes.next_multiple_of(GROUP) }
+    }
+
     /// Fewer lanes run together if their values do not fit in the cache.
     fn adapt_width(&mut self) {
-        if self.width == WIDEST {
+        if self.width == WIDEST && !self.fixed {
             let mut width = WIDEST;
             let mut need = self.machine.arena.highest();
             while need > CACHE && width > NARROWEST {
@@ -219,7 +228,7 @@ impl Evaluator {
         spare.lanes.extend((0..piece.lanes).filter(|&l| chosen(l)));
         if let Some(&last) = spare.lanes.last() {
             let kept = spare.lanes.len();
-            spare.lanes.resize(kept.next_multiple_of(GROUP), last);
+            spare.lanes.resize(self.filled(kept), last);
             let n = spare.lanes.len();
             let dimension = self.model.dimension();
             spare.points.clear();

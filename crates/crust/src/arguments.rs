@@ -153,8 +153,8 @@ pub struct Sample {
     /// A folder for the draws: `chain-1.csv` … as Stan writes them, and `draws.zarr`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How many chains a thread evaluates together; the last digits of draws depend on it, speed does with many chains
-    #[arg(long, value_name = "N", default_value = "1")]
+    /// How many chains a thread evaluates together; draws do not depend on it
+    #[arg(long, value_name = "N", default_value = "64")]
     pub lanes: NonZero<usize>,
     /// A folder to look for `#include`d files in, after the program's own (may be given several times)
     #[arg(short = 'I', long, value_name = "DIR")]

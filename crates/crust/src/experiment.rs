@@ -4,11 +4,11 @@ mod fit;
 mod input;
 pub mod output;
 mod progress;
-mod target;
 
 pub use input::{Input, Loaded, load};
 pub use progress::Progress;
 
+use crate::target::StanTarget;
 use crust_diagnose::bread::Fitted;
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
@@ -24,7 +24,6 @@ use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use target::Path;
 
 /// Where the data of an experiment come from.
 #[derive(Clone)]
@@ -48,6 +47,8 @@ pub enum Spacing {
 const DELTA: f64 = 4.0;
 /// Prior draws that a pilot run begins with.
 const PILOT_CHAINS: u32 = 64;
+/// Annealing runs many chains, whatever the size of a unit of work.
+const MANY: usize = usize::MAX;
 /// Simulated datasets that stay bound at the same time.
 const KEEP: usize = 32;
 
@@ -125,10 +126,11 @@ impl<'a> StanExperiment<'a> {
         StreamKey::new(self.settings.seed, purpose).dataset(dataset)
     }
 
-    fn path(&self, dataset: u32) -> Result<Path<'a>, Trouble> {
+    /// The target of so many chains in all.
+    fn path(&self, dataset: u32, chains: usize) -> Result<StanTarget<'a>, Trouble> {
         let model = self.models.get(&dataset);
         let model = model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))?;
-        Ok(Path::new(model, &self.loaded.reading.source))
+        Ok(StanTarget::path(model, &self.loaded.reading.source, chains))
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -190,7 +192,7 @@ impl<'a> StanExperiment<'a> {
             control: &self.settings.control,
         };
         let schedule = self.schedule(kernels, group.t)?;
-        let outcomes = anneal_target(&self.path(group.dataset)?, kernels, &schedule, starts, &run)?;
+        let outcomes = anneal_target(&self.path(group.dataset, MANY)?, kernels, &schedule, starts, &run)?;
         let work = |outcome: &crust_infer::anneal::ChainOutcome| Work {
             log_weight: outcome.log_weight,
             accept: outcome.accept,
@@ -228,7 +230,7 @@ impl Experiment for StanExperiment<'_> {
         let draws = self.prior_draws(dataset, 0..PILOT_CHAINS, 0)?;
         let pilot = Pilot::new(self.settings.method);
         let key = self.key(Purpose::PILOT, dataset);
-        let path = self.path(dataset)?;
+        let path = self.path(dataset, MANY)?;
         Ok(tune(&path, &draws, &pilot, key, self.settings.how, &self.settings.control)?)
     }
 
@@ -263,13 +265,13 @@ impl Experiment for StanExperiment<'_> {
         const USES: u32 = 1 << 24;
         let first = USES * moves as u32;
         let key = self.key(Purpose::KERNEL, dataset);
-        let path = self.path(dataset)?;
+        let path = self.path(dataset, MANY)?;
         let Settings { how, control, .. } = &self.settings;
         Ok(equilibrate(&path, kernels, starts, steps, (first, key), *how, control)?)
     }
 
     fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Trouble> {
-        let mut path = self.path(dataset)?;
+        let mut path = self.path(dataset, MANY)?;
         let mut batch = Batch::default();
         batch.resize(path.dimension(), points.len(), false);
         batch.beta.fill(1.0);
@@ -290,7 +292,7 @@ impl Fitted for StanExperiment<'_> {
     type Hyperparameters = Values;
 
     fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
-        let path = self.path(REAL)?;
+        let path = self.path(REAL, fit::CHAINS as usize)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;

@@ -12,6 +12,7 @@ mod program;
 mod reproduce;
 mod sample;
 mod simulate;
+mod target;
 mod terminal;
 
 use arguments::{Arguments, Command};

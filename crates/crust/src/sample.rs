@@ -4,10 +4,10 @@ pub mod initial;
 mod output;
 mod record;
 mod report;
-mod target;
 
 use crate::arguments::{Common, MethodChoice, MetricChoice, Sample};
 use crate::program::{Bound, bind, show_engine_error};
+use crate::target::StanTarget;
 use crate::{Outcome, terminal};
 use crust_diagnose::draws::{Algorithm, Metric, RunConfiguration};
 use crust_diagnose::summary::{Summary, SummaryOptions};
@@ -27,7 +27,6 @@ use report::{Report, Run};
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::sync::Arc;
-use target::Posterior;
 
 pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
     let Some(bound) =
@@ -119,7 +118,8 @@ fn draw(
     recorder: &Recorder,
     control: &Control,
 ) -> Result<(), Error> {
-    let posterior = Posterior::new(&bound.model, &bound.reading.source, arguments.lanes, common.quiet);
+    let chains = arguments.chains as usize;
+    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, chains, !common.quiet);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },
         MethodChoice::Hmc => Method::hmc(),

@@ -1,7 +1,7 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
-use super::target::Path;
 use super::{Settings, Trouble};
+use crate::target::StanTarget;
 use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::Values;
@@ -11,7 +11,8 @@ use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
-const CHAINS: u32 = 4;
+/// Chains of the fit.
+pub const CHAINS: u32 = 4;
 const WARMUP: usize = 1000;
 const DRAWS: usize = 1000;
 
@@ -46,7 +47,7 @@ impl Observer for Draws {
 
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on ranks they
 /// are the same for every scalar parameter on its own scale.
-pub fn fit(path: &Path<'_>, names: &[String], settings: &Settings) -> Result<Fitted, Trouble> {
+pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings) -> Result<Fitted, Trouble> {
     let sampling =
         Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();

@@ -164,7 +164,7 @@ impl Recorder {
         ControlFlow::Break(())
     }
 
-    /// An evaluator that has learned how loops run best from a point that is the same for all, see [`super::target::Posterior`].
+    /// An evaluator that has learned how loops run best from a point that is the same for all, see [`crate::target::StanTarget`].
     fn evaluator(&self) -> Evaluator {
         let mut evaluator = self.model.evaluator();
         let origin = vec![0.0; self.model.dimension()];

@@ -1,0 +1,89 @@
+//! A Stan program as a target of samplers and of annealing.
+
+use crate::terminal;
+use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms};
+use crust_infer::target::{Batch, Fatal, Target, tempered};
+use crust_stan::source::Source;
+use std::sync::Arc;
+
+/// Chains that run side by side in the lanes of a vector register.
+const LANES: usize = 8;
+
+/// Log prior and log likelihood of a program on its unconstrained parameters.
+///
+/// The last digits of a density depend on how many lanes are evaluated together, so that this is decided by the number of chains of the whole run: a
+/// few run one by one, many in groups of eight. The numbers of a chain are then the same however chains are batched and
+/// spread over threads.
+pub struct StanTarget<'a> {
+    evaluator: Evaluator,
+    source: &'a Source,
+    terms: Terms,
+    width: usize,
+    /// Whether what the program prints is shown.
+    prints: bool,
+    /// Of the last batch, to tell why a lane was rejected.
+    densities: Vec<f64>,
+}
+
+impl<'a> StanTarget<'a> {
+    /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
+    pub fn posterior(model: &Arc<Model>, source: &'a Source, chains: usize, prints: bool) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, width(chains), prints)
+    }
+
+    /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
+    /// printed millions of times.
+    pub fn path(model: &Arc<Model>, source: &'a Source, chains: usize) -> Self {
+        Self::new(model, source, Terms { propto: false, jacobian: true }, width(chains), false)
+    }
+
+    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, width: usize, prints: bool) -> Self {
+        let evaluator = model.evaluator().with_width(width);
+        Self { evaluator, source, terms, width, prints, densities: Vec::new() }
+    }
+}
+
+fn width(chains: usize) -> usize {
+    if chains < LANES { 1 } else { LANES }
+}
+
+impl Clone for StanTarget<'_> {
+    fn clone(&self) -> Self {
+        Self::new(self.evaluator.model(), self.source, self.terms, self.width, self.prints)
+    }
+}
+
+impl Target for StanTarget<'_> {
+    fn dimension(&self) -> usize {
+        self.evaluator.model().dimension()
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let mut lanes = EngineBatch {
+            lanes: batch.lanes,
+            points: &batch.x,
+            beta: Some(&batch.beta),
+            log_prior: &mut batch.log_prior,
+            log_likelihood: &mut batch.log_likelihood,
+            gradient: &mut batch.gradient,
+        };
+        self.evaluator.evaluate(&mut lanes, self.terms).map_err(Fatal::new)?;
+        self.densities.clear();
+        let parts = batch.log_prior.iter().zip(&batch.log_likelihood).zip(&batch.beta);
+        self.densities.extend(parts.map(|((&prior, &likelihood), &beta)| tempered(prior, likelihood, beta)));
+        let printed = self.evaluator.take_messages();
+        if self.prints {
+            printed.iter().for_each(|line| terminal::complain(line));
+        }
+        Ok(())
+    }
+
+    fn rejection(&self, lane: usize) -> Option<String> {
+        if let Some(rejection) = self.evaluator.rejections().get(lane)? {
+            let line = self.source.location(rejection.span).line;
+            return Some(format!("{}, line {line}", rejection.message));
+        }
+        let value = self.densities.get(lane)?;
+        (!value.is_finite()).then(|| format!("the log density is {value}"))
+    }
+}
