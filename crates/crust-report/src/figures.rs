@@ -50,8 +50,8 @@ fn difference_axis(label: &str, values: impl IntoIterator<Item = f64>) -> Axis {
     }
 }
 
-fn interval(x: f64, quartiles: Option<[f64; 3]>, shift: f64) -> Option<Interval> {
-    quartiles.map(|[low, _, high]| Interval { x, low: low - shift, high: high - shift })
+fn interval(x: f64, [low, _, high]: [f64; 3], shift: f64) -> Interval {
+    Interval { x, low: low - shift, high: high - shift }
 }
 
 /// Two standard errors to both sides, where there are any.

@@ -8,7 +8,7 @@ pub use page::{Page, Table};
 
 use crate::figures;
 use crate::svg::text::escape;
-use crate::view::{View, level_word};
+use crate::view::{View, capitalised, level_word};
 use crust_diagnose::result::{Bdmc, Bread, Compare, Level, Results, Timing};
 use page::{concat, unordered};
 use sections::{Tile, tiles};
@@ -65,7 +65,11 @@ fn top(view: &View, numbers: &[Tile]) -> String {
         [("This rests on", &view.verdict.rests_on), ("This does not cover", &view.verdict.does_not_cover)]
     {
         if !items.is_empty() {
-            let _ = writeln!(markup, "<div><h3>{heading}</h3>{}</div>", unordered(items, ""));
+            let _ = writeln!(
+                markup,
+                "<div><h3>{heading}</h3>{}</div>",
+                unordered(&items.iter().map(|i| capitalised(i)).collect::<Vec<_>>(), "")
+            );
         }
     }
     markup + "</div>\n"

@@ -39,13 +39,13 @@ pub(crate) fn with_error(value: f64, error: f64) -> String {
     format!("{} ± {}", fixed(value, decimals), fixed(error, decimals))
 }
 
-/// `−398.262 to −398.241`: decimals follow the distance, which keeps two digits.
+/// `−398.262 to −398.241`: decimals follow the distance, which keeps two digits up to the third decimal.
 pub(crate) fn range(low: f64, high: f64) -> String {
     let gap = (high - low).abs();
     if !(1e-4..100.0).contains(&gap) || low.abs().max(high.abs()) >= 1e6 {
         return format!("{} to {}", nats(low), nats(high));
     }
-    let decimals = decimals_for(gap, 1.0).max(2);
+    let decimals = decimals_for(gap, 1.0).clamp(2, 3);
     format!("{} to {}", fixed(low, decimals), fixed(high, decimals))
 }
 

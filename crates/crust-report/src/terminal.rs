@@ -1,9 +1,9 @@
 //! The story of a run in at most fifteen lines, with a small plot of characters.
 
 use crate::figures::best_log_ml;
-use crate::number::{as_f64, fixed, nats, range, with_error};
+use crate::number::{as_f64, fixed, nats, quartiles, range, with_error};
 use crate::svg::{Kind, Scale};
-use crate::view::{View, last, level_sign, level_word};
+use crate::view::{View, last, level_sign, level_word, real_lower_bound};
 use crust_diagnose::result::{Bread, Compare, Entry, Level, Results, Rung};
 
 /// No story is longer than this.
@@ -67,9 +67,9 @@ fn ladder(rungs: &[Rung], width: usize, violation: bool) -> Vec<String> {
     let right = bounds.iter().map(|b| length(b)).fold(length(heading), usize::max);
     let left = shown.iter().map(|r| r.t.to_string().len()).fold(1, usize::max);
     let plot_width = width.saturating_sub(left + right + 4);
-    let values = shown.iter().flat_map(|r| [r.log_ml_lower - centre, r.log_ml_upper - centre]);
+    let values = shown.iter().map(medians).flat_map(|(lower, upper)| [lower - centre, upper - centre]);
     let scale = Scale::over(Kind::Signed { unit: 0.1 }, values);
-    let about = cut(&format!("log-ML around {}, log scale", nats(centre)), plot_width);
+    let about = cut(&format!("chains around log-ML {}, log scale", nats(centre)), plot_width);
     let mut lines = vec![format!("{:>left$}  {about:<plot_width$}  {heading:>right$}", "T")];
     for (rung, bound) in shown.iter().zip(bounds) {
         let row = whisker(&scale, rung, centre, plot_width, violation);
@@ -78,22 +78,27 @@ fn ladder(rungs: &[Rung], width: usize, violation: bool) -> Vec<String> {
     lines
 }
 
-/// `├────●──┤` between the bounds, which may be the wrong way round by chance: crosses mark a violation.
+/// `├────●──┤` from the median of the forward chains to that of the reverse ones, with Bennett's estimate. Medians may be the wrong
+/// way round by chance: crosses mark a violation.
 fn whisker(scale: &Scale, rung: &Rung, centre: f64, width: usize, violation: bool) -> String {
     let mut row = vec![' '; width];
     if width < 8 {
         return row.into_iter().collect();
     }
     let at = |value: f64| column(scale, value - centre, width);
-    if let (Some(low), Some(high)) = (at(rung.log_ml_lower), at(rung.log_ml_upper)) {
-        let wrong = violation && rung.log_ml_lower > rung.log_ml_upper;
+    let (lower, upper) = medians(rung);
+    if let (Some(low), Some(high)) = (at(lower), at(upper)) {
+        let wrong = violation && lower > upper;
         row[low.min(high)..=low.max(high)].fill('─');
         row[low.min(high)] = if wrong { '✖' } else { '├' };
         row[low.max(high)] = if wrong { '✖' } else { '┤' };
-        if rung.log_ml_lower == f64::NEG_INFINITY {
+        if low == high {
+            row[low] = '│';
+        }
+        if lower == f64::NEG_INFINITY {
             row[low] = '◂';
         }
-        if rung.log_ml_upper == f64::INFINITY {
+        if upper == f64::INFINITY {
             row[high] = '▸';
         }
     }
@@ -101,6 +106,12 @@ fn whisker(scale: &Scale, rung: &Rung, centre: f64, width: usize, violation: boo
         row[estimate] = '●';
     }
     row.into_iter().collect()
+}
+
+/// Of what single chains say of log-ML, in both directions.
+fn medians(rung: &Rung) -> (f64, f64) {
+    let median = |chains: &[f64]| quartiles(chains).map_or(f64::NAN, |q| q[1]);
+    (median(&rung.forward), median(&rung.reverse))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a column of the terminal")]
@@ -117,8 +128,8 @@ fn sandwich_facts(rungs: &[Rung]) -> Vec<String> {
 
 fn bread_facts(bread: &Bread) -> Vec<String> {
     let mut facts = sandwich_facts(&bread.simulated.rungs);
-    if let Some(best) = bread.real.rungs.iter().map(|r| r.log_ml_lower).filter(|v| v.is_finite()).reduce(f64::max) {
-        facts.push(format!("log-ML of the real data: at least {}", nats(best)));
+    if let Some(bound) = real_lower_bound(bread) {
+        facts.push(format!("log-ML of the real data: at least {}", nats(bound)));
     }
     if let Some(c) = &bread.calibration {
         let of = c.replicates.len() + 1;

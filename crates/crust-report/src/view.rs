@@ -1,6 +1,6 @@
 //! What all kinds of results have in common, and in which words it is said.
 
-use crust_diagnose::result::{Check, Level, Results, Run, Rung, Verdict};
+use crust_diagnose::result::{Bread, Check, Level, Results, Run, Rung, Verdict};
 
 /// A look at results of any kind.
 pub(crate) struct View<'a> {
@@ -73,4 +73,16 @@ pub(crate) fn level_sign(level: Level) -> char {
 /// The rung with the largest T.
 pub(crate) fn last(rungs: &[Rung]) -> Option<&Rung> {
     rungs.iter().max_by_key(|r| r.t)
+}
+
+/// The lower bound on the log-ML of the real data at the largest T. The best one of all T would be a worse bound: the more there
+/// are, the likelier one of them is too high by chance.
+pub(crate) fn real_lower_bound(bread: &Bread) -> Option<f64> {
+    bread.real.rungs.iter().max_by_key(|r| r.t).map(|r| r.log_ml_lower).filter(|v| v.is_finite())
+}
+
+/// Words as a sentence begins.
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -8,48 +8,53 @@ use crust_diagnose::result::{KernelAt, MeanRung, Rung, Timing};
 /// Bounds on log-ML against T.
 pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
     let centre = best_log_ml(rungs)?;
-    let xs = |value: fn(&Rung) -> f64| rungs.iter().map(move |r| (as_f64(r.t), value(r) - centre)).collect::<Vec<_>>();
-    let band = |chains: fn(&Rung) -> &[f64]| {
-        rungs.iter().filter_map(move |r| interval(as_f64(r.t), quartiles(chains(r)), centre)).collect::<Vec<_>>()
+    let at = |value: fn(&Rung) -> f64| rungs.iter().map(move |r| (as_f64(r.t), value(r) - centre)).collect::<Vec<_>>();
+    let chains = |label: &str, tone: Tone, dash: Dash, values: fn(&Rung) -> &[f64]| {
+        let all: Vec<_> = rungs.iter().filter_map(|r| Some((as_f64(r.t), quartiles(values(r))?))).collect();
+        Series {
+            label: label.to_owned(),
+            tone,
+            dash,
+            bare: true,
+            points: all.iter().map(|(t, q)| (*t, q[1] - centre)).collect(),
+            band: all.iter().map(|(t, q)| interval(*t, *q, centre)).collect(),
+            ..Series::default()
+        }
     };
-    let upper = Series {
-        label: "upper bound, reverse".to_owned(),
-        tone: Tone::Reverse,
-        shape: Shape::TriangleDown,
-        dash: Dash::Dashed,
-        points: xs(|r| r.log_ml_upper),
-        band: band(|r| &r.reverse),
-        ..Series::default()
-    };
-    let lower = Series {
-        label: "lower bound, forward".to_owned(),
-        tone: Tone::Forward,
-        shape: Shape::TriangleUp,
-        points: xs(|r| r.log_ml_lower),
-        band: band(|r| &r.forward),
-        ..Series::default()
-    };
-    let estimate = Series {
-        label: "Bennett's estimate".to_owned(),
-        shape: Shape::Circle,
+    let bound = |label: &str, tone: Tone, shape: Shape, value: fn(&Rung) -> f64| Series {
+        label: label.to_owned(),
+        tone,
+        shape,
         scattered: true,
-        points: xs(|r| r.log_ml_bar),
-        bars: rungs.iter().filter_map(|r| two_errors(as_f64(r.t), r.log_ml_bar - centre, r.log_ml_bar_se)).collect(),
+        points: at(value),
         ..Series::default()
     };
-    let ends = [&upper, &lower].into_iter().flat_map(|s| s.band.iter().flat_map(|i| [i.low, i.high]));
+    let series = vec![
+        chains("reverse chains", Tone::Reverse, Dash::Dashed, |r| &r.reverse),
+        chains("forward chains", Tone::Forward, Dash::Solid, |r| &r.forward),
+        bound("upper bound", Tone::Reverse, Shape::TriangleDown, |r| r.log_ml_upper),
+        bound("lower bound", Tone::Forward, Shape::TriangleUp, |r| r.log_ml_lower),
+        Series {
+            bars: rungs
+                .iter()
+                .filter_map(|r| two_errors(as_f64(r.t), r.log_ml_bar - centre, r.log_ml_bar_se))
+                .collect(),
+            ..bound("Bennett's estimate", Tone::Ink, Shape::Circle, |r| r.log_ml_bar)
+        },
+    ];
+    let ends = series.iter().flat_map(|s| s.band.iter().flat_map(|i| [i.low, i.high]));
     let y = difference_axis(&format!("log-ML minus {}, in nats", nats(centre)), ends);
     let plot = Plot {
         title: "Bounds on log-ML from both sides".to_owned(),
         x: steps_axis(rungs.iter().map(|r| r.t)),
         y,
-        series: vec![upper, lower, estimate],
+        series,
         rules: vec![],
     };
     let caption = format!(
-        "Forward chains bound the log marginal likelihood of the simulated data from below, reverse chains from above, both with high probability. \
-         The lines combine all chains; the shaded regions hold the middle half of the single chains. Points: Bennett's estimate from both directions, \
-         with two standard errors. Zero is {} nats. The lines must not cross by more than chance.",
+        "Each forward chain estimates the log marginal likelihood of the simulated data from below, each reverse chain from above. Lines are medians and shaded \
+         regions hold the middle half of the chains. Triangles combine all chains of a direction into one bound, which holds with high probability; points are \
+         Bennett's estimate from both directions, with two standard errors. Zero is {} nats. Triangles may trade places by chance where the bounds are tight.",
         nats(centre)
     );
     Some(Figure { plot, caption })

@@ -3,14 +3,16 @@
 use super::{Figure, difference_axis, interval, staircase, steps_axis};
 use crate::number::{as_f64, fixed, nats, quartiles};
 use crate::svg::{Axis, Dash, Plot, Rule, Series, Shape, Tone};
+use crate::view::{last, real_lower_bound};
 use crust_diagnose::result::{Bread, Calibration, StartCheck};
 
-/// Forward curves of real and simulated data, shifted so that their best lower bounds coincide (BREAD, Fig. 1 and 5).
+/// Forward curves of real and simulated data, shifted so that their lower bounds at the largest T coincide (BREAD, Fig. 1 and 5).
+///
+/// The paper shifts by the largest lower bound at any T. At small T that may be one lucky chain, far above log-ML.
 pub(crate) fn forward_curves(bread: &Bread) -> Option<Figure> {
-    let best = |bounds: &mut dyn Iterator<Item = f64>| bounds.filter(|v| v.is_finite()).reduce(f64::max);
-    let real_shift = best(&mut bread.real.rungs.iter().map(|r| r.log_ml_lower))?;
     let rungs = &bread.simulated.rungs;
-    let simulated_shift = best(&mut rungs.iter().map(|r| r.log_ml_lower))?;
+    let real_shift = real_lower_bound(bread)?;
+    let simulated_shift = last(rungs).map(|r| r.log_ml_lower).filter(|v| v.is_finite())?;
     let curve = |chains: &[(usize, &[f64])], shift: f64, label: &str, tone: Tone, shape: Shape, dash: Dash| {
         let quartile = |(t, values): &(usize, &[f64])| Some((as_f64(*t), quartiles(values)?));
         let all: Vec<_> = chains.iter().filter_map(quartile).collect();
@@ -20,7 +22,7 @@ pub(crate) fn forward_curves(bread: &Bread) -> Option<Figure> {
             shape,
             dash,
             points: all.iter().map(|(t, q)| (*t, q[1] - shift)).collect(),
-            band: all.iter().filter_map(|(t, q)| interval(*t, Some(*q), shift)).collect(),
+            band: all.iter().map(|(t, q)| interval(*t, *q, shift)).collect(),
             ..Series::default()
         }
     };
@@ -41,7 +43,7 @@ pub(crate) fn forward_curves(bread: &Bread) -> Option<Figure> {
         rules: vec![],
     };
     let caption = format!(
-        "Medians of single chains; shaded: the middle half. The data need not have the same log-ML, so each kind is shifted by its own best lower bound \
+        "Medians of single chains; shaded: the middle half. The data need not have the same log-ML, so each kind is shifted by its own lower bound at the largest T \
          ({} for the real data, {} for the simulated). If the two forward curves agree, the bound from simulated data is a guide to the real \
          data; if not, the model does not fit and it is none.",
         nats(real_shift),

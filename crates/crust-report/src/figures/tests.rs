@@ -108,7 +108,7 @@ fn a_few_chains_far_off_do_not_squeeze_the_histogram() {
 }
 
 #[test]
-fn each_kind_of_data_is_shifted_by_its_own_best_lower_bound() {
+fn each_kind_of_data_is_shifted_by_its_own_lower_bound() {
     let mut bread = common::bread();
     let before = forward_curves(&bread).unwrap().plot;
     for rung in &mut bread.real.rungs {
@@ -121,9 +121,12 @@ fn each_kind_of_data_is_shifted_by_its_own_best_lower_bound() {
             assert!((a.1 - b.1).abs() < 1e-9, "{}", one.label);
         }
     }
-    let best = bread.real.rungs.iter().map(|r| r.log_ml_lower).fold(f64::NEG_INFINITY, f64::max);
+    // one lucky chain at a small T does not move the curve
+    bread.real.rungs[0].log_ml_lower += 50.0;
+    assert_eq!(forward_curves(&bread).unwrap().plot.series[2].points, after.series[2].points);
+    let bound = bread.real.rungs.last().unwrap().log_ml_lower;
     let median = number::quartiles(&bread.real.rungs[0].forward).unwrap()[1];
-    assert!((after.series[2].points[0].1 - (median - best)).abs() < 1e-9);
+    assert!((after.series[2].points[0].1 - (median - bound)).abs() < 1e-9);
 }
 
 #[test]

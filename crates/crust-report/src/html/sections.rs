@@ -5,7 +5,7 @@ use super::{Page, Table, tables};
 use crate::figures;
 use crate::number::{self, count, fixed, nats, seconds, with_error};
 use crate::svg::text::escape;
-use crate::view::last;
+use crate::view::{last, real_lower_bound};
 use crust_diagnose::result::{Bread, Check, Compare, Fit, KernelAt, Reading, Results, Run, Rung, Stated, Timing};
 
 /// A number that is worth large figures, with what it is.
@@ -54,10 +54,10 @@ pub(super) fn sandwich_tiles(rungs: &[Rung]) -> Vec<Tile> {
 pub(super) fn bread_tiles(bread: &Bread) -> Vec<Tile> {
     let mut tiles = sandwich_tiles(&bread.simulated.rungs);
     tiles.truncate(2);
-    if let Some(best) = bread.real.rungs.iter().map(|r| r.log_ml_lower).filter(|v| v.is_finite()).reduce(f64::max) {
+    if let Some(bound) = real_lower_bound(bread) {
         tiles.push(tile(
             "log-ML of the real data",
-            format!("≥ {}", nats(best)),
+            format!("≥ {}", nats(bound)),
             "stochastic lower bound; there is no upper one",
         ));
     }
