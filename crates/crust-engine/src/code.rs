@@ -297,6 +297,11 @@ pub enum StmtKind {
     Continue,
     Return(Option<Node>),
     Block(Vec<Stmt>),
+    /// Statements that only add to the log density: compiled together where they fit. The number is that of a loop.
+    Terms {
+        body: Vec<Stmt>,
+        id: u32,
+    },
     /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements itself.
     Inlinable {
         stmt: Box<Stmt>,

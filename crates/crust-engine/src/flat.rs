@@ -40,6 +40,10 @@ pub struct Flat {
     pub inlined: Vec<Slot>,
     /// The variable whose elements the loop assigns.
     pub stored: Option<Slot>,
+    /// Whether this is no loop, but a list of terms of the log density.
+    pub terms: bool,
+    /// Which of those terms do not fit.
+    pub left: Vec<usize>,
 }
 
 /// Statements of a loop with the same iterations.

@@ -100,7 +100,9 @@ impl Stmt {
                 otherwise.iter().for_each(visit);
             }
             StmtKind::For(for_loop) => for_loop.body.iter().for_each(visit),
-            StmtKind::While { body, .. } | StmtKind::Block(body) => body.iter().for_each(visit),
+            StmtKind::While { body, .. } | StmtKind::Block(body) | StmtKind::Terms { body, .. } => {
+                body.iter().for_each(visit);
+            }
             StmtKind::Inlinable { stmt, .. } => visit(stmt),
             _ => {}
         }
@@ -144,7 +146,11 @@ impl Stmt {
                     }
                 }
             }
-            StmtKind::Break | StmtKind::Continue | StmtKind::Block(_) | StmtKind::Inlinable { .. } => {}
+            StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Block(_)
+            | StmtKind::Terms { .. }
+            | StmtKind::Inlinable { .. } => {}
         }
     }
 

@@ -190,6 +190,12 @@ impl Group<'_> {
         self.fine
     }
 
+    /// How much of a register is in use.
+    #[inline(always)]
+    fn used<const L: usize>(&self) -> usize {
+        TILE.min(self.strip.iterations * L)
+    }
+
     /// Where the numbers of our lanes begin, for an element of a block.
     #[inline(always)]
     fn place(&self, block: Block, element: usize) -> usize {
@@ -271,11 +277,12 @@ impl Group<'_> {
     #[inline(always)]
     fn begin<const L: usize>(&mut self) {
         self.pack::<L>();
+        let used = self.used::<L>();
         if let Some(totals) = self.call.totals {
             for (p, (_, seed)) in totals.into_iter().enumerate() {
-                fill(&mut self.room.totals[p].0, 0.0);
+                fill(&mut self.room.totals[p].0[..used], 0.0);
                 let from = self.place(seed, 0);
-                Self::spread::<L>(self.values, seed, from, &mut self.room.seeds[p].0);
+                Self::spread::<L>(self.values, seed, from, &mut self.room.seeds[p].0[..used]);
             }
         }
         for &(register, uniform) in &self.strip.uniforms {
@@ -286,18 +293,18 @@ impl Group<'_> {
                 }
                 _ => None,
             };
-            fill(at_mut(&mut self.room.adjoints, register, TILE), 0.0);
-            let (low, out) = below(&mut self.room.registers, register, TILE);
+            fill(at_mut(&mut self.room.adjoints, register, used), 0.0);
+            let (low, out) = below(&mut self.room.registers, register, used);
             match (uniform, from) {
                 (Uniform::Constant(x), _) => fill(out, x),
                 (_, Some((block, from))) => Self::spread::<L>(self.values, block, from, out),
                 (Uniform::Inverse(x), _) => {
-                    for (out, x) in out.iter_mut().zip(at(low, x, TILE)) {
+                    for (out, x) in out.iter_mut().zip(at(low, x, used)) {
                         *out = 1.0 / x;
                     }
                 }
                 (Uniform::Weight(x, factor), _) => {
-                    steps::arithmetic(Arithmetic::Multiply, at(low, x, TILE), &self.room.seeds[part(factor)].0, out);
+                    steps::arithmetic(Arithmetic::Multiply, at(low, x, used), &self.room.seeds[part(factor)].0, out);
                 }
                 (Uniform::Sum | Uniform::Operand { .. }, _) => fill(out, 0.0),
             }
@@ -719,6 +726,7 @@ impl Group<'_> {
 
     #[inline(always)]
     fn end<const L: usize>(&mut self) {
+        let used = self.used::<L>();
         for step in &self.strip.steps {
             if let Step::AddNormal(normal) = step {
                 self.end_normal::<L>(normal);
@@ -726,7 +734,7 @@ impl Group<'_> {
         }
         if let Some(totals) = self.call.totals {
             for (p, (total, _)) in totals.into_iter().enumerate() {
-                let sums = reduce::<L>(&self.room.totals[p].0);
+                let sums = reduce::<L>(&self.room.totals[p].0[..used]);
                 let to = self.place(total, 0);
                 for l in 0..L {
                     self.fine[l] &= sums[l].abs() < f64::INFINITY;
@@ -742,7 +750,7 @@ impl Group<'_> {
             let Uniform::Operand { operand, element } = uniform else { continue };
             let block = self.call.operands[operand];
             if block.gradient() {
-                let sums = reduce::<L>(at(&self.room.adjoints, register, TILE));
+                let sums = reduce::<L>(at(&self.room.adjoints, register, used));
                 let to = self.place(block, element) - self.base;
                 store(self.adjoints, to, sum(load::<L>(self.adjoints, to), sums));
             }
@@ -753,11 +761,11 @@ impl Group<'_> {
     #[inline(always)]
     #[allow(clippy::cast_precision_loss, reason = "iterations are few")]
     fn end_normal<const L: usize>(&mut self, normal: &Normal) {
-        let terms = self.terms(normal.propto, normal.varying);
+        let (terms, used) = (self.terms(normal.propto, normal.varying), self.used::<L>());
         let n = self.strip.iterations as f64;
         let p = part(normal.factor);
         let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
-        let squares = reduce::<L>(at(registers, normal.squares, TILE));
+        let squares = reduce::<L>(at(registers, normal.squares, used));
         let (sigma, inverse) = (at(registers, normal.sigma, L), at(registers, normal.inverse, L));
         let into = at_mut(adjoints, normal.sigma, L);
         for l in 0..L {
@@ -847,11 +855,11 @@ fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f64; L
 fn reduce<const L: usize>(tile: &[f64]) -> [f64; L] {
     let mut sums = [0.0; L];
     if L == 1 {
-        sums[0] = row_sum(TILE, |i| tile[i]);
+        sums[0] = row_sum(tile.len(), |i| tile[i]);
         return sums;
     }
-    for j in 0..TILE / L {
-        sums = sum(sums, load::<L>(tile, j * L));
+    for row in tile.chunks_exact(L) {
+        sums = sum(sums, load::<L>(row, 0));
     }
     sums
 }

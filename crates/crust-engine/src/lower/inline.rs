@@ -27,6 +27,26 @@ pub fn mark(list: Vec<Stmt>) -> Vec<Stmt> {
     list
 }
 
+/// Puts statements that only add a scalar expression to the log density, one after the other, into one.
+pub fn gather_terms(list: Vec<Stmt>, loops: &mut usize) -> Vec<Stmt> {
+    let mut out: Vec<Stmt> = Vec::new();
+    for stmt in list {
+        if !matches!(stmt.kind, StmtKind::Target { .. }) {
+            out.push(stmt);
+            continue;
+        }
+        if let Some(Stmt { kind: StmtKind::Terms { body, .. }, .. }) = out.last_mut() {
+            body.push(stmt);
+            continue;
+        }
+        let id = u32::try_from(*loops).expect("few loops");
+        *loops += 1;
+        let span = stmt.span;
+        out.push(Stmt { kind: StmtKind::Terms { body: vec![stmt], id }, span, pure: true });
+    }
+    out
+}
+
 struct Found {
     slot: Slot,
     definition: Node,

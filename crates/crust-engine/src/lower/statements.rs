@@ -13,19 +13,25 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::structure::Structure;
 
 impl Lowering<'_> {
+    /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
+        let out = self.list_of(list);
+        // Inside of functions the machine runs everything itself.
+        if self.frame.is_some() { out } else { super::inline::gather_terms(out, &mut self.code.loops) }
+    }
+
+    fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let mut out = Vec::new();
         for stmt in list {
             self.statement(stmt, &mut out);
         }
-        // Inside of functions the machine runs all loops itself.
         if self.frame.is_some() { out } else { super::inline::mark(out) }
     }
 
     fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
         match &stmt.kind {
-            typed::StmtKind::Block(list) => self.statements(list),
-            _ => self.statements(std::slice::from_ref(stmt)),
+            typed::StmtKind::Block(list) => self.list_of(list),
+            _ => self.list_of(std::slice::from_ref(stmt)),
         }
     }
 

@@ -13,7 +13,7 @@ use super::assign::Home;
 use super::tape::Entry;
 use super::value::Value;
 use super::{Machine, Run, Stop};
-use crate::code::{Factor, For, Slot};
+use crate::code::{Factor, For, Slot, Stmt};
 use crate::flat::{self, Flat, GROUP};
 use crate::memory::{Block, Flags};
 
@@ -68,7 +68,7 @@ impl Machine {
 
     /// How many loops are known to be flat.
     pub(crate) fn flat_loops(&self) -> usize {
-        self.loops.iter().filter(|l| matches!(l.flat, Compiled::Ready(_))).count()
+        self.loops.iter().filter(|l| matches!(&l.flat, Compiled::Ready(flat) if !flat.terms)).count()
     }
 
     /// Runs a loop flat if that is possible, and says whether it was.
@@ -90,6 +90,27 @@ impl Machine {
             return Ok(false);
         }
         self.run_flat(&flat)
+    }
+
+    /// Adds terms to the log density: compiled together, except those that do not fit.
+    pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32) -> Run<()> {
+        if !self.flat_allowed() || self.totals.is_none() {
+            return self.statements(body).map(|_| ());
+        }
+        let at = id as usize;
+        if matches!(self.loops[at].flat, Compiled::Untried) {
+            self.loops[at].flat = match self.compile_terms(body) {
+                Ok(flat) => Compiled::Ready(Arc::new(flat)),
+                Err(Obstacle::Unfit) => Compiled::Unfit,
+                Err(Obstacle::Stop(stop)) => return Err(stop),
+            };
+        }
+        let Compiled::Ready(flat) = &self.loops[at].flat else { return self.statements(body).map(|_| ()) };
+        let flat = Arc::clone(flat);
+        for &left in &flat.left {
+            self.statements(&body[left..=left])?;
+        }
+        self.run_flat(&flat).map(|_| ())
     }
 
     /// Whether the variable is computed inside of a flat loop, so that nobody needs it otherwise.

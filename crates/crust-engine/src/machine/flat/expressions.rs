@@ -125,6 +125,12 @@ impl Compiler<'_> {
                 Ok(Val { shape: view.shape, numbers: Numbers::Items(items) })
             }
             (false, true) => {
+                if self.terms && !matches!(node.kind, Kind::Variable { .. }) {
+                    match self.varying_value(node) {
+                        Err(Obstacle::Unfit) => {}
+                        other => return other,
+                    }
+                }
                 let (operand, shape) = self.operand(node)?;
                 Ok(Val { shape, numbers: Numbers::Operand(operand) })
             }

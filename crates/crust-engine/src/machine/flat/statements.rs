@@ -13,6 +13,9 @@ use crate::density;
 use crate::flat::{Density, Flat, Function, Normal, Positions, Step, Uniform};
 use crate::machine::Machine;
 
+/// Outside of loops the machine is faster with longer vectors.
+const MOST_TERMS: usize = 8;
+
 /// A loop that is being compiled.
 pub(super) struct Compiler<'a> {
     pub machine: &'a mut Machine,
@@ -24,6 +27,8 @@ pub(super) struct Compiler<'a> {
     pub builder: Builder,
     /// What has been computed in the strip.
     pub known: HashMap<Slot, Val>,
+    /// Whether this is no loop: scalar expressions are then computed here, not by the machine.
+    pub terms: bool,
 }
 
 impl Machine {
@@ -36,6 +41,7 @@ impl Machine {
             definitions: HashMap::new(),
             inlinable: &for_loop.inlinable,
             known: HashMap::new(),
+            terms: false,
         };
         for bound in [low, high] {
             if compiler.dependence(bound).runtime {
@@ -49,6 +55,33 @@ impl Machine {
         let adds = |step: &Step| matches!(step, Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_));
         let mixed = flat.stored.is_some() && flat.strips.iter().flat_map(|s| &s.steps).any(adds);
         if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
+    }
+}
+
+impl Machine {
+    /// Terms of the log density, as a loop with one iteration.
+    pub(super) fn compile_terms(&mut self, body: &[Stmt]) -> Fit<Flat> {
+        let space = Space { iterations: 1, loops: Vec::new() };
+        let mut compiler = Compiler {
+            builder: Builder::new(&space),
+            machine: self,
+            flat: Flat { terms: true, ..Flat::default() },
+            definitions: HashMap::new(),
+            inlinable: &[],
+            known: HashMap::new(),
+            terms: true,
+        };
+        for (at, stmt) in body.iter().enumerate() {
+            let StmtKind::Target { value, factor } = &stmt.kind else { return Err(Obstacle::Unfit) };
+            match compiler.add(value, *factor) {
+                Ok(()) => {}
+                Err(Obstacle::Unfit) => compiler.flat.left.push(at),
+                Err(stop) => return Err(stop),
+            }
+        }
+        compiler.close();
+        let Compiler { flat, .. } = compiler;
+        if flat.strips.is_empty() { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
 }
 
@@ -163,7 +196,11 @@ impl<'a> Compiler<'a> {
             return Err(Obstacle::Unfit);
         }
         if let Kind::Density(call) = &value.kind {
-            for (function, arguments) in self.densities(call)? {
+            let terms = self.densities(call)?;
+            if self.terms && terms.len() > MOST_TERMS {
+                return Err(Obstacle::Unfit);
+            }
+            for (function, arguments) in terms {
                 self.add_density(function, arguments, (call.propto, self.varying(&call.arguments)), factor)?;
             }
             return Ok(());
