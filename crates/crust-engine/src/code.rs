@@ -50,7 +50,7 @@ pub struct Quantity {
 }
 
 /// A declared type with its sizes and constraints.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Declared {
     /// Sizes of the array dimensions.
     pub arrays: Vec<Node>,
@@ -58,13 +58,13 @@ pub struct Declared {
     pub span: Span,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Item {
     Cell { cell: Cell, sizes: Vec<Node>, constraint: Constraint },
     Tuple(Vec<Declared>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Constraint {
     None,
     Lower(Node),
@@ -137,6 +137,8 @@ pub enum Varies {
 #[derive(Clone, Debug)]
 pub enum Kind {
     Literal(u32),
+    /// A number that takes the place of a loop variable.
+    Number(f64),
     Variable {
         slot: Slot,
         mutable: bool,
@@ -248,7 +250,7 @@ pub enum Index {
     Between(Node, Node),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stmt {
     pub kind: StmtKind,
     pub span: Span,
@@ -256,7 +258,7 @@ pub struct Stmt {
     pub pure: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum StmtKind {
     Declare {
         slot: Slot,
@@ -315,7 +317,7 @@ pub enum StmtKind {
 }
 
 /// What truncation adds: the variate must be inside, and the probability to be inside is divided by.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Truncation {
     pub variate: Node,
     pub lower: Option<Node>,
@@ -334,14 +336,14 @@ pub enum Factor {
     ByVariate,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Step {
     Index(Vec<Index>),
     /// Counts from 0.
     Part(usize),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct For {
     pub slot: Slot,
     pub over: Over,
@@ -352,16 +354,27 @@ pub struct For {
     pub parallel_inside: bool,
     /// Containers that only this loop looks at, element by element, with the expressions that they stand for.
     pub inlinable: Vec<(Slot, Node)>,
+    /// Arrays that a loop before has filled and only this loop looks at.
+    pub filled: Vec<Filled>,
     pub id: u32,
 }
 
-#[derive(Debug)]
+/// An array whose elements a nest of loops assigns: `for (n in 1:N) for (k in 1:K) z[n, k] = value;`.
+#[derive(Clone, Debug)]
+pub struct Filled {
+    pub slot: Slot,
+    /// The loop variables in the order of the indices, with their ranges.
+    pub loops: Vec<(Slot, Node, Node)>,
+    pub value: Node,
+}
+
+#[derive(Clone, Debug)]
 pub enum Over {
     Range(Node, Node),
     Each(Node),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Message {
     Text(String),
     Value(Node),

@@ -120,6 +120,13 @@ pub enum Step {
         x: Argument,
         out: Register,
     },
+    /// Divides by something that is the same in all iterations.
+    Scale {
+        x: Argument,
+        by: Argument,
+        inverse: Register,
+        out: Register,
+    },
     Unary {
         function: &'static Unary,
         x: Argument,

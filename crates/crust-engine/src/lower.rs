@@ -70,6 +70,7 @@ impl Lowering<'_> {
         self.code.generated_quantities = self.quantities(BlockKind::GeneratedQuantities);
         self.code.transform = self.statements(program.block(BlockKind::TransformedParameters));
         self.code.model = self.statements(program.block(BlockKind::Model));
+        inline::mark_filled(&mut self.code.transform, &mut self.code.model);
         self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
     }
 

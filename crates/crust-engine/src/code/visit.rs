@@ -31,7 +31,7 @@ impl Index {
 macro_rules! operands {
     ($kind:expr, $visit:ident, $iter:ident, $nodes:ident) => {
         match $kind {
-            Kind::Literal(_) | Kind::Variable { .. } | Kind::Target => {}
+            Kind::Literal(_) | Kind::Number(_) | Kind::Variable { .. } | Kind::Target => {}
             Kind::Hoisted(_, x)
             | Kind::Part { base: x, .. }
             | Kind::Negate(x)
@@ -81,6 +81,21 @@ impl Node {
     /// Visits the expressions directly below one, to change them.
     pub fn children_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
         operands!(&mut self.kind, visit, iter_mut, nodes_mut);
+    }
+
+    /// The expression with another one in the place of a variable.
+    #[must_use]
+    pub fn with(mut self, slot: Slot, other: &Node) -> Node {
+        self.substitute(slot, other);
+        self
+    }
+
+    fn substitute(&mut self, slot: Slot, other: &Node) {
+        if matches!(&self.kind, Kind::Variable { slot: s, .. } if *s == slot) {
+            *self = other.clone();
+            return;
+        }
+        self.children_mut(&mut |child| child.substitute(slot, other));
     }
 
     /// Whether an expression looks at a variable.
@@ -152,6 +167,32 @@ impl Stmt {
             | StmtKind::Terms { .. }
             | StmtKind::Inlinable { .. } => {}
         }
+    }
+
+    /// Puts an expression in the place of a variable. Says whether the statement is of a kind that occurs in simple loops.
+    pub fn substitute(&mut self, slot: Slot, other: &Node) -> bool {
+        match &mut self.kind {
+            StmtKind::Declare { initial, .. } => initial.iter_mut().for_each(|node| node.substitute(slot, other)),
+            StmtKind::Assign { path, value, .. } => {
+                for step in path {
+                    if let Step::Index(indices) = step {
+                        indices.iter_mut().for_each(|index| index.nodes_mut(&mut |node| node.substitute(slot, other)));
+                    }
+                }
+                value.substitute(slot, other);
+            }
+            StmtKind::Target { value, .. } => value.substitute(slot, other),
+            StmtKind::For(inner) => {
+                if let Over::Range(low, high) = &mut inner.over {
+                    low.substitute(slot, other);
+                    high.substitute(slot, other);
+                }
+                return inner.body.iter_mut().all(|stmt| stmt.substitute(slot, other));
+            }
+            StmtKind::Block(body) => return body.iter_mut().all(|stmt| stmt.substitute(slot, other)),
+            _ => return false,
+        }
+        true
     }
 
     /// Whether a statement, or one inside of it, assigns to a variable.

@@ -331,6 +331,10 @@ impl Group<'_> {
                         *out = -x;
                     }
                 }
+                Step::Scale { x, inverse, out, .. } => {
+                    let (low, out) = below(&mut self.room.registers, *out, n);
+                    steps::arithmetic(Arithmetic::Multiply, at(low, x.register, n), at(low, *inverse, n), out);
+                }
                 Step::Unary { function, x, out } => {
                     let (low, out) = below(&mut self.room.registers, *out, n);
                     (function.value)(at(low, x.register, n), out);
@@ -458,11 +462,11 @@ impl Group<'_> {
         let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
         for ((row, &a), &b) in out.chunks_exact_mut(L).zip(a).zip(b) {
             let mut sum: [f64; L] = [0.0; L];
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for _ in 0..inner {
-                sum = add_product(sum, load::<L>(values, a), load::<L>(values, b));
-                a += steps[0];
-                b += steps[1];
+            let (a, b) = (first + a as usize * lanes, second + b as usize * lanes);
+            for (x, y) in values[a..].chunks(steps[0]).zip(values[b..].chunks(steps[1])).take(inner) {
+                if let (Some(x), Some(y)) = (x.first_chunk::<L>(), y.first_chunk::<L>()) {
+                    sum = add_product(sum, *x, *y);
+                }
             }
             store(row, 0, sum);
         }
@@ -582,6 +586,13 @@ impl Group<'_> {
                 Step::Negate { x, out } => {
                     let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
                     steps::pull(x.into, at_mut(low, x.register, n), adjoint, -1.0);
+                }
+                Step::Scale { x, by, inverse, out } => {
+                    let Room { registers, adjoints, .. } = &mut *self.room;
+                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                    let (y, inverse) = (at(registers, *out, n), at(registers, *inverse, n));
+                    steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, inverse);
+                    steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, y, inverse);
                 }
                 Step::Unary { function, x, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
@@ -712,14 +723,17 @@ impl Group<'_> {
         let adjoint = at(adjoints, out, m * L);
         let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
         for ((row, &a), &b) in adjoint.chunks_exact(L).zip(a).zip(b) {
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
             let row = load::<L>(row, 0);
-            for _ in 0..inner {
-                let (x, y) = (load::<L>(values, a), load::<L>(values, b));
-                store(into, a - base, add_product(load::<L>(into, a - base), row, y));
-                store(into, b - base, add_product(load::<L>(into, b - base), row, x));
-                a += steps[0];
-                b += steps[1];
+            let (a, b) = (first + a as usize * lanes, second + b as usize * lanes);
+            for (to, y) in into[a - base..].chunks_mut(steps[0]).zip(values[b..].chunks(steps[1])).take(inner) {
+                if let (Some(to), Some(y)) = (to.first_chunk_mut::<L>(), y.first_chunk::<L>()) {
+                    *to = add_product(*to, row, *y);
+                }
+            }
+            for (to, x) in into[b - base..].chunks_mut(steps[1]).zip(values[a..].chunks(steps[0])).take(inner) {
+                if let (Some(to), Some(x)) = (to.first_chunk_mut::<L>(), x.first_chunk::<L>()) {
+                    *to = add_product(*to, row, *x);
+                }
             }
         }
     }

@@ -139,6 +139,19 @@ pub fn pull_denominator(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], 
     }
 }
 
+/// The same for a denominator whose reciprocal is known, and which is the same in all iterations.
+#[inline(always)]
+pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], inverse: &[f64]) {
+    if into == Into::Nothing {
+        return;
+    }
+    let n = to.len();
+    let (adjoint, y, inverse) = (&adjoint[..n], &y[..n], &inverse[..n]);
+    for i in 0..n {
+        to[i] = fma(-adjoint[i] * y[i], inverse[i], to[i]);
+    }
+}
+
 /// `z = (y − μ)/σ`: adds `z²` to `squares`, and sets `slope` to `z` times the weight.
 #[inline(always)]
 pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope: &mut [f64]) {

@@ -1,7 +1,7 @@
 //! Containers that exist only to be looked at by one loop, element by element: `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`.
 //! Such a loop can compute the elements itself, while they are in the cache.
 
-use crate::code::{Constraint, Declared, For, Index, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crate::code::{Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
 use crust_math::functions::Cell;
 
 /// Marks the containers that are declared in a list of statements and looked at in one loop of it only.
@@ -25,6 +25,82 @@ pub fn mark(list: Vec<Stmt>) -> Vec<Stmt> {
             .collect();
     }
     list
+}
+
+/// Marks arrays that a loop of `transformed parameters` fills and one loop of the model looks at: the model's loop can compute them itself.
+pub fn mark_filled(transform: &mut [Stmt], model: &mut [Stmt]) {
+    for at in 0..transform.len() {
+        let Some(filled) = filling(&transform[at]) else { continue };
+        let slot = filled.slot;
+        let declares = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Declare { slot: s, declared, initial: None, .. } if *s == slot && is_unconstrained(declared));
+        let Some(declaration) = transform[..at].iter().position(declares) else { continue };
+        let others = transform.iter().enumerate().filter(|(i, _)| *i != at && *i != declaration);
+        let elsewhere = others.clone().any(|(_, stmt)| stmt.assigns(slot) || stmt.reads(slot));
+        let size = transform[declaration].clone();
+        let mut readers = (0..model.len()).filter(|&i| model[i].reads(slot));
+        let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
+        if elsewhere || changes(&transform[at + 1..], &filled.value) || !covers(&size, &filled) {
+            continue;
+        }
+        let StmtKind::For(for_loop) = &mut model[reader].kind else { continue };
+        if !for_loop.parallel {
+            continue;
+        }
+        let id = for_loop.id;
+        for_loop.filled.push(filled);
+        for i in [declaration, at] {
+            let (span, pure) = (transform[i].span, transform[i].pure);
+            let stmt = Box::new(transform[i].clone());
+            transform[i] = Stmt { kind: StmtKind::Inlinable { stmt, slot, id }, span, pure };
+        }
+    }
+}
+
+/// A nest of loops with nothing in it but an assignment to the element that all loop variables point to.
+fn filling(stmt: &Stmt) -> Option<Filled> {
+    let mut ranges: Vec<(Slot, Node, Node)> = Vec::new();
+    let mut inner = stmt;
+    loop {
+        match &inner.kind {
+            StmtKind::For(for_loop) => {
+                let (Over::Range(low, high), [only]) = (&for_loop.over, &for_loop.body[..]) else { return None };
+                ranges.push((for_loop.slot, low.clone(), high.clone()));
+                inner = only;
+            }
+            StmtKind::Block(body) => match &body[..] {
+                [only] => inner = only,
+                _ => return None,
+            },
+            StmtKind::Assign { slot, path, value, .. } => {
+                let [Step::Index(indices)] = &path[..] else { return None };
+                let mut loops = Vec::new();
+                for index in indices {
+                    let Index::Single(Node { kind: Kind::Variable { slot, .. }, .. }) = index else { return None };
+                    loops.push(ranges.iter().find(|(s, ..)| s == slot)?.clone());
+                }
+                let mut slots: Vec<Slot> = loops.iter().map(|(slot, ..)| *slot).collect();
+                slots.sort_unstable();
+                slots.dedup();
+                let bounds = || ranges.iter().flat_map(|(_, low, high)| [low, high]);
+                let rectangular = ranges.iter().all(|(slot, ..)| bounds().all(|node| !node.reads(*slot)));
+                let fits = slots.len() == ranges.len() && loops.len() == ranges.len();
+                let plain = fits && rectangular && !value.reads(*slot);
+                return plain.then(|| Filled { slot: *slot, loops, value: value.clone() });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Whether as many indices are used as the array has dimensions.
+fn covers(declaration: &Stmt, filled: &Filled) -> bool {
+    let StmtKind::Declare { declared, .. } = &declaration.kind else { return false };
+    let Item::Cell { sizes, .. } = &declared.item else { return false };
+    declared.arrays.len() + sizes.len() == filled.loops.len()
+}
+
+fn is_unconstrained(declared: &Declared) -> bool {
+    matches!(&declared.item, Item::Cell { constraint: Constraint::None, .. })
 }
 
 /// Puts statements that only add a scalar expression to the log density, one after the other, into one.

@@ -104,6 +104,7 @@ impl Lowering<'_> {
             parallel,
             parallel_inside,
             inlinable: Vec::new(),
+            filled: Vec::new(),
             id,
         }))
     }

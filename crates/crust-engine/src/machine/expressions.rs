@@ -19,6 +19,7 @@ impl Machine {
     pub(crate) fn eval(&mut self, node: &Node) -> Run<Value> {
         let view = match &node.kind {
             Kind::Literal(index) => self.literals[*index as usize],
+            Kind::Number(x) => self.number(*x)?,
             Kind::Variable { slot, mutable } => {
                 let shared = if *mutable {
                     self.slot_mut(*slot).read = true;

@@ -116,6 +116,7 @@ impl Machine {
     /// Whether the variable is computed inside of a flat loop, so that nobody needs it otherwise.
     pub(super) fn is_inlined(&self, slot: Slot, id: u32) -> bool {
         self.flat_allowed()
+            && self.totals.is_some()
             && matches!(&self.loops[id as usize].flat, Compiled::Ready(flat) if flat.inlined.contains(&slot))
     }
 

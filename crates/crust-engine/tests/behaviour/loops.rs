@@ -1,7 +1,7 @@
 //! Loops over data: compiled to straight-line programs where they fit, and the same numbers either way.
 
 use crate::common::{agree, bind, evaluate};
-use crate::harness::{NORMALISED, PROPTO, check, spread};
+use crate::harness::{NORMALISED, PROPTO, check, quantities, spread};
 
 const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
     [-0.2,-0.5,1.4],[0.9,0.6,-0.1],[-1.2,0.2,0.8],[0.4,-0.9,-0.3],[1.3,0.7,0.5],[-0.8,-0.1,-0.6],[0.2,1.1,0.1],[0.6,-0.4,-1.2],[-0.3,0.5,0.7],[0.8,-0.7,0.4],
@@ -100,6 +100,58 @@ fn mixtures() {
            for (i in 1:N) for (k in 1:3) z[i, k] = log(p[k]) - 0.5 * K * log(s) - 0.5 * (dot_self(m[k] - [y[i], x[i, 1]]') / s); }
          model { for (i in 1:N) target += log_sum_exp(z[i]); target += -0.01 * square(z[2, 3]); }",
         2,
+    );
+}
+
+/// Containers inside of a loop that are assigned element by element, as the User's Guide writes mixtures.
+#[test]
+fn containers_inside_of_loops() {
+    check_flat(
+        "parameters { simplex[3] p; vector[3] m; vector<lower=0>[3] s; }
+         model { vector[3] log_p = log(p);
+           for (i in 1:N) { vector[3] lps = log_p; for (k in 1:3) lps[k] += normal_lpdf(y[i] | m[k], s[k]); target += log_sum_exp(lps); } }",
+        1,
+    );
+    check_flat(
+        "parameters { vector[3] m; real<lower=0> s; }
+         model { for (i in 1:N) { vector[3] z; for (k in 1:3) { real d = x[i, k] - m[k]; z[k] = d * d / s; } z[2] = z[1] * z[3]; target += -sum(z) / s; } }",
+        1,
+    );
+}
+
+/// What one loop has filled and only one other looks at is computed there.
+#[test]
+fn filled_arrays() {
+    let program = |more: &str| {
+        format!(
+            "parameters {{ simplex[3] p; array[3] vector[2] m; real<lower=0> s; }}
+             transformed parameters {{ array[N, 3] real z;
+               for (i in 1:N) for (k in 1:3) z[i, k] = log(p[k]) - 0.5 * K * log(s) - 0.5 * (dot_self(m[k] - [y[i], x[i, 1]]') / s); }}
+             model {{ for (i in 1:N) target += log_sum_exp(z[i]); {more} }}"
+        )
+    };
+    check_flat(&program(""), 2);
+    check_flat(&program("target += -0.01 * square(z[2, 3]);"), 2);
+    check_flat(&program("for (i in 2:N) target += -square(z[i - 1, 2]);"), 3);
+    // The output shows all of them, whoever computes them otherwise.
+    let model = bind(&format!("{HEAD}{}", program("")), DATA);
+    let point = &spread(1, model.dimension())[0];
+    let mut evaluator = model.evaluator();
+    for _ in 0..3 {
+        evaluate(&mut evaluator, std::slice::from_ref(point), None, NORMALISED);
+    }
+    assert!(quantities(&model, point).iter().all(|(_, number)| number.is_finite()));
+    assert_eq!(quantities(&model, point).len(), 3 + 6 + 1 + 19 * 3);
+}
+
+/// Scalar statements are compiled together, those that do not fit are left to the machine.
+#[test]
+fn terms_outside_of_loops() {
+    check_flat(
+        "parameters { real a; real<lower=0> s; vector[12] v; real<lower=0, upper=1> q; }
+         model { a ~ normal(1, s); s ~ inv_gamma(1, 2); v ~ normal(a, s); q ~ beta(2, 3); target += -square(a / s) + log(q) * v[3];
+                 target += -0.1 * dot_self(v); v[1:3] ~ student_t(4, a, 2); a ~ cauchy(v[2], 1 + s); }",
+        0,
     );
 }
 

@@ -37,6 +37,7 @@ pub struct Builder {
     uniforms: HashMap<(usize, usize), Register>,
     columns: Vec<(Rc<Vec<f64>>, Register)>,
     gathers: Vec<(Positions, Register)>,
+    inverses: HashMap<Register, Register>,
 }
 
 impl Builder {
@@ -49,6 +50,7 @@ impl Builder {
             uniforms: HashMap::new(),
             columns: Vec::new(),
             gathers: Vec::new(),
+            inverses: HashMap::new(),
         }
     }
 
@@ -74,6 +76,16 @@ impl Builder {
         let class = if matches!(uniform, Uniform::Operand { .. }) { Class::Uniform } else { Class::Data };
         let register = self.register(class)?;
         self.strip.uniforms.push((register, uniform));
+        Ok(register)
+    }
+
+    /// The reciprocal of a register that is the same in all iterations.
+    pub fn inverse(&mut self, of: Register) -> Fit<Register> {
+        if let Some(&register) = self.inverses.get(&of) {
+            return Ok(register);
+        }
+        let register = self.uniform(Uniform::Inverse(of))?;
+        self.inverses.insert(of, register);
         Ok(register)
     }
 
@@ -208,6 +220,7 @@ fn result(step: &Step) -> Option<Register> {
         | Step::Gather { out, .. }
         | Step::Arithmetic { out, .. }
         | Step::Negate { out, .. }
+        | Step::Scale { out, .. }
         | Step::Unary { out, .. }
         | Step::RowDot { out, .. }
         | Step::PairDot { out, .. }
@@ -224,6 +237,10 @@ fn arguments(step: &mut Step, visit: &mut impl FnMut(&mut Argument)) {
         Step::Arithmetic { a, b, .. } => {
             visit(a);
             visit(b);
+        }
+        Step::Scale { x, by, .. } => {
+            visit(x);
+            visit(by);
         }
         Step::Negate { x, .. }
         | Step::Unary { x, .. }

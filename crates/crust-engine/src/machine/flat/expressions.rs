@@ -7,7 +7,7 @@ use crust_math::functions::{Cell, Shape};
 use super::builder::Item;
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
-use crate::code::{DensityCall, Index, Kind, Node, Slot};
+use crate::code::{DensityCall, Filled, Index, Kind, Node, Slot, Varies};
 use crate::density::{self, Scalar};
 use crate::flat::{Density, Function, Positions, Step};
 use crate::kernels::arithmetic::Arithmetic;
@@ -15,7 +15,7 @@ use crate::machine::index::strides;
 use crate::memory::cast;
 
 /// The most elements of a container that are computed one by one.
-const MOST_ELEMENTS: usize = 64;
+pub const MOST_ELEMENTS: usize = 64;
 
 /// What an expression looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +31,12 @@ pub struct Dependence {
 pub struct Val {
     pub shape: Shape,
     pub numbers: Numbers,
+}
+
+impl Val {
+    pub fn list(shape: Shape, items: Vec<Item>) -> Self {
+        Self { shape, numbers: Numbers::Items(items) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -78,8 +84,14 @@ impl Compiler<'_> {
         if self.builder.space.loops.iter().any(|(s, _)| *s == slot) {
             return Dependence { space: true, runtime: false };
         }
+        if self.locals.contains_key(&slot) {
+            return Dependence { space: true, runtime: true };
+        }
         if let Some(definition) = self.definitions.get(&slot) {
             return self.dependence(definition);
+        }
+        if self.filled.iter().any(|filled| filled.slot == slot) {
+            return Dependence { space: false, runtime: true };
         }
         let constant = match self.machine.variable(slot).value {
             Value::Numbers(view) => self.machine.arena.is_constant(view.block),
@@ -98,7 +110,7 @@ impl Compiler<'_> {
     }
 
     /// All numbers of a value.
-    fn items(&self, val: &Val) -> Fit<Vec<Item>> {
+    pub fn items(&self, val: &Val) -> Fit<Vec<Item>> {
         match &val.numbers {
             Numbers::Items(items) => Ok(items.clone()),
             Numbers::Operand(operand) if val.shape.len() <= MOST_ELEMENTS => {
@@ -159,7 +171,7 @@ impl Compiler<'_> {
         if let Kind::Variable { slot, .. } = &node.kind
             && let Some(definition) = self.definitions.get(slot)
         {
-            *node = (*definition).clone();
+            *node = definition.clone();
         }
         node.children_mut(&mut |child| self.resolve(child));
     }
@@ -182,11 +194,11 @@ impl Compiler<'_> {
     fn varying_value(&mut self, node: &Node) -> Fit<Val> {
         match &node.kind {
             Kind::Variable { slot, .. } => {
-                if let Some(val) = self.known.get(slot) {
+                if let Some(val) = self.known.get(slot).or_else(|| self.locals.get(slot)) {
                     return Ok(val.clone());
                 }
-                let Some(definition) = self.definitions.get(slot).copied() else { return Err(Obstacle::Unfit) };
-                let val = self.value(definition)?;
+                let Some(definition) = self.definitions.get(slot).cloned() else { return Err(Obstacle::Unfit) };
+                let val = self.value(&definition)?;
                 self.known.insert(*slot, val.clone());
                 Ok(val)
             }
@@ -303,7 +315,12 @@ impl Compiler<'_> {
     }
 
     fn operate(&mut self, operator: Arithmetic, a: &Item, b: &Item) -> Fit<Item> {
+        let uniform = matches!(b, Item::Constant(_) | Item::Uniform { .. });
         let (a, b) = (self.builder.argument(a)?, self.builder.argument(b)?);
+        if uniform && operator == Arithmetic::Divide {
+            let inverse = self.builder.inverse(b.register)?;
+            return self.builder.step(|out| Step::Scale { x: a, by: b, inverse, out });
+        }
         self.builder.step(|out| Step::Arithmetic { operator, a, b, out })
     }
 
@@ -378,6 +395,22 @@ impl Compiler<'_> {
                 Err(stop) => return Err(stop),
             }
         }
+        if let Kind::Variable { slot, .. } = &base.kind {
+            if let Some(local) = self.locals.get(slot).cloned() {
+                let at = self.fixed_element(&local.shape, indices)?;
+                return Ok(Self::one(self.items(&local)?[at].clone()));
+            }
+            if let Some(filled) = self.filled.iter().find(|f| f.slot == *slot) {
+                match self.filled_elements(filled, indices) {
+                    Ok(val) => {
+                        self.flat.inlined.push(filled.slot);
+                        return Ok(val);
+                    }
+                    Err(Obstacle::Unfit) => {}
+                    Err(stop) => return Err(stop),
+                }
+            }
+        }
         let strand = self.picked(base, indices)?;
         let (n, stride) = (strand.shape.len(), strand.stride);
         if n > MOST_ELEMENTS {
@@ -389,6 +422,54 @@ impl Compiler<'_> {
             items.push(self.builder.gather(Positions { operand: strand.first.operand, elements })?);
         }
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
+    }
+
+    /// The position of an element that is the same in all iterations.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are checked")]
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    pub fn fixed_element(&mut self, shape: &Shape, indices: &[Index]) -> Fit<usize> {
+        if indices.len() != shape.rank() {
+            return Err(Obstacle::Unfit);
+        }
+        let mut at = 0;
+        for (d, (index, &stride)) in indices.iter().zip(strides(shape).iter()).enumerate() {
+            let Index::Single(node) = index else { return Err(Obstacle::Unfit) };
+            let Item::Constant(x) = self.scalar(node)? else { return Err(Obstacle::Unfit) };
+            if !(x >= 1.0 && x <= shape.size(d) as f64) {
+                return Err(Obstacle::Unfit);
+            }
+            at += (x as usize - 1) * stride;
+        }
+        Ok(at)
+    }
+
+    /// Elements of an array that a loop before has filled: what that loop computes for them. Indices that are left out run over all.
+    #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
+    fn filled_elements(&mut self, filled: &Filled, indices: &[Index]) -> Fit<Val> {
+        let mut value = filled.value.clone();
+        let mut rest = None;
+        for (d, (slot, low, high)) in filled.loops.iter().enumerate() {
+            let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
+            match indices.get(d) {
+                Some(Index::Single(node)) => {
+                    let node = self.resolved(node);
+                    let within = |&x: &f64| x >= low as f64 && x <= high as f64;
+                    if !self.scalar_data(&node)?.iter().all(within) {
+                        return Err(Obstacle::Unfit);
+                    }
+                    value = value.with(*slot, &node);
+                }
+                None if rest.is_none() && low == 1 && high - low < MOST_ELEMENTS as i64 => rest = Some((*slot, high)),
+                _ => return Err(Obstacle::Unfit),
+            }
+        }
+        let Some((slot, high)) = rest else { return self.scalar(&value).map(Self::one) };
+        let mut items = Vec::new();
+        for i in 1..=high {
+            let number = Node { kind: Kind::Number(i as f64), span: value.span, varies: Varies::No };
+            items.push(self.scalar(&value.clone().with(slot, &number))?);
+        }
+        Ok(Val::list(Shape::array(&[items.len()]), items))
     }
 
     /// Elements of something that does not differ between iterations.

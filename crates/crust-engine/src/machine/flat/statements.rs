@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builder::{Builder, Item};
-use super::expressions::Val;
+use super::expressions::{Dependence, MOST_ELEMENTS, Numbers, Val};
 use super::space::Space;
 use super::{Fit, Obstacle};
 use crate::code::{
-    Declared, Factor, For, Index, Item as DeclaredItem, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind,
+    Declared, Factor, Filled, For, Index, Item as DeclaredItem, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind,
+    Varies,
 };
 use crate::density;
 use crate::flat::{Density, Flat, Function, Normal, Positions, Step, Uniform};
@@ -21,9 +22,13 @@ pub(super) struct Compiler<'a> {
     pub machine: &'a mut Machine,
     pub flat: Flat,
     /// Variables of the loop, with the expressions that they stand for.
-    pub definitions: HashMap<Slot, &'a Node>,
+    pub definitions: HashMap<Slot, Node>,
+    /// Containers of the loop whose elements are assigned one by one.
+    pub locals: HashMap<Slot, Val>,
     /// Variables outside of the loop that are used nowhere else.
     pub inlinable: &'a [(Slot, Node)],
+    /// Arrays that a loop before has filled for this one.
+    pub filled: &'a [Filled],
     pub builder: Builder,
     /// What has been computed in the strip.
     pub known: HashMap<Slot, Val>,
@@ -39,7 +44,9 @@ impl Machine {
             machine: self,
             flat: Flat::default(),
             definitions: HashMap::new(),
+            locals: HashMap::new(),
             inlinable: &for_loop.inlinable,
+            filled: &for_loop.filled,
             known: HashMap::new(),
             terms: false,
         };
@@ -67,7 +74,9 @@ impl Machine {
             machine: self,
             flat: Flat { terms: true, ..Flat::default() },
             definitions: HashMap::new(),
+            locals: HashMap::new(),
             inlinable: &[],
+            filled: &[],
             known: HashMap::new(),
             terms: true,
         };
@@ -85,7 +94,7 @@ impl Machine {
     }
 }
 
-impl<'a> Compiler<'a> {
+impl Compiler<'_> {
     /// Begins a strip for these iterations.
     fn open(&mut self, space: &Space) {
         self.builder = Builder::new(space);
@@ -101,57 +110,154 @@ impl<'a> Compiler<'a> {
         self.known.clear();
     }
 
-    fn body(&mut self, list: &'a [Stmt], space: &Space) -> Fit<()> {
+    fn body(&mut self, list: &[Stmt], space: &Space) -> Fit<()> {
         if space.iterations == 0 {
             return Ok(());
         }
-        let mut declared: HashSet<Slot> = HashSet::new();
         self.open(space);
+        let outer = std::mem::take(&mut self.locals);
+        let mut declared: HashSet<Slot> = HashSet::new();
         for stmt in list {
             match &stmt.kind {
-                StmtKind::Target { value, factor } => self.add(value, *factor)?,
-                StmtKind::Declare { slot, declared: ty, initial, .. } => {
-                    plain(ty)?;
-                    declared.insert(*slot);
-                    if let Some(node) = initial {
-                        self.define(*slot, node)?;
-                    }
-                }
-                StmtKind::Assign { slot, path, value, .. } if path.is_empty() && declared.contains(slot) => {
-                    self.define(*slot, value)?;
-                }
-                StmtKind::Assign { slot, path, value, .. } => self.store(*slot, path, value)?,
-                StmtKind::If { branches, otherwise } => {
+                StmtKind::If { branches, otherwise } if self.locals.is_empty() => {
                     self.close();
                     self.branches(branches, otherwise, space)?;
                     self.open(space);
                 }
-                StmtKind::For(inner) => {
+                StmtKind::For(inner) if !self.fills_locals(inner) => {
+                    // What has been computed here would be lost in there.
+                    if inner.body.iter().any(|stmt| self.locals.keys().any(|slot| stmt.reads(*slot))) {
+                        return Err(Obstacle::Unfit);
+                    }
+                    let locals = std::mem::take(&mut self.locals);
+                    if !locals.is_empty() {
+                        return Err(Obstacle::Unfit);
+                    }
                     self.close();
                     self.inner(inner, space)?;
                     self.open(space);
                 }
-                StmtKind::Block(body) => {
+                StmtKind::Block(body) if self.locals.is_empty() => {
                     self.close();
                     self.body(body, space)?;
                     self.open(space);
                 }
-                _ => return Err(Obstacle::Unfit),
+                _ => self.simple(stmt, &mut declared)?,
             }
         }
         self.close();
+        self.locals = outer;
         Ok(())
     }
 
-    /// A variable of the loop, which must be assigned only once.
-    fn define(&mut self, slot: Slot, node: &'a Node) -> Fit<()> {
-        match self.definitions.insert(slot, node) {
-            None => Ok(()),
-            Some(_) => Err(Obstacle::Unfit),
+    /// Whether a loop assigns to elements of containers of the loop around it.
+    fn fills_locals(&self, inner: &For) -> bool {
+        self.locals.keys().any(|slot| inner.body.iter().any(|stmt| stmt.assigns(*slot)))
+    }
+
+    /// A statement that stays in the strip.
+    fn simple(&mut self, stmt: &Stmt, declared: &mut HashSet<Slot>) -> Fit<()> {
+        match &stmt.kind {
+            StmtKind::Target { value, factor } => self.add(value, *factor),
+            StmtKind::Declare { slot, declared: ty, initial, mutable, .. } => {
+                plain(ty)?;
+                declared.insert(*slot);
+                match initial {
+                    _ if *mutable => self.container(*slot, ty, initial.as_ref()),
+                    Some(node) => self.define(*slot, node),
+                    None => Ok(()),
+                }
+            }
+            StmtKind::Assign { slot, path, value, .. } if path.is_empty() && declared.contains(slot) => {
+                if self.locals.contains_key(slot) { Err(Obstacle::Unfit) } else { self.define(*slot, value) }
+            }
+            StmtKind::Assign { slot, path, value, .. } if self.locals.contains_key(slot) => {
+                self.set_element(*slot, path, value)
+            }
+            StmtKind::Assign { slot, path, value, .. } => self.store(*slot, path, value),
+            StmtKind::For(inner) => self.unroll(inner, declared),
+            StmtKind::Block(body) => body.iter().try_for_each(|stmt| self.simple(stmt, declared)),
+            _ => Err(Obstacle::Unfit),
         }
     }
 
-    fn branches(&mut self, branches: &'a [(Node, Vec<Stmt>)], otherwise: &'a [Stmt], space: &Space) -> Fit<()> {
+    /// A container of the loop whose elements are going to be assigned.
+    fn container(&mut self, slot: Slot, declared: &Declared, initial: Option<&Node>) -> Fit<()> {
+        let mut varies = false;
+        declared.nodes(&mut |node| {
+            let Dependence { space, runtime } = self.dependence(node);
+            varies = varies || space || runtime;
+        });
+        if varies {
+            return Err(Obstacle::Unfit);
+        }
+        let shape = self.machine.declared_shape(&[], declared)?;
+        let val = match initial {
+            None => Val::list(shape, vec![Item::Constant(f64::NAN); shape.len()]),
+            Some(node) => {
+                let val = self.value(node)?;
+                Val::list(shape, self.items(&val)?)
+            }
+        };
+        let Numbers::Items(items) = &val.numbers else { return Err(Obstacle::Unfit) };
+        if items.len() != shape.len() || items.len() > MOST_ELEMENTS {
+            return Err(Obstacle::Unfit);
+        }
+        self.locals.insert(slot, val);
+        Ok(())
+    }
+
+    fn set_element(&mut self, slot: Slot, path: &[Path], value: &Node) -> Fit<()> {
+        let [Path::Index(indices)] = path else { return Err(Obstacle::Unfit) };
+        let item = self.scalar(value)?;
+        let shape = self.locals.get(&slot).map(|val| val.shape).ok_or(Obstacle::Unfit)?;
+        let at = self.fixed_element(&shape, indices)?;
+        let Some(Val { numbers: Numbers::Items(items), .. }) = self.locals.get_mut(&slot) else {
+            return Err(Obstacle::Unfit);
+        };
+        items[at] = item;
+        Ok(())
+    }
+
+    /// Runs the iterations of an inner loop one after the other, in the same strip.
+    #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
+    fn unroll(&mut self, inner: &For, declared: &mut HashSet<Slot>) -> Fit<()> {
+        let Over::Range(low, high) = &inner.over else { return Err(Obstacle::Unfit) };
+        for bound in [low, high] {
+            if self.dependence(bound) != Dependence::default() {
+                return Err(Obstacle::Unfit);
+            }
+        }
+        let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
+        if high - low > MOST_ELEMENTS as i64 {
+            return Err(Obstacle::Unfit);
+        }
+        for i in low..=high {
+            for stmt in &inner.body {
+                let mut stmt = stmt.clone();
+                let number = Node { kind: Kind::Number(i as f64), span: stmt.span, varies: Varies::No };
+                if !stmt.substitute(inner.slot, &number) {
+                    return Err(Obstacle::Unfit);
+                }
+                self.simple(&stmt, declared)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A variable of the loop. Its value is computed now: containers that it looks at may change.
+    fn define(&mut self, slot: Slot, node: &Node) -> Fit<()> {
+        let Dependence { space, runtime } = self.dependence(node);
+        if space && runtime {
+            let val = self.value(node)?;
+            self.known.insert(slot, val);
+        }
+        let known = self.definitions.insert(slot, node.clone());
+        // A variable that is assigned twice may have been looked at in between, by something that is computed later.
+        if known.is_some() && !(space && runtime) { Err(Obstacle::Unfit) } else { Ok(()) }
+    }
+
+    fn branches(&mut self, branches: &[(Node, Vec<Stmt>)], otherwise: &[Stmt], space: &Space) -> Fit<()> {
         let mut rest = space.clone();
         for (condition, body) in branches {
             if rest.iterations == 0 {
@@ -173,7 +279,7 @@ impl<'a> Compiler<'a> {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
-    fn inner(&mut self, inner: &'a For, space: &Space) -> Fit<()> {
+    fn inner(&mut self, inner: &For, space: &Space) -> Fit<()> {
         let Over::Range(low, high) = &inner.over else { return Err(Obstacle::Unfit) };
         let mut bounds = Vec::new();
         self.open(space);
@@ -191,7 +297,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// `target += value`
-    fn add(&mut self, value: &'a Node, factor: Factor) -> Fit<()> {
+    fn add(&mut self, value: &Node, factor: Factor) -> Fit<()> {
         if factor == Factor::ByVariate {
             return Err(Obstacle::Unfit);
         }
@@ -231,7 +337,7 @@ impl<'a> Compiler<'a> {
         {
             let (y, mu) = (builder.argument(&items[0])?, builder.argument(&items[1])?);
             let sigma = builder.load(&items[2])?;
-            let inverse = builder.uniform(Uniform::Inverse(sigma))?;
+            let inverse = builder.inverse(sigma)?;
             let weight = builder.uniform(Uniform::Weight(inverse, factor))?;
             let squares = builder.uniform(Uniform::Sum)?;
             let normal = Normal { y, mu, sigma, inverse, weight, squares, factor, propto, varying };
@@ -244,7 +350,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Assigns to elements of a variable outside of the loop.
-    fn store(&mut self, slot: Slot, path: &'a [Path], value: &'a Node) -> Fit<()> {
+    fn store(&mut self, slot: Slot, path: &[Path], value: &Node) -> Fit<()> {
         let [Path::Index(indices)] = path else { return Err(Obstacle::Unfit) };
         if !indices.iter().all(|i| matches!(i, Index::Single(_))) || self.flat.stored.is_some_and(|s| s != slot) {
             return Err(Obstacle::Unfit);
