@@ -95,8 +95,27 @@ pub struct Argument {
 /// Positions of elements, one for each iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Positions {
-    pub operand: usize,
-    pub elements: Vec<u32>,
+    operand: usize,
+    elements: Vec<u32>,
+    /// The last element that is looked at.
+    last: u32,
+}
+
+impl Positions {
+    /// So many elements from each position on are looked at, so far apart.
+    pub fn new(operand: usize, elements: Vec<u32>, (count, stride): (usize, u32)) -> Self {
+        let reach = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX).saturating_mul(stride);
+        let last = elements.iter().max().map_or(0, |first| first.saturating_add(reach));
+        Self { operand, elements, last }
+    }
+
+    pub fn operand(&self) -> usize {
+        self.operand
+    }
+
+    pub fn elements(&self) -> &[u32] {
+        &self.elements
+    }
 }
 
 /// One operation on all items of a tile. `out` is its result.

@@ -1,5 +1,7 @@
 //! Runs flat loops: strip by strip, eight lanes (or the only one) at a time, tile by tile.
 
+#![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
+
 use crust_math::density::Terms;
 use crust_math::lanes::scalar::log;
 use crust_math::lanes::{Kernel, dispatch};
@@ -77,6 +79,7 @@ pub fn run(
         room.adjoints.resize(most, Tile::ZERO);
     }
     for strip in &call.flat.strips {
+        check_positions(call, strip);
         make_room(call, strip, room);
         let step = if call.lanes == 1 { 1 } else { GROUP };
         for lane in (0..call.lanes).step_by(step) {
@@ -88,6 +91,18 @@ pub fn run(
         }
     }
     true
+}
+
+/// Makes sure that all positions are those of elements: they are not looked at again in the loops.
+fn check_positions(call: Call, strip: &Strip) {
+    let inside = |from: &Positions| (from.last as usize) < call.operands[from.operand].count();
+    let fine = strip.steps.iter().all(|step| match step {
+        Step::Gather { from, .. } => inside(from),
+        Step::PairDot { a, b, .. } => inside(a) && inside(b),
+        _ => true,
+    });
+    let lanes = strip.sources.iter().all(|&operand| call.operands[operand].lanes());
+    assert!(fine && lanes, "positions of elements, in operands with lanes");
 }
 
 /// Makes room for the operands of a strip.
@@ -376,8 +391,8 @@ impl Group<'_> {
         let values: &[f64] = if packed { copies } else { self.values };
         let out = at_mut(registers, out, m * L);
         for (row, &e) in out.chunks_exact_mut(L).zip(&from.elements[start..start + m]) {
-            let from = origin + e as usize * step;
-            row.copy_from_slice(&values[from..from + L]);
+            // SAFETY: the element is one of the operand, which lies whole in `values`, with all its lanes (`check_positions`).
+            store(row, 0, unsafe { load_unchecked::<L>(values, origin + e as usize * step) });
         }
     }
 
@@ -462,11 +477,13 @@ impl Group<'_> {
         let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
         for ((row, &a), &b) in out.chunks_exact_mut(L).zip(a).zip(b) {
             let mut sum: [f64; L] = [0.0; L];
-            let (a, b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for (x, y) in values[a..].chunks(steps[0]).zip(values[b..].chunks(steps[1])).take(inner) {
-                if let (Some(x), Some(y)) = (x.first_chunk::<L>(), y.first_chunk::<L>()) {
-                    sum = add_product(sum, *x, *y);
-                }
+            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
+            for _ in 0..inner {
+                // SAFETY: the last of the elements is one of the operand, which lies whole in `values` (`check_positions`).
+                let (x, y) = unsafe { (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b)) };
+                sum = add_product(sum, x, y);
+                a += steps[0];
+                b += steps[1];
             }
             store(row, 0, sum);
         }
@@ -488,18 +505,11 @@ impl Group<'_> {
             wanted |= u32::from(argument.into != Into::Nothing) << k;
         }
         let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
-        let (fast, limit) = match &density.function {
-            Function::Density(scalar) => (scalar.fast, f64::INFINITY),
-            // Beyond, a probability that is not given by its log odds has fewer digits.
-            Function::LogOdds(scalar) => (scalar.fast, MOST_LOG_ODDS),
-            Function::Binary(_) | Function::Ternary(_) => (None, f64::INFINITY),
+        let fast = match &density.function {
+            Function::Density(scalar) | Function::LogOdds(scalar) => scalar.fast,
+            Function::Binary(_) | Function::Ternary(_) => None,
         };
         if fast.is_some_and(|kernel| kernel(&mut rows)) {
-            if limit < f64::INFINITY {
-                for (value, x) in value.0[..n].iter_mut().zip(arguments[1]) {
-                    *value = if x.abs() < limit { *value } else { f64::NAN };
-                }
-            }
             return;
         }
         let arity = density.arguments.len();
@@ -530,7 +540,13 @@ impl Group<'_> {
     #[inline(always)]
     fn add_density(&mut self, density: &Density, p: usize, n: usize) {
         self.evaluate(density, n);
-        let Room { adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
+        let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
+        if let Function::LogOdds(_) = density.function {
+            // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.
+            for (value, x) in value.0[..n].iter_mut().zip(at(registers, density.arguments[1].register, n)) {
+                *value = if x.abs() < MOST_LOG_ODDS { *value } else { f64::NAN };
+            }
+        }
         steps::pull(Into::Add, &mut totals[p].0[..n], &value.0, 1.0);
         if self.call.gradient {
             for (argument, partial) in density.arguments.iter().zip(&*partials) {
@@ -644,7 +660,8 @@ impl Group<'_> {
         let rows = at(adjoints, out, m * L).chunks_exact(L);
         for (row, &e) in rows.zip(&from.elements[start..start + m]) {
             let to = origin + e as usize * step;
-            store(into, to, sum(load::<L>(into, to), load::<L>(row, 0)));
+            // SAFETY: as in `gather`; adjoints lie as values do.
+            unsafe { store_unchecked(into, to, sum(load_unchecked::<L>(into, to), load::<L>(row, 0))) };
         }
     }
 
@@ -724,16 +741,16 @@ impl Group<'_> {
         let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
         for ((row, &a), &b) in adjoint.chunks_exact(L).zip(a).zip(b) {
             let row = load::<L>(row, 0);
-            let (a, b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for (to, y) in into[a - base..].chunks_mut(steps[0]).zip(values[b..].chunks(steps[1])).take(inner) {
-                if let (Some(to), Some(y)) = (to.first_chunk_mut::<L>(), y.first_chunk::<L>()) {
-                    *to = add_product(*to, row, *y);
+            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
+            for _ in 0..inner {
+                // SAFETY: as in `pair_dot`; adjoints lie as values do.
+                unsafe {
+                    let (x, y) = (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b));
+                    store_unchecked(into, a - base, add_product(load_unchecked::<L>(into, a - base), row, y));
+                    store_unchecked(into, b - base, add_product(load_unchecked::<L>(into, b - base), row, x));
                 }
-            }
-            for (to, x) in into[b - base..].chunks_mut(steps[1]).zip(values[a..].chunks(steps[0])).take(inner) {
-                if let (Some(to), Some(x)) = (to.first_chunk_mut::<L>(), x.first_chunk::<L>()) {
-                    *to = add_product(*to, row, *x);
-                }
+                a += steps[0];
+                b += steps[1];
             }
         }
     }
@@ -814,10 +831,16 @@ fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
         out.copy_from_slice(numbers);
         return;
     }
-    // If the compiler knew how short the inner loop is, it would write eight iterations at once, a number here and a number there.
-    let lanes = std::hint::black_box(L);
-    for (row, &x) in out.chunks_exact_mut(lanes).zip(numbers) {
-        fill(row, x);
+    // Eight iterations at once: of a shorter loop the compiler would make one that writes a number here and a number there.
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let (whole, remainder) = out.split_at_mut(eights.len() * 8 * L);
+    for (x, rows) in eights.iter().zip(whole.chunks_exact_mut(8 * L)) {
+        for r in 0..8 {
+            store(rows, r * L, [x[r]; L]);
+        }
+    }
+    for (&x, row) in rest.iter().zip(remainder.chunks_exact_mut(L)) {
+        store(row, 0, [x; L]);
     }
 }
 
@@ -828,6 +851,24 @@ fn load<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
     let mut row = [0.0; L];
     row.copy_from_slice(&from[at..at + L]);
     row
+}
+
+/// # Safety
+/// There must be `L` numbers from `at` on.
+#[inline(always)]
+unsafe fn load_unchecked<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
+    debug_assert!(at + L <= from.len());
+    // SAFETY: the caller knows; an array of numbers is aligned as a number is.
+    unsafe { from.as_ptr().add(at).cast::<[f64; L]>().read() }
+}
+
+/// # Safety
+/// There must be `L` numbers from `at` on.
+#[inline(always)]
+unsafe fn store_unchecked<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
+    debug_assert!(at + L <= to.len());
+    // SAFETY: as above.
+    unsafe { to.as_mut_ptr().add(at).cast::<[f64; L]>().write(row) };
 }
 
 #[inline(always)]

@@ -6,13 +6,16 @@ use super::{Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
-/// The numbers of a register, on cache lines of their own.
+/// The numbers of a register, on cache lines of their own. One line more than needed: without it, registers would be a power of two
+/// apart, and the processor takes a number at the same place in a page for the one that has just been written.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Tile(pub [f64; TILE]);
+pub struct Tile(pub [f64; TILE], [f64; LINE]);
+
+const LINE: usize = 8;
 
 impl Tile {
-    pub const ZERO: Self = Self([0.0; TILE]);
+    pub const ZERO: Self = Self([0.0; TILE], [0.0; LINE]);
 }
 
 /// The registers with numbers lower than that of `out`, and `out`.

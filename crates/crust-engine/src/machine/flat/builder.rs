@@ -133,10 +133,10 @@ impl Builder {
         if let Some((_, register)) = self.gathers.iter().find(|(known, _)| *known == from) {
             return Ok(Item::Register(*register));
         }
-        if let Some(&first) = from.elements.first()
-            && from.elements.iter().all(|&e| e == first)
+        if let Some(&first) = from.elements().first()
+            && from.elements().iter().all(|&e| e == first)
         {
-            return Ok(Item::Uniform { operand: from.operand, element: first as usize });
+            return Ok(Item::Uniform { operand: from.operand(), element: first as usize });
         }
         let out = self.register(Class::Varying)?;
         self.gathers.push((from.clone(), out));
@@ -206,9 +206,9 @@ impl Builder {
 /// The operands whose elements a step gathers.
 fn sources(step: &Step) -> [Option<usize>; 2] {
     match step {
-        Step::Gather { from, .. } => [Some(from.operand), None],
+        Step::Gather { from, .. } => [Some(from.operand()), None],
         Step::RowDot { operand, .. } => [Some(*operand), None],
-        Step::PairDot { a, b, .. } => [Some(a.operand), Some(b.operand)],
+        Step::PairDot { a, b, .. } => [Some(a.operand()), Some(b.operand())],
         _ => [None, None],
     }
 }

@@ -56,7 +56,8 @@ pub struct Picked {
 
 /// Elements at equal distances, other ones in each iteration.
 struct Strand {
-    first: Positions,
+    operand: usize,
+    first: Vec<u32>,
     stride: u32,
     shape: Shape,
 }
@@ -418,8 +419,8 @@ impl Compiler<'_> {
         }
         let mut items = Vec::new();
         for e in 0..cast(n) {
-            let elements = strand.first.elements.iter().map(|first| first + e * stride).collect();
-            items.push(self.builder.gather(Positions { operand: strand.first.operand, elements })?);
+            let elements = strand.first.iter().map(|first| first + e * stride).collect();
+            items.push(self.builder.gather(Positions::new(strand.operand, elements, (1, 0)))?);
         }
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
     }
@@ -480,7 +481,7 @@ impl Compiler<'_> {
         let (operand, shape) = self.operand(base)?;
         let Picked { first, kept } = self.pick(&shape, indices)?;
         let (shape, stride) = kept.unwrap_or((Shape::SCALAR, 0));
-        Ok(Strand { first: Positions { operand, elements: first }, stride, shape })
+        Ok(Strand { operand, first, stride, shape })
     }
 
     /// Resolves indices, of which all but one pick a single position.
@@ -611,7 +612,8 @@ impl Compiler<'_> {
 
     fn pair_dot(&mut self, a: Strand, b: Strand) -> Fit<Item> {
         let (strides, inner) = ([a.stride, b.stride], a.shape.len());
-        let (a, b) = (a.first, b.first);
+        let a = Positions::new(a.operand, a.first, (inner, a.stride));
+        let b = Positions::new(b.operand, b.first, (inner, b.stride));
         self.builder.step(|out| Step::PairDot { a, b, strides, inner, out })
     }
 

@@ -11,7 +11,7 @@ use crate::code::{
     Varies,
 };
 use crate::density;
-use crate::flat::{Density, Flat, Function, Normal, Positions, Step, Uniform};
+use crate::flat::{Density, Flat, Function, Normal, Step, Uniform};
 use crate::machine::Machine;
 
 /// Outside of loops the machine is faster with longer vectors.
@@ -371,8 +371,7 @@ impl Compiler<'_> {
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
         self.flat.stored = Some(slot);
-        let Positions { elements, .. } = Positions { operand: 0, elements: picked.first };
-        self.builder.sink(Step::Store { x, elements });
+        self.builder.sink(Step::Store { x, elements: picked.first });
         Ok(())
     }
 
