@@ -92,6 +92,9 @@ pub(crate) fn percent(value: f64) -> String {
 /// The text at a tick of an axis whose neighbouring ticks are `step` apart.
 pub(crate) fn tick(value: f64, step: f64) -> String {
     let size = value.abs();
+    if size == 0.0 && step < 1e-4 {
+        return "0".to_owned();
+    }
     if size != 0.0 && !(1e-4..1e5).contains(&size) {
         let power = size.log10().round();
         let exact = (size / 10f64.powf(power) - 1.0).abs() < 1e-9;
@@ -167,6 +170,7 @@ mod tests {
         assert_eq!(tick(300_000.0, 1.0), "3·10⁵");
         assert_eq!(tick(0.001, 0.001), "0.001");
         assert_eq!(tick(0.0, 0.5), "0.0");
+        assert_eq!(tick(0.0, 1e-17), "0");
     }
 
     #[test]
