@@ -255,7 +255,8 @@ fn a_simulator_with_a_wrong_scale_is_caught() {
     let x = design(30, 3);
     let data = folder.file("data.json", &json!({"N": 30, "K": 3, "x": x}).to_string());
     let simulator = |scale: &str| {
-        let head = "data { int N; int K; matrix[N, K] x; } parameters { vector[K] beta; } model { beta ~ normal(0, 1); }";
+        let head =
+            "data { int N; int K; matrix[N, K] x; } parameters { vector[K] beta; } model { beta ~ normal(0, 1); }";
         format!("{head} generated quantities {{ vector[N] y = to_vector(normal_rng(x * beta, {scale})); }}")
     };
     let good = folder.file("good.stan", &simulator("1"));
@@ -276,8 +277,7 @@ fn representations_kernels_and_gates() {
     let centred = format!(
         "{head} parameters {{ real mu; vector[N] theta; }} model {{ mu ~ normal(0, 1); theta ~ normal(mu, 1); y ~ normal(theta, 1); }}"
     );
-    let collapsed =
-        format!("{head} parameters {{ real mu; }} model {{ mu ~ normal(0, 1); y ~ normal(mu, sqrt(2)); }}");
+    let collapsed = format!("{head} parameters {{ real mu; }} model {{ mu ~ normal(0, 1); y ~ normal(mu, sqrt(2)); }}");
     let centred = folder.file("centred.stan", &centred);
     let collapsed = folder.file("collapsed.stan", &collapsed);
     let data = folder.file("data.json", "{\"N\": 10}");
@@ -292,11 +292,13 @@ fn representations_kernels_and_gates() {
     // the same model: both sandwiches hold the same number
     let of = |entry: usize, name: &str| number(&result["entries"][entry]["rungs"][1][name]);
     assert!(of(0, "log_ml_lower") < of(1, "log_ml_upper") + 1.0 && of(1, "log_ml_lower") < of(0, "log_ml_upper") + 1.0);
-    let arguments = [&["compare", &collapsed, "--kernel", "hmc,nuts,rwm", "--schedule", "linear", "--json"], &steps[..]];
+    let arguments =
+        [&["compare", &collapsed, "--kernel", "hmc,nuts,rwm", "--schedule", "linear", "--json"], &steps[..]];
     let output = crust(&arguments.concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let names: Vec<&str> = result["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
+    let names: Vec<&str> =
+        result["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
     assert_eq!(names, ["hmc", "nuts", "rwm"]);
     // a gate that cannot be met
     let output = crust(&["bdmc", &collapsed, &data, "--steps", "2", "--max-divergence", "0.0001", "-q"]);

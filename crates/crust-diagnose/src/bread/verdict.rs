@@ -1,7 +1,7 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
 use super::{Outcome, Plan};
-use crate::bdmc::nats;
+use crate::bdmc::nats_with_error;
 use crate::result::{Calibration, Fit, Level, Verdict};
 
 /// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
@@ -25,11 +25,10 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
     let bound = format!(
-        "With T = {} distributions, annealing on data simulated from the fitted model ends within {} ± {} nats of the posterior \
+        "With T = {} distributions, annealing on data simulated from the fitted model ends within {} nats of the posterior \
          (Jeffreys divergence, bounded in expectation)",
         rung.t,
-        nats(rung.jeffreys_bound),
-        nats(rung.jeffreys_se)
+        nats_with_error(rung.jeffreys_bound, rung.jeffreys_se)
     );
     let mismatch = outcome.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH);
     let agree = outcome.start_check.as_ref().is_none_or(|check| check.agree);
@@ -88,11 +87,10 @@ fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
         let word = if check.agree { "does not change" } else { "changes" };
         list.push(format!(
             "heuristic: reverse chains start {} transitions away from the generating values, in place of an exact draw; starting after \
-             {} {word} their estimates (by {} ± {} nats at T = {})",
+             {} {word} their estimates (by {} nats at T = {})",
             check.steps,
             check.fewer_steps,
-            nats(check.difference),
-            nats(check.difference_se),
+            nats_with_error(check.difference, check.difference_se),
             check.t
         ));
     }
