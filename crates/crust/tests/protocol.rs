@@ -102,18 +102,20 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
     let model = folder.file("regression.stan", REGRESSION);
     let data = folder.file("data.json", &json!({"N": 200, "K": 10, "x": x}).to_string());
     let out = folder.path("out");
-    let output = crust(&["bdmc", &model, &data, "--steps", "10,100,1000", "--tolerance", "0", "--out", &out, "-q"]);
+    let options = ["--seed", "3", "--steps", "10,1000", "--tolerance", "0", "--rank-checks", "5", "--out", &out, "-q"];
+    let output = crust(&[&["bdmc", &model, &data], &options[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let y = numbers(&folder.json("out/simulated-1.json")["y"]);
     let truth = log_marginal_likelihood(&x, &y);
     let result = folder.json("out/result.json");
     let rungs = result["rungs"].as_array().expect("rungs");
-    assert_eq!(rungs.len(), 3);
+    assert_eq!(rungs.len(), 2);
     for rung in rungs {
         let of = |name: &str| number(&rung[name]);
-        // Markov: each bound is beyond the truth by 7 nats with probability 1e-3 at most; with this seed they are not by 0.05
-        assert!(of("log_ml_lower") < truth + 0.05, "lower {} truth {truth}", of("log_ml_lower"));
-        assert!(of("log_ml_upper") > truth - 0.05, "upper {} truth {truth}", of("log_ml_upper"));
+        // means over 100 chains are noisy: their standard error is 0.05 nats at T = 1000, and much more at T = 10
+        let noise = if rung["T"] == json!(10) { 1.0 } else { 0.2 };
+        assert!(of("log_ml_lower") < truth + noise, "lower {} truth {truth}", of("log_ml_lower"));
+        assert!(of("log_ml_upper") > truth - noise, "upper {} truth {truth}", of("log_ml_upper"));
         // both one-sided bounds, with the truth in place of the other bound, are divergences of paths: not negative
         let (w, r) = (numbers(&rung["forward"]), numbers(&rung["reverse"]));
         let mean = |v: &[f64]| v.iter().sum::<f64>() / f64::from(u32::try_from(v.len()).expect("few"));
@@ -121,14 +123,16 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
         let exact = (truth - mean(&w)) + (mean(&r) - truth);
         assert!((of("jeffreys_bound") - exact).abs() < 1e-9);
     }
-    let last = &rungs[2];
-    assert!((number(&last["log_ml_bar"]) - truth).abs() < 0.02, "{} truth {truth}", last["log_ml_bar"]);
+    let last = &rungs[1];
+    // with 100 chains the standard error is 0.03; with this seed the estimate is closer than that
+    let (error, se) = (number(&last["log_ml_bar"]) - truth, number(&last["log_ml_bar_se"]));
+    assert!(error.abs() < 0.02 && se < 0.04, "{error} ± {se}");
     assert!(number(&last["jeffreys_bound"]) < number(&rungs[0]["jeffreys_bound"]));
     assert_eq!(result["violation"], json!(false));
     let parameters = folder.json("out/simulated-1.parameters.json");
     assert_eq!(parameters["beta"].as_array().map(Vec::len), Some(10));
     let rows = folder.read("out/weights.csv").lines().count();
-    assert_eq!(rows, 1 + 3 * 2 * 100);
+    assert_eq!(rows, 1 + 2 * 2 * 100);
 }
 
 const LOGISTIC: &str = "
@@ -150,15 +154,15 @@ struct Problem {
 
 fn logistic(name: &str) -> Problem {
     let folder = Folder::new(name);
-    let x = design(40, 3);
+    let x = design(10, 2);
     let y: Vec<u8> = x.iter().map(|row| u8::from(row[0] + 0.5 * row[1] > 0.1)).collect();
     let model = folder.file("logistic.stan", LOGISTIC);
-    let data = folder.file("data.json", &json!({"N": 40, "K": 3, "x": x, "y": y}).to_string());
+    let data = folder.file("data.json", &json!({"N": 10, "K": 2, "x": x, "y": y}).to_string());
     Problem { folder, model, data }
 }
 
 const SMALL: [&str; 10] =
-    ["--chains", "20", "--steps", "5,20,60", "--tolerance", "0", "--start-steps", "20", "--replicates", "4"];
+    ["--chains", "12", "--steps", "5,20,60", "--tolerance", "0", "--start-steps", "20", "--replicates", "3"];
 
 impl Problem {
     fn arguments<'a>(&'a self, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -206,7 +210,7 @@ fn results_are_the_same_for_all_threads_and_lanes() {
     assert_eq!(result["reading"]["hyperparameters"], json!(["scale"]));
     assert_eq!(result["fit"]["hyperparameters"][0]["name"], json!("scale"));
     assert_eq!(result["real"]["rungs"].as_array().map(Vec::len), Some(3));
-    assert_eq!(result["calibration"]["replicates"].as_array().map(Vec::len), Some(4));
+    assert_eq!(result["calibration"]["replicates"].as_array().map(Vec::len), Some(3));
     assert_eq!(result["start_check"]["fewer_steps"], json!(2));
     assert!(result["verdict"]["sentence"].as_str().is_some_and(|s| s.contains("nats")));
     assert!(problem.folder.json("reference/timing.json")["parts"]["fit"].is_number());
