@@ -68,7 +68,7 @@ fn design(n: u32, k: u32) -> Vec<Vec<f64>> {
     (0..n).map(row).collect()
 }
 
-/// log N(y; 0, X Xᵀ + I) = −½ (n log 2π + log det A + yᵀy − bᵀ A⁻¹ b) with A = I + XᵀX and b = Xᵀy: conjugacy.
+/// log N(y; 0, X Xᵀ + I) = −½ (n log 2π + log det A + yᵀy − bᵀ A⁻¹ b) with A = I + `XᵀX` and b = Xᵀy: conjugacy.
 fn log_marginal_likelihood(x: &[Vec<f64>], y: &[f64]) -> f64 {
     let k = x[0].len();
     let mut a: Vec<Vec<f64>> = (0..k)
@@ -80,14 +80,13 @@ fn log_marginal_likelihood(x: &[Vec<f64>], y: &[f64]) -> f64 {
     // Gaussian elimination: the determinant is the product of pivots, and bᵀA⁻¹b the sum of squares over them
     let (mut log_det, mut form) = (0.0, 0.0);
     for p in 0..k {
-        log_det += a[p][p].ln();
-        form += b[p] * b[p] / a[p][p];
-        for i in p + 1..k {
-            let factor = a[i][p] / a[p][p];
-            for j in p..k {
-                a[i][j] -= factor * a[p][j];
-            }
-            b[i] -= factor * b[p];
+        let (pivot, pivot_b) = (a[p].clone(), b[p]);
+        log_det += pivot[p].ln();
+        form += pivot_b * pivot_b / pivot[p];
+        for (row, b) in a.iter_mut().zip(&mut b).skip(p + 1) {
+            let factor = row[p] / pivot[p];
+            row.iter_mut().zip(&pivot).for_each(|(x, above)| *x -= factor * above);
+            *b -= factor * pivot_b;
         }
     }
     let yy: f64 = y.iter().map(|y| y * y).sum();
@@ -191,7 +190,7 @@ impl Problem {
         let begin = Instant::now();
         let path = self.folder.0.join(out).join("journal.jsonl");
         while std::fs::read_to_string(&path).map_or(0, |text| text.lines().count()) <= units {
-            assert!(begin.elapsed() < Duration::from_secs(60), "the journal does not grow");
+            assert!(begin.elapsed() < Duration::from_mins(1), "the journal does not grow");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
