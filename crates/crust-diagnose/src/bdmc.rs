@@ -4,7 +4,7 @@ mod checks;
 mod verdict;
 
 pub(crate) use checks::{Ladders, rank_check, violation_checks};
-pub(crate) use verdict::nats;
+pub(crate) use verdict::{nats, nats_with_error};
 
 use crate::checkpoint::{Halt, Journal};
 use crate::experiment::{Experiment, Moves, Names, forward, mean_and_error, reverse, unit};

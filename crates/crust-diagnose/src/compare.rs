@@ -1,6 +1,6 @@
 //! Ways to do the same inference side by side: representations of a model, kernels, schedules.
 
-use crate::bdmc::{Ladders, is_tight, nats, violation_checks};
+use crate::bdmc::{Ladders, is_tight, nats, nats_with_error, violation_checks};
 use crate::checkpoint::{Halt, Journal};
 use crate::experiment::{Experiment, Names, forward, reverse, unit};
 use crate::result::{Check, Entry, Level, Rung, RungTime, Timing, Verdict};
@@ -145,7 +145,7 @@ impl Outcome {
         let name = &entry.name;
         let word = if clear { "is best" } else { "is best, but not clearly" };
         let mut sentence =
-            format!("By number of steps, {name} {word}: {} ± {} nats at T = {t}.", nats(bound), nats(se));
+            format!("By number of steps, {name} {word}: {} nats at T = {t}.", nats_with_error(bound, se));
         if let Some((name, evaluations, target)) = self.cheapest() {
             let _ = write!(
                 sentence,

@@ -13,9 +13,10 @@ mod values;
 use std::sync::Arc;
 
 use crust_math::random::{Stream, StreamKey};
+use crust_stan::ast::{BlockKind, SpecialType};
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
-use crust_stan::joint::{Joint, Source};
+use crust_stan::joint::{Joint, Source, special_type};
 use crust_stan::typed::{Program, VariableId};
 
 use crate::evaluator::{Evaluator, Include};
@@ -155,7 +156,26 @@ impl Simulator {
             constrained.insert(layout.name.clone(), values::nested_order(layout, own));
         }
         let free = self.skeleton.evaluator().unconstrain(&constrained)?;
-        Ok(free.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect())
+        let mut free: Vec<f64> = free.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect();
+        self.lengthen(&mut free, &mut stream);
+        Ok(free)
+    }
+
+    /// A unit vector is the direction of a point whose length Stan gives a standard normal density: the length is drawn, too.
+    fn lengthen(&self, free: &mut [f64], stream: &mut Stream) {
+        let mut rest = free;
+        for layout in &self.skeleton.parameters {
+            let own = rest.split_off_mut(..layout.free_size).unwrap_or_default();
+            let id = self.joint.program.declared_in(BlockKind::Parameters);
+            let mut special = id.filter(|id| self.joint.program.variable(*id).name == layout.name);
+            let unit =
+                special.next().and_then(|id| special_type(&self.joint.program, id)) == Some(SpecialType::UnitVector);
+            let Some(part) = layout.parts.first().filter(|_| unit) else { continue };
+            for cell in own.chunks_mut(part.shape.cell_len().max(1)) {
+                let length = cell.iter().map(|_| stream.standard_normal().powi(2)).sum::<f64>().sqrt();
+                cell.iter_mut().for_each(|x| *x *= length);
+            }
+        }
     }
 
     /// Draws the outcomes given parameters: a complete data set.

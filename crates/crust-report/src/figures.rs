@@ -11,7 +11,7 @@ pub(crate) use comparison::{compare_evaluations, compare_steps, compare_time};
 pub(crate) use real_data::{forward_curves, ranks, replicates, starts};
 
 use crate::number;
-use crate::svg::{Axis, Interval, Kind, Plot, Size, document};
+use crate::svg::{Axis, Interval, Kind, Plot, Scale, Size, document};
 use crust_diagnose::result::{Results, Rung};
 
 /// A plot with the words below it.
@@ -39,15 +39,15 @@ fn steps_axis(steps: impl IntoIterator<Item = usize>) -> Axis {
     Axis { label: "T, the number of distributions on the path".to_owned(), kind: Kind::Log, ticks, ends: None }
 }
 
-/// An axis of differences in nats: logarithmic on both sides of zero where they span decades.
+/// An axis of differences in nats over these values: logarithmic on both sides of zero where they span decades.
 fn difference_axis(label: &str, values: impl IntoIterator<Item = f64>) -> Axis {
-    let farthest = values.into_iter().filter(|v| v.is_finite()).fold(0.0, |far: f64, v| far.max(v.abs()));
-    if farthest > 2.0 {
-        let label = format!("{label} (logarithmic beyond ±0.1)");
-        Axis { label, kind: Kind::Signed { unit: 0.1 }, ..Axis::default() }
-    } else {
-        Axis { label: label.to_owned(), ..Axis::default() }
-    }
+    let values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+    let wide = values.iter().any(|v| v.abs() > 2.0);
+    let kind = if wide { Kind::Signed { unit: 0.1 } } else { Kind::Linear };
+    let label = format!("{label}{}", if wide { " (logarithmic beyond ±0.1)" } else { "" });
+    // no error bar stretches the axis: one of an estimate that means nothing may be as long as you like
+    let ends = Some(Scale::over(kind, values).ends());
+    Axis { label, kind, ticks: vec![], ends }
 }
 
 fn interval(x: f64, [low, _, high]: [f64; 3], shift: f64) -> Interval {

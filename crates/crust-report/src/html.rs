@@ -10,7 +10,7 @@ use crate::figures;
 use crate::svg::text::escape;
 use crate::view::{View, capitalised, level_word};
 use crust_diagnose::result::{Bdmc, Bread, Compare, Level, Results, Timing};
-use page::{concat, unordered};
+use page::{concat, prose, unordered};
 use sections::{Tile, tiles};
 use std::fmt::Write;
 
@@ -43,11 +43,11 @@ fn top(view: &View, numbers: &[Tile]) -> String {
         level_class(level),
         level_shape(level),
         level_word(level),
-        escape(&view.verdict.sentence)
+        prose(&view.verdict.sentence)
     );
     if view.violation {
         let failed = view.checks.iter().filter(|c| c.failed);
-        let sentences = concat(failed.map(|c| format!("<p>{}</p>", escape(&c.sentence))));
+        let sentences = concat(failed.map(|c| format!("<p>{}</p>", prose(&c.sentence))));
         markup.push_str("<div class=\"alarm\" role=\"alert\"><p><b>Upper bounds lie below lower ones.</b> This cannot happen by more than chance in a \
              correct implementation. There is a mistake in the simulator, the density or a transition, and no number below can be trusted.</p>");
         markup.push_str(&sentences);

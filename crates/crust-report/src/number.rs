@@ -32,8 +32,9 @@ pub(crate) fn with_error(value: f64, error: f64) -> String {
     if !value.is_finite() || !error.is_finite() {
         return nats(value);
     }
-    if value.abs() >= 1e6 {
-        return format!("{} ± {}", scientific(value), scientific(error));
+    if value.abs() >= 1e6 || (error > 0.0 && error < 1e-6) {
+        let value = if value.abs() >= 1e6 { scientific(value) } else { fixed(value, 6) };
+        return format!("{value} ± {}", scientific(error));
     }
     let decimals = if error > 0.0 { decimals_for(error, 1.0) } else { 4 };
     format!("{} ± {}", fixed(value, decimals), fixed(error, decimals))
@@ -92,6 +93,9 @@ pub(crate) fn percent(value: f64) -> String {
 /// The text at a tick of an axis whose neighbouring ticks are `step` apart.
 pub(crate) fn tick(value: f64, step: f64) -> String {
     let size = value.abs();
+    if size == 0.0 && step < 1e-4 {
+        return "0".to_owned();
+    }
     if size != 0.0 && !(1e-4..1e5).contains(&size) {
         let power = size.log10().round();
         let exact = (size / 10f64.powf(power) - 1.0).abs() < 1e-9;
@@ -152,6 +156,7 @@ mod tests {
         assert_eq!(nats(-1_234_567.0), "−1.2·10⁶");
         assert_eq!(nats(0.000_012), "1.2·10⁻⁵");
         assert_eq!(with_error(-412.3712, 0.0213), "−412.371 ± 0.021");
+        assert_eq!(with_error(-1.5, 2e-9), "−1.500000 ± 2·10⁻⁹");
         assert_eq!(with_error(12.0, 3.4), "12.0 ± 3.4");
         assert_eq!(with_error(12.0, f64::NAN), "12.00");
         assert_eq!(range(-398.262_41, -398.241_2), "−398.262 to −398.241");
@@ -167,6 +172,7 @@ mod tests {
         assert_eq!(tick(300_000.0, 1.0), "3·10⁵");
         assert_eq!(tick(0.001, 0.001), "0.001");
         assert_eq!(tick(0.0, 0.5), "0.0");
+        assert_eq!(tick(0.0, 1e-17), "0");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod bounds;
 mod depends;
 mod factors;
+mod inline;
 mod messages;
 pub mod mixture;
 mod normalise;
@@ -14,9 +15,9 @@ pub mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ast::BlockKind;
+use crate::ast::{BlockKind, MessageKind};
 use crate::diagnostics::Diagnostic;
-use crate::typed::{Program, VariableId};
+use crate::typed::{Program, StmtKind, VariableId};
 
 pub use bounds::{Bounds, declared_bounds, special_type};
 pub use depends::Depends;
@@ -91,6 +92,7 @@ impl Joint {
         };
         reader.outcomes();
         reader.likelihoods();
+        reader.rejections();
         reader.parameters();
         let order = reader.order();
         let hyperparameters = reader.hyperparameters();
@@ -169,12 +171,25 @@ impl Reader<'_> {
             }
         }
         for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
-            if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| factor.touches(*id)) {
+            let looks = |id: VariableId| factor.touches(id) || factor.arguments.iter().any(|e| walk::mentions(e, id));
+            if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| looks(*id)) {
                 self.errors.push(messages::depends_on_outcome(self.program, factor, *id));
             }
         }
         if self.outcomes.is_empty() && self.errors.is_empty() {
             self.notes.push("no data are drawn: the posterior is the prior".to_owned());
+        }
+    }
+
+    /// What a program rejects is cut off from its prior, and draws do not know of it.
+    fn rejections(&mut self) {
+        let blocks = [BlockKind::TransformedParameters, BlockKind::Model];
+        for stmt in blocks.into_iter().flat_map(|kind| self.program.block(kind)) {
+            walk::each(stmt, &mut |s| {
+                if matches!(s.kind, StmtKind::Message { kind: MessageKind::Reject, .. }) {
+                    self.warnings.push(messages::rejects(s.span));
+                }
+            });
         }
     }
 

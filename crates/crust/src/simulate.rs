@@ -96,7 +96,7 @@ fn draw(
 }
 
 /// Shows a failure where it is in the program, if it has a place there.
-fn tell(loaded: &Loaded, error: SimulateError) -> Result<Outcome, String> {
+pub fn tell(loaded: &Loaded, error: SimulateError) -> Result<Outcome, String> {
     let problems = match error {
         SimulateError::Engine(error) => error,
         SimulateError::Reading(problem) => EngineError(vec![*problem]),

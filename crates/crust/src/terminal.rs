@@ -8,6 +8,17 @@ pub fn colour() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
+/// Whether standard output may have colours.
+pub fn colour_on_stdout() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// How many columns there are, as far as the shell says so; not so many that lines become hard to read.
+pub fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    columns.unwrap_or(100).clamp(40, 120)
+}
+
 /// A line on standard output. A reader that has gone away is not our problem.
 pub fn say(text: &str) {
     let _ = writeln!(io::stdout().lock(), "{text}");

@@ -14,6 +14,13 @@ pub(crate) fn nats(value: f64) -> String {
     }
 }
 
+/// The same with its standard error, to as many decimals.
+pub(crate) fn nats_with_error(value: f64, se: f64) -> String {
+    let text = nats(value);
+    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if se.is_finite() { format!("{text} ± {se:.decimals$}") } else { format!("{text} (error unknown)") }
+}
+
 pub(super) fn verdict(outcome: &Outcome, plan: &Plan) -> Verdict {
     let last = outcome.datasets.first().and_then(|dataset| dataset.rungs.last());
     let (level, sentence) = match last {
@@ -37,7 +44,7 @@ fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
     };
     let t = rung.t;
     let size = if bound.is_finite() {
-        format!("at most {} ± {} nats", nats(bound), nats(se))
+        format!("at most {} nats", nats_with_error(bound, se))
     } else {
         "not bounded: chains met points without density".to_owned()
     };

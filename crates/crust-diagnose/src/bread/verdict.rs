@@ -1,8 +1,8 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
 use super::{Outcome, Plan};
-use crate::bdmc::nats;
-use crate::result::{Calibration, Fit, Level, Verdict};
+use crate::bdmc::nats_with_error;
+use crate::result::{Calibration, Fit, Level, Rung, Verdict};
 
 /// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
 const MISMATCH: f64 = 0.05;
@@ -24,13 +24,7 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
     let Some(rung) = outcome.simulated.rungs.last() else {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
-    let bound = format!(
-        "With T = {} distributions, annealing on data simulated from the fitted model ends within {} ± {} nats of the posterior \
-         (Jeffreys divergence, bounded in expectation)",
-        rung.t,
-        nats(rung.jeffreys_bound),
-        nats(rung.jeffreys_se)
-    );
+    let bound = if rung.jeffreys_bound.is_finite() { in_words(rung) } else { unbounded(rung) };
     let mismatch = outcome.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH);
     let agree = outcome.start_check.as_ref().is_none_or(|check| check.agree);
     let rank = outcome.calibration.as_ref().map(rank_in_words).unwrap_or_default();
@@ -54,12 +48,29 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
         (.., false) => (
             Level::Poor,
             format!(
-                "{bound}, which is not small: more distributions (`--steps`), another kernel or another way to write the model may \
+                "{bound}; the bound is not small: more distributions (`--steps`), another kernel or another way to write the model may \
                  help; {}.",
                 carries_over(outcome, &rank)
             ),
         ),
     }
+}
+
+fn in_words(rung: &Rung) -> String {
+    format!(
+        "With T = {} distributions, annealing on data simulated from the fitted model ends within {} nats of the posterior \
+         (Jeffreys divergence, bounded in expectation)",
+        rung.t,
+        nats_with_error(rung.jeffreys_bound, rung.jeffreys_se)
+    )
+}
+
+fn unbounded(rung: &Rung) -> String {
+    format!(
+        "With T = {} distributions, there is no bound for annealing on data simulated from the fitted model: {} chains met points \
+         without density",
+        rung.t, rung.rejected
+    )
 }
 
 fn carries_over(outcome: &Outcome, rank: &str) -> String {
@@ -88,11 +99,10 @@ fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
         let word = if check.agree { "does not change" } else { "changes" };
         list.push(format!(
             "heuristic: reverse chains start {} transitions away from the generating values, in place of an exact draw; starting after \
-             {} {word} their estimates (by {} ± {} nats at T = {})",
+             {} {word} their estimates (by {} nats at T = {})",
             check.steps,
             check.fewer_steps,
-            nats(check.difference),
-            nats(check.difference_se),
+            nats_with_error(check.difference, check.difference_se),
             check.t
         ));
     }

@@ -30,7 +30,7 @@ impl Careful<'_> {
 
     /// Whether an expression looks at something that may be missing.
     pub fn is_open(&self, e: &Expr) -> bool {
-        walk::variables(e).iter().any(|id| self.may_miss(*id))
+        walk::looked_at(e).iter().any(|id| self.may_miss(*id))
     }
 
     /// Whether a value is of use for drawing: no log density, and while parameters are drawn nothing made from outcomes.

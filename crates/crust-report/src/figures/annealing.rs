@@ -42,8 +42,9 @@ pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
             ..bound("Bennett's estimate", Tone::Ink, Shape::Circle, |r| r.log_ml_bar)
         },
     ];
-    let ends = series.iter().flat_map(|s| s.band.iter().flat_map(|i| [i.low, i.high]));
-    let y = difference_axis(&format!("log-ML minus {}, in nats", nats(centre)), ends);
+    let spread = series.iter().flat_map(|s| s.band.iter().flat_map(|i| [i.low, i.high]));
+    let bounds = series[2..4].iter().flat_map(|s| s.points.iter().map(|p| p.1));
+    let y = difference_axis(&format!("log-ML minus {}, in nats", nats(centre)), spread.chain(bounds));
     let plot = Plot {
         title: "Bounds on log-ML from both sides".to_owned(),
         x: steps_axis(rungs.iter().map(|r| r.t)),

@@ -193,7 +193,7 @@ proptest! {
         spread in prop::collection::vec((any_number(), any_number(), any_number()), 0..6),
         kinds in (any_kind(), any_kind()),
         rule in any_number(),
-        label in "[a-z ]{0,30}",
+        label in "[a-zA-Z_ ]{0,90}",
     ) {
         let intervals: Vec<Interval> = spread.iter().map(|(x, low, high)| Interval { x: *x, low: *low, high: *high }).collect();
         let series = Series {

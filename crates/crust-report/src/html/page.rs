@@ -42,7 +42,7 @@ impl Page {
     }
 
     pub fn paragraph(&mut self, words: &str) {
-        self.add(&format!("<p>{}</p>\n", escape(words)));
+        self.add(&format!("<p>{}</p>\n", prose(words)));
     }
 
     pub fn list(&mut self, items: &[String]) {
@@ -122,6 +122,28 @@ pub(crate) fn concat(parts: impl Iterator<Item = String>) -> String {
 
 /// A list with a dot before each item.
 pub(crate) fn unordered(items: &[String], class: &str) -> String {
-    let item = |words: &String| format!("<li class=\"{class}\">{}</li>", escape(words));
+    let item = |words: &String| format!("<li class=\"{class}\">{}</li>", prose(words));
     if items.is_empty() { String::new() } else { format!("<ul>{}</ul>\n", concat(items.iter().map(item))) }
+}
+
+/// A sentence: what stands between backticks is code.
+pub(crate) fn prose(words: &str) -> String {
+    let pieces: Vec<String> = words.split('`').map(escape).collect();
+    // an odd number of backticks: they are no quotes
+    if pieces.len().is_multiple_of(2) {
+        return pieces.join("`");
+    }
+    let piece = |(n, text): (usize, &String)| if n % 2 == 1 { format!("<code>{text}</code>") } else { text.clone() };
+    concat(pieces.iter().enumerate().map(piece))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_in_sentences() {
+        assert_eq!(prose("use `--steps 5` & `<b>`"), "use <code>--steps 5</code> &amp; <code>&lt;b&gt;</code>");
+        assert_eq!(prose("a ` alone"), "a ` alone");
+    }
 }

@@ -76,6 +76,7 @@ fn legend(canvas: &mut Canvas, plot: &Plot, width: f64, mut cursor: f64) -> f64 
         Rule::Upright { label, tone, dash, .. } => (label, *tone, *dash, true),
         Rule::Level { label, tone, dash, .. } => (label, *tone, *dash, false),
     });
+    let room = width - 2.0 * EDGE - SWATCH - 6.0;
     let mut x = EDGE;
     let mut place = |words: &str, cursor: &mut f64| {
         let wide = SWATCH + 6.0 + text::width(words, WORDS);
@@ -88,14 +89,16 @@ fn legend(canvas: &mut Canvas, plot: &Plot, width: f64, mut cursor: f64) -> f64 
         at
     };
     for series in named {
-        let at = place(&series.label, &mut cursor);
+        let words = text::cut(&series.label, WORDS, room);
+        let at = place(&words, &mut cursor);
         canvas.open_group(&series.tone.class());
         swatch(canvas, series, at, cursor - 8.0);
         canvas.close_group();
-        canvas.text((at + SWATCH + 6.0, cursor - 4.0), Anchor::Start, WORDS, "", &series.label);
+        canvas.text((at + SWATCH + 6.0, cursor - 4.0), Anchor::Start, WORDS, "", &words);
     }
     for (label, tone, dash, upright) in rules.filter(|r| !r.0.is_empty()) {
-        let at = place(label, &mut cursor);
+        let words = text::cut(label, WORDS, room);
+        let at = place(&words, &mut cursor);
         canvas.open_group(&tone.class());
         let (from, to) = if upright {
             ((at + SWATCH / 2.0, cursor - 15.0), (at + SWATCH / 2.0, cursor - 1.0))
@@ -104,7 +107,7 @@ fn legend(canvas: &mut Canvas, plot: &Plot, width: f64, mut cursor: f64) -> f64 
         };
         canvas.line(from, to, dash.class());
         canvas.close_group();
-        canvas.text((at + SWATCH + 6.0, cursor - 4.0), Anchor::Start, WORDS, "", label);
+        canvas.text((at + SWATCH + 6.0, cursor - 4.0), Anchor::Start, WORDS, "", &words);
     }
     cursor
 }

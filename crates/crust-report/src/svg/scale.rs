@@ -49,6 +49,16 @@ impl Scale {
         Self { kind, low, high }
     }
 
+    /// The values at the ends.
+    pub fn ends(&self) -> (f64, f64) {
+        let back = |t: f64| match self.kind {
+            Kind::Linear => t,
+            Kind::Log => 10f64.powf(t),
+            Kind::Signed { unit } => unit * t.sinh(),
+        };
+        (back(self.low), back(self.high))
+    }
+
     /// Where a value is shown: at an end if it lies beyond it. Not a number is nowhere.
     pub fn place(&self, value: f64) -> Option<Place> {
         if value.is_nan() {
@@ -182,6 +192,14 @@ mod tests {
                 assert!(scale.low < scale.high, "{kind:?} {list:?}");
                 assert!(scale.ticks().iter().any(|t| !t.is_empty()), "{kind:?} {list:?}");
             }
+        }
+    }
+
+    #[test]
+    fn ends_are_where_they_were_put() {
+        for kind in [Kind::Linear, Kind::Log, Kind::Signed { unit: 0.1 }] {
+            let (low, high) = Scale::between(kind, 0.3, 70.0).ends();
+            assert!((low - 0.3).abs() < 1e-12 && (high - 70.0).abs() < 1e-9, "{kind:?} {low} {high}");
         }
     }
 

@@ -33,6 +33,22 @@ pub(crate) fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     lines
 }
 
+/// Text that is cut where there is no more room.
+pub(crate) fn cut(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if width(&kept, size) + width("…", size) > room {
+            kept.pop();
+            break;
+        }
+    }
+    kept + "…"
+}
+
 /// Text inside of markup.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -61,6 +77,13 @@ mod tests {
         assert!(lines.iter().all(|l| width(l, 10.0) <= 80.0), "{lines:?}");
         assert_eq!(lines.join(" "), "the quick brown fox jumps over the lazy dog");
         assert!(wrap("", 10.0, 80.0).is_empty());
+    }
+
+    #[test]
+    fn what_is_cut_fits() {
+        assert_eq!(cut("short", 10.0, 100.0), "short");
+        let long = cut(&"word ".repeat(30), 10.0, 100.0);
+        assert!(long.ends_with('…') && width(&long, 10.0) <= 100.0 && width(&long, 10.0) > 80.0, "{long}");
     }
 
     #[test]

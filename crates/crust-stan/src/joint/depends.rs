@@ -61,7 +61,7 @@ impl Depends {
 
     /// The parameters and data that an expression can depend on.
     pub fn sources(&self, expr: &Expr) -> BTreeSet<VariableId> {
-        walk::variables(expr).iter().flat_map(|id| &self.sources[id.0 as usize]).copied().collect()
+        walk::looked_at(expr).iter().flat_map(|id| &self.sources[id.0 as usize]).copied().collect()
     }
 
     /// The same for a variable.
@@ -75,7 +75,7 @@ impl Depends {
     }
 
     pub fn is_parametric(&self, expr: &Expr) -> bool {
-        walk::variables(expr).iter().any(|id| !self.sources[id.0 as usize].is_disjoint(&self.parameters))
+        walk::looked_at(expr).iter().any(|id| !self.sources[id.0 as usize].is_disjoint(&self.parameters))
     }
 
     pub fn is_parameter(&self, id: VariableId) -> bool {

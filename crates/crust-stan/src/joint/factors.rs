@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::samplers::{sampler, scales, user_sampler};
 use super::split::{Role, Split, inverse, is_rearrangement, root};
-use super::{mixture, walk};
+use super::{inline, mixture, walk};
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
 use crate::span::Span;
@@ -25,6 +25,8 @@ pub struct Factor {
     pub arguments: Vec<Expr>,
     pub truncation: Option<Truncation>,
     pub shape: Shape,
+    /// Whether it stands in a branch, so that another statement may take its place.
+    pub conditional: bool,
     /// All parameters and data that it depends on.
     pub sources: BTreeSet<VariableId>,
     /// The parameters that its distribution depends on, the variate aside.
@@ -56,6 +58,8 @@ pub enum Shape {
     Mixed,
     /// A prior inside of a branch that depends on parameters.
     ParametricBranch,
+    /// A function that adds to the target, and cannot be followed.
+    LpFunction,
 }
 
 impl Shape {
@@ -84,7 +88,7 @@ impl Factor {
 
 /// All factors in the order of the program.
 pub(super) fn factors(program: &Program, split: &Split) -> Vec<Factor> {
-    let mut collector = Collector { program, split, definitions: definitions(program), found: Vec::new() };
+    let mut collector = Collector { program, split, definitions: definitions(program), found: Vec::new(), branches: 0 };
     for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
         collector.statement(stmt, false, &[]);
     }
@@ -120,11 +124,14 @@ struct Collector<'a> {
     split: &'a Split,
     definitions: BTreeMap<VariableId, Expr>,
     found: Vec<Factor>,
+    /// How many branches are around the statement at hand.
+    branches: u32,
 }
 
 impl Collector<'_> {
     fn statement(&mut self, stmt: &Stmt, parametric: bool, before: &[&Stmt]) {
         let mut inside = parametric;
+        self.lp_functions(stmt);
         match &stmt.kind {
             StmtKind::Tilde(tilde) => self.tilde(tilde, stmt.span, parametric),
             StmtKind::TargetPlus(e) => self.term(e, stmt.span, before),
@@ -134,10 +141,43 @@ impl Collector<'_> {
             StmtKind::While { condition, .. } => inside |= self.split.depends.is_parametric(condition),
             _ => {}
         }
+        let branch = u32::from(matches!(stmt.kind, StmtKind::If { .. }));
+        self.branches += branch;
         match &stmt.kind {
             StmtKind::Block(list) => self.list(list, inside),
             _ => walk::children(stmt, &mut |child| self.statement(child, inside, &[])),
         }
+        self.branches -= branch;
+    }
+
+    /// Functions that add to the target, as far as they have not been replaced by what they do.
+    fn lp_functions(&mut self, stmt: &Stmt) {
+        let is_lp = |e: &Expr| matches!(&e.kind, ExprKind::Call(call) if inline::changes_target(self.program, call));
+        let mut found = matches!(&stmt.kind, StmtKind::Call(call) if inline::changes_target(self.program, call));
+        let mut sources = BTreeSet::new();
+        walk::own(stmt, &mut |e| {
+            found = found || walk::any(e, &is_lp);
+            sources.extend(self.split.depends.sources(e));
+        });
+        if !found {
+            return;
+        }
+        let likelihood = sources.iter().any(|id| !self.split.depends.is_parameter(*id));
+        let depends_on = sources.iter().copied().filter(|id| self.split.depends.is_parameter(*id)).collect();
+        self.found.push(Factor {
+            span: stmt.span,
+            role: if likelihood { Role::Likelihood } else { Role::Prior },
+            variate: None,
+            root: None,
+            distribution: String::new(),
+            arguments: Vec::new(),
+            truncation: None,
+            shape: Shape::LpFunction,
+            conditional: self.branches > 0,
+            sources,
+            depends_on,
+            scales: BTreeSet::new(),
+        });
     }
 
     fn list(&mut self, list: &[Stmt], parametric: bool) {
@@ -187,6 +227,7 @@ impl Collector<'_> {
             arguments: tilde.arguments.clone(),
             truncation: tilde.truncation.clone(),
             shape,
+            conditional: self.branches > 0,
             sources,
             depends_on,
         });
@@ -206,6 +247,7 @@ impl Collector<'_> {
             arguments: Vec::new(),
             truncation: None,
             shape: Shape::NoDensity,
+            conditional: self.branches > 0,
             sources,
             depends_on: parameters.clone(),
             scales: BTreeSet::new(),

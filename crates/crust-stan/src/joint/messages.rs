@@ -49,6 +49,11 @@ pub(super) fn unreadable(program: &Program, split: &Split, factor: &Factor) -> O
             )
             .note("data can be drawn from `y ~ distribution(…)`, `target += distribution_lpdf(y | …)`, and from mixtures of those"),
         ),
+        Shape::LpFunction => remedy(
+            error("lp-function", "this function adds to the target in a way that cannot be followed".to_owned())
+                .note("functions that return nothing and do not `return` early are followed")
+                .help("write its `~` statements into the model block"),
+        ),
         Shape::Mixed => error(
             "mixed-terms",
             "log densities of parameters and of data have been added up, and cannot be told apart here".to_owned(),
@@ -100,6 +105,12 @@ pub(super) fn depends_on_outcome(program: &Program, factor: &Factor, outcome: Va
     )
     .note("parameters are drawn before outcomes: a prior must not look at what is going to be drawn given it")
     .help("give the number that the prior needs as data of its own")
+}
+
+pub(super) fn rejects(span: Span) -> Diagnostic {
+    Diagnostic::warning("reject-cuts-prior", "the program rejects some values of its parameters", span)
+        .note("what is rejected has no density, but is drawn from the prior all the same: such draws end in an error")
+        .help("say it with bounds in the declaration of the parameter")
 }
 
 pub(super) fn cycle(program: &Program, round: &[VariableId], span: Span) -> Diagnostic {

@@ -1,6 +1,8 @@
 //! The model with every density as a `~` statement: `target += foo_lpdf(v | …)`, densities of generalised linear models
 //! and precisions are written in the one way that the rest of the reading understands.
 
+use super::inline::{self, inline};
+use super::samplers::user_sampler;
 use super::split::Split;
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, SpecialType};
@@ -14,6 +16,7 @@ use crate::types::Type;
 /// A copy of the program whose model block has its densities as `~` statements. Nothing is changed that could not be
 /// turned back: what is no density stays as `target += …`.
 pub fn normalise(program: &Program) -> Program {
+    let program = &inline(program);
     let split = Split::of(program);
     let mut result = program.clone();
     for kind in [BlockKind::TransformedParameters, BlockKind::Model] {
@@ -31,8 +34,11 @@ fn statements(program: &Program, split: &Split, list: &[Stmt]) -> Vec<Stmt> {
 fn statement(program: &Program, split: &Split, stmt: &Stmt) -> Stmt {
     let boxed = |s: &Stmt| Box::new(statement(program, split, s));
     let kind = match &stmt.kind {
-        StmtKind::TargetPlus(e) => return target(split, e, stmt),
-        StmtKind::Tilde(tilde) => return apart(plain(tilde.as_ref().clone()), stmt.span),
+        StmtKind::TargetPlus(e) => return target(program, split, e, stmt),
+        StmtKind::Tilde(tilde) => match written_out(program, split, tilde) {
+            Some(e) => return target(program, split, &e, stmt),
+            None => return apart(plain(tilde.as_ref().clone()), stmt.span),
+        },
         StmtKind::If { branches, otherwise } => StmtKind::If {
             branches: branches.iter().map(|(e, s)| (e.clone(), statement(program, split, s))).collect(),
             otherwise: otherwise.as_ref().map(|s| boxed(s)),
@@ -54,7 +60,12 @@ fn statement(program: &Program, split: &Split, stmt: &Stmt) -> Stmt {
 }
 
 /// `target += a + b - c` as one statement for each term.
-fn target(split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
+fn target(program: &Program, split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
+    // A density of the program's own without a sampler may be another one under a new name.
+    let known = density(split, e).is_some_and(|d| user_sampler(program, &d.density).is_some());
+    if !known && let Some(other) = inline::value(program, e) {
+        return target(program, split, &other, stmt);
+    }
     let terms = split.terms(e);
     let mut densities: Vec<Tilde> = Vec::new();
     let mut rest: Vec<(&Expr, bool)> = Vec::new();
@@ -86,6 +97,23 @@ fn target(split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
         }
         (None, _) => Stmt { kind: StmtKind::Skip, span: stmt.span },
     }
+}
+
+/// `v ~ foo(a, b)`, where `foo` is a density of the program's own that is but another one under a new name.
+fn written_out(program: &Program, split: &Split, tilde: &Tilde) -> Option<Expr> {
+    if matches!(tilde.density, Callee::Library(_))
+        || tilde.truncation.is_some()
+        || user_sampler(program, &tilde.density).is_some()
+    {
+        return None;
+    }
+    let arguments = std::iter::once(&tilde.variate).chain(&tilde.arguments).cloned().collect();
+    let call = Call { callee: tilde.density.clone(), arguments, unnormalised: false };
+    let span = tilde.variate.span;
+    let e = Expr { kind: ExprKind::Call(call), ty: Type::Real, level: Level::Parameter, span };
+    let other = inline::value(program, &e)?;
+    // Something that is no density either is better called by its name.
+    density(split, &other).map(|_| other)
 }
 
 /// `foo_lpdf(v | a, b)` as `v ~ foo(a, b)`.

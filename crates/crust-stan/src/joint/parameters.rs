@@ -32,8 +32,10 @@ impl Reader<'_> {
                 Err(_) if weighed.contains(&id) => {}
                 Err(error) => errors.push(*error),
             }
-            let whole: Vec<&&Factor> = own.iter().filter(|f| f.draws_whole()).collect();
-            match (whole.as_slice(), own.as_slice()) {
+            // Where only some elements are drawn, or under a condition, running the program shows how often each is.
+            let certain: Vec<&&Factor> = own.iter().filter(|f| !f.conditional).collect();
+            let whole: Vec<&&&Factor> = certain.iter().filter(|f| f.draws_whole()).collect();
+            match (whole.as_slice(), certain.as_slice()) {
                 ([first, second, ..], _) => {
                     errors.push(messages::two_priors(self.program, id, first.span, second.span));
                 }

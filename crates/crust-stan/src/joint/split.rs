@@ -197,7 +197,9 @@ impl Split {
         list.iter()
             .zip(held)
             .map(|(&(expr, negative), held)| {
-                let role = match (held.prior, held.likelihood, all.prior, all.likelihood) {
+                // What is added is a term of its own; what is subtracted beside a density is its normaliser.
+                let own = held == Holds::default() && !negative && self.without_density(expr) == Role::Likelihood;
+                let role = match (held.prior, held.likelihood || own, all.prior, all.likelihood) {
                     (_, true, ..) | (false, false, false, true) => Role::Likelihood,
                     (true, ..) | (false, false, true, false) => Role::Prior,
                     _ => self.without_density(expr),

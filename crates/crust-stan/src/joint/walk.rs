@@ -1,7 +1,7 @@
 //! Ways through a typed program: every statement, every expression, and copies with something replaced.
 
 use crate::typed::{
-    Access, Call, Constraint, Expr, ExprKind, Index, LoopOver, MessagePart, Place, SizedKind, SizedType, Stmt,
+    Access, Call, Callee, Constraint, Expr, ExprKind, Index, LoopOver, MessagePart, Place, SizedKind, SizedType, Stmt,
     StmtKind, Tilde, Truncation, VariableId,
 };
 
@@ -128,6 +128,22 @@ pub fn variables(expr: &Expr) -> Vec<VariableId> {
         }
     });
     found
+}
+
+/// The variables whose values an expression looks at: `size(x)` does not look at those of `x`.
+pub fn looked_at(expr: &Expr) -> Vec<VariableId> {
+    let mut found = Vec::new();
+    look(expr, &mut found);
+    found
+}
+
+fn look(expr: &Expr, found: &mut Vec<VariableId>) {
+    match &expr.kind {
+        ExprKind::Variable(id) if !found.contains(id) => found.push(*id),
+        ExprKind::Call(Call { callee: Callee::Library(name), .. })
+            if matches!(name.as_str(), "size" | "num_elements" | "rows" | "cols" | "dims") => {}
+        _ => operands(expr, &mut |e| look(e, found)),
+    }
 }
 
 /// Visits the expressions in a declared type: sizes and constraints.

@@ -4,7 +4,8 @@ use super::{StanExperiment, Trouble};
 use crate::arguments::{Annealing, Common};
 use crate::{Outcome, terminal};
 use crust_diagnose::checkpoint::{Halt, Journal};
-use crust_diagnose::result::{ForwardRung, Results, Rung, Timing};
+use crust_diagnose::result::{Results, Rung, Timing};
+use crust_report::{html, terminal::story};
 use crust_stan::data::write_json;
 use std::fmt::Write;
 use std::fs;
@@ -24,6 +25,7 @@ pub fn failed(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome
             crate::program::show_engine_error(&experiment.reading, &error);
             Ok(Outcome::BadInput)
         }
+        Halt::Work(Trouble::Simulate(error)) => crate::simulate::tell(experiment, error),
         Halt::Work(Trouble::Infer(error)) => match error {
             crust_infer::error::Error::Fatal(fatal) => match fatal.0.downcast::<crust_engine::EngineError>() {
                 Ok(error) => {
@@ -60,14 +62,15 @@ pub fn deliver(results: &Results, timing: &Timing, arguments: &Annealing, common
         let times = serde_json::to_string_pretty(timing).map_err(|e| e.to_string())?;
         write(&folder.join("timing.json"), &(times + "\n"))?;
         write(&folder.join("weights.csv"), &weights(results))?;
+        write(&folder.join("report.html"), &html::report(results, Some(timing)))?;
     }
     if let Some(file) = &common.json {
         terminal::deliver(results, file)?;
     }
     if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
-        terminal::say(&table(results));
+        terminal::say(story(results, terminal::width(), terminal::colour_on_stdout()).trim_end());
         if let Some(folder) = &arguments.out {
-            terminal::say(&format!("\nAll numbers are in {}.", folder.display()));
+            terminal::say(&format!("\nOpen {} for the whole story.", folder.join("report.html").display()));
         }
     }
     Ok(())
@@ -111,45 +114,4 @@ fn weights(results: &Results) -> String {
 /// Names of files may have commas in them.
 fn csv(name: &str) -> String {
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
-}
-
-/// The verdict and the rungs.
-fn table(results: &Results) -> String {
-    let mut out = String::new();
-    let verdict = match results {
-        Results::Bdmc(bdmc) => {
-            rungs(&mut out, "simulated data", &bdmc.rungs);
-            &bdmc.verdict
-        }
-        Results::Bread(bread) => {
-            rungs(&mut out, "simulated data", &bread.simulated.rungs);
-            real(&mut out, &bread.real.rungs);
-            &bread.verdict
-        }
-        Results::Compare(compare) => {
-            compare.entries.iter().for_each(|entry| rungs(&mut out, &entry.name, &entry.rungs));
-            &compare.verdict
-        }
-    };
-    format!("{}\n\n{}", verdict.sentence, out.trim_end())
-}
-
-fn rungs(out: &mut String, name: &str, rungs: &[Rung]) {
-    let _ =
-        writeln!(out, "{name}\n{:>8} {:>12} {:>12} {:>12} {:>18}", "T", "lower", "upper", "log-ML", "Jeffreys bound");
-    for rung in rungs {
-        let Rung { t, log_ml_lower, log_ml_upper, log_ml_bar, jeffreys_bound, jeffreys_se, .. } = rung;
-        let _ = writeln!(
-            out,
-            "{t:>8} {log_ml_lower:>12.3} {log_ml_upper:>12.3} {log_ml_bar:>12.3} {jeffreys_bound:>9.3} ± {jeffreys_se:.3}"
-        );
-    }
-}
-
-fn real(out: &mut String, rungs: &[ForwardRung]) {
-    let _ = writeln!(out, "real data\n{:>8} {:>12} {:>12}", "T", "lower", "median");
-    for rung in rungs {
-        let median = rung.quartiles.get(1).copied().unwrap_or(f64::NAN);
-        let _ = writeln!(out, "{:>8} {:>12.3} {median:>12.3}", rung.t, rung.log_ml_lower);
-    }
 }

@@ -1,0 +1,137 @@
+//! What cannot be read or drawn is refused, with a code that says why.
+
+use crate::{case, data_of, key, obstacles, parse};
+use crust_engine::{SimulateError, Simulator, Values};
+use crust_stan::joint::{Joint, ReadOptions};
+
+/// Each program has one mistake (the second column), and none where it is empty.
+const READINGS: &[(&str, &str)] = &[
+    ("parameters { real a; } model { }", "improper-prior"),
+    ("parameters { real<lower=0> a; } model { }", "improper-prior"),
+    ("parameters { real a; } model { a ~ normal(0, 1); a ~ normal(1, 1); }", "two-priors"),
+    ("parameters { vector[2] a; } model { a ~ normal(0, 1); a[1] ~ normal(1, 1); }", "two-priors"),
+    ("parameters { real a; real b; } model { a ~ normal(b, 1); b ~ normal(a, 1); }", "cyclic-program"),
+    ("parameters { real a; } model { a ~ normal(a, 1); }", "cyclic-program"),
+    ("parameters { real<lower=0> a; } model { log(a) ~ normal(0, 1); }", "not-invertible"),
+    ("parameters { real a; real<lower=0> s; } model { s ~ gamma(2, 2); a / s ~ normal(0, 1); }", "not-invertible"),
+    ("parameters { vector[3] a; } model { sum(a) ~ normal(0, 1); }", "not-invertible"),
+    ("parameters { real<lower=0> a; real m; } model { m ~ normal(0, 1); a ~ normal(m, 1); }", "bound-normaliser"),
+    ("parameters { real<lower=0> a; real m; } model { m ~ normal(0, 1); a ~ normal(m, 1) T[0, ]; }", ""),
+    ("parameters { real<lower=0> s; real<lower=0> a; } model { s ~ gamma(2, 2); a ~ cauchy(0, s); }", ""),
+    ("parameters { real<lower=0> s; real<lower=1> a; } model { s ~ gamma(2, 2); a ~ cauchy(0, s); }", "bound-normaliser"),
+    ("parameters { real<lower=0> s; real<lower=0, upper=s> a; } model { s ~ gamma(2, 2); }", "bound-normaliser"),
+    ("parameters { simplex[3] t; } model { t ~ beta(2, 2); }", "constraint-not-readable"),
+    ("parameters { vector<lower=0>[2] t; } model { t ~ multi_normal([0, 0]', identity_matrix(2)); }", "constraint-not-readable"),
+    ("parameters { ordered[2] c; } model { c[1] ~ normal(0, 1); c[2] ~ normal(1, 1); }", "constraint-not-readable constraint-not-readable"),
+    ("parameters { real a; } model { a ~ normal(0, 1); target += -square(a); }", "term-without-variate"),
+    ("parameters { real a; } model { a ~ normal(0, 1); 0 ~ normal(a, 1); }", "literal-variate"),
+    ("data { real y; } parameters { real a; } model { a ~ normal(0, 1); target += -square(y - a); }", "term-without-variate"),
+    ("data { real y; } parameters { real a; } model { a ~ normal(mean([y, 2]), 1); y ~ normal(a, 1); }", "prior-depends-on-outcome"),
+    (
+        "functions { real d_lpdf(real y, real a) { if (y > a) return -y; return y; } } data { real y; } parameters { real a; }
+         model { a ~ normal(0, 1); y ~ d(a); }",
+        "own-density",
+    ),
+    (
+        "functions { real d_lpdf(real y, real a) { if (y > a) return -y; return y; } real d_rng(real a) { return normal_rng(a, 1); } }
+         data { real y; } parameters { real a; } model { a ~ normal(0, 1); y ~ d(a); }",
+        "",
+    ),
+    (
+        "functions { real d_lpdf(real y, real a) { return normal_lpdf(y | a, 2); } } data { real y; } parameters { real a; }
+         model { a ~ normal(0, 1); y ~ d(a); }",
+        "",
+    ),
+    (
+        "functions { void f_lp(real a) { if (a > 0) return; a ~ normal(0, 1); } } parameters { real a; } model { f_lp(a); }",
+        "lp-function",
+    ),
+    ("data { int N; vector[N] y; real s; } transformed data { vector[N] z = (y - mean(y)) / s; } parameters { real a; }
+      model { a ~ normal(0, 1); z ~ normal(a, 1); }", "not-invertible"),
+    ("data { vector[2] y; } parameters { real a; } model { real l = normal_lpdf(a | 0, 1) + normal_lpdf(y | a, 1); target += l; }", "mixed-terms"),
+    ("parameters { real a; real b; } model { b ~ normal(0, 1); if (b > 0) a ~ normal(0, 1); else a ~ normal(1, 1); }",
+     "parametric-branch parametric-branch"),
+];
+
+#[test]
+fn every_obstacle_has_its_code() {
+    for (text, wanted) in READINGS {
+        let found: Vec<&str> =
+            obstacles(text).into_iter().filter(|c| *c != "improper-prior" || *wanted == "improper-prior").collect();
+        assert_eq!(found.join(" "), *wanted, "{text}");
+    }
+}
+
+#[test]
+fn obstacles_name_the_statement_and_the_remedy() {
+    let text = "parameters { real a; real b; } model { a ~ normal(0, 1);\n a ~ normal(1, 1); b ~ normal(a, 1); }";
+    let reading = parse(text);
+    let problems = Joint::read(&reading.typed, &ReadOptions::default()).expect_err("two priors");
+    let problem = &problems[0];
+    assert_eq!(reading.source.slice(problem.span).trim_end_matches(';'), "a ~ normal(1, 1)");
+    assert_eq!(reading.source.slice(problem.related[0].0).trim_end_matches(';'), "a ~ normal(0, 1)");
+    assert!(!problem.help.is_empty() && !problem.notes.is_empty());
+}
+
+/// Programs whose mistake shows only with the data: which elements are drawn, and in which order.
+#[test]
+fn elements_are_drawn_exactly_once() {
+    let complaint = |text: &str| {
+        let mut case = case(text, "{}");
+        match case.simulator.draw_parameters(None, key(0)) {
+            Err(SimulateError::Reading(problem)) => (problem.code, problem.message),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (code, message) = complaint("parameters { vector[3] a; } model { for (i in 1:2) a[i] ~ normal(0, 1); }");
+    assert_eq!((code, message.contains("`a[3]`")), ("improper-prior", true), "{message}");
+    let (code, message) =
+        complaint("parameters { vector[3] a; } model { for (i in 1:3) a[i] ~ normal(0, 1); a[2] ~ normal(0, 1); }");
+    assert_eq!((code, message.contains("`a[2]`")), ("two-priors", true), "{message}");
+    let (code, message) =
+        complaint("parameters { vector[2] a; } model { a[1] ~ normal(a[2], 1); a[2] ~ normal(a[1], 1); }");
+    assert_eq!((code, message.contains("`a[1]`")), ("cyclic-program", true), "{message}");
+}
+
+#[test]
+fn a_mask_that_simulation_would_change_is_refused() {
+    let text = "data { vector[3] y; } parameters { real a; } model { a ~ normal(-9, 0.1); for (n in 1:3) if (y[n] > 0) y[n] ~ normal(a, 1); }";
+    let mut case = case(text, r#"{"y": [1, -1, 2]}"#);
+    let point = case.simulator.draw_parameters(None, key(0)).expect("parameters");
+    match case.simulator.draw_data(&point, key(0)) {
+        Err(SimulateError::Reading(problem)) => assert_eq!(problem.code, "mask-changed"),
+        other => panic!("{other:?}"),
+    }
+    // Without given data there is nothing that a mask could look at.
+    let reading = parse(text);
+    let joint = Joint::read(&reading.typed, &ReadOptions::default()).expect("readable");
+    let data = data_of(&reading, &joint, "{}");
+    assert!(matches!(
+        Simulator::new(&reading.typed, &joint, &data, None),
+        Err(SimulateError::MaskMissing { name }) if name == "y"
+    ));
+}
+
+#[test]
+fn weights_of_a_mixture_must_add_up_to_one() {
+    let text = "data { real y; } parameters { real a; } model { a ~ normal(0, 1);
+        target += log_sum_exp(log(0.5) + normal_lpdf(y | a, 1), log(0.6) + normal_lpdf(y | -a, 1)); }";
+    let mut case = case(text, "{}");
+    let point = case.simulator.draw_parameters(None, key(0)).expect("parameters");
+    match case.simulator.draw_data(&point, key(0)) {
+        Err(SimulateError::Rejected(rejection)) => {
+            assert!(rejection.message.contains("weights"), "{}", rejection.message);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn fixed_values_must_fit() {
+    let mut case = case("parameters { vector[2] a; } model { a ~ normal(0, 1); }", "{}");
+    let fix = |name: &str, x: Vec<f64>| Values::from([(name.to_owned(), x)]);
+    let mut draw = |values: &Values| case.simulator.draw_parameters(Some(values), key(0));
+    assert_eq!(draw(&fix("a", vec![1.0, 2.0])).expect("a point"), [1.0, 2.0]);
+    assert!(matches!(draw(&fix("b", vec![1.0])), Err(SimulateError::UnknownParameter { .. })));
+    assert!(matches!(draw(&fix("a", vec![1.0])), Err(SimulateError::WrongSize { given: 1, wanted: 2, .. })));
+}

@@ -1,0 +1,112 @@
+//! Input that no experiment can be made of: each has its message, and exit code 2.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("crust-bad-input-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("a temporary file");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A normal model with something in place of its prior statement.
+fn model(prior: &str) -> String {
+    format!(
+        "data {{ int<lower=0> N; vector[N] x; vector[N] y; }}
+parameters {{ real a; real b; real<lower=0> s; }}
+model {{
+  {prior}
+  s ~ exponential(1);
+  y ~ normal(a + b * x, s);
+}}
+"
+    )
+}
+
+const PRIOR: &str = "a ~ normal(0, 1); b ~ normal(0, 1);";
+const DATA: &str = r#"{"N": 3, "x": [0, 1, 2], "y": [1, 2, 4]}"#;
+
+/// The program, its data, and words of the message.
+fn table() -> Vec<(&'static str, String, &'static str, Vec<&'static str>)> {
+    let good = || model(PRIOR);
+    vec![
+        ("improper prior", model("a ~ normal(0, 1);"), DATA, vec!["`b`", "prior"]),
+        (
+            "two priors",
+            model("a ~ normal(0, 1); b ~ normal(0, 1); b ~ normal(1, 2);"),
+            DATA,
+            vec!["`b`", "b ~ normal(1, 2)"],
+        ),
+        ("cyclic program", model("a ~ normal(b, 1); b ~ normal(a, 1);"), DATA, vec!["`a`", "`b`"]),
+        (
+            "non-invertible density",
+            model("a ~ normal(0, 1); b ~ normal(0, 1); target += -square(sum(y) - a);"),
+            DATA,
+            vec!["target += -square(sum(y) - a)"],
+        ),
+        ("wrong sizes", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, 2]}"#, vec!["`y`", "3", "2"]),
+        ("zero rows", good(), r#"{"N": 0, "x": [], "y": []}"#, vec!["`y`", "nothing to learn from"]),
+        ("identical outcomes", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [5, 5, 5]}"#, vec!["all 3 values", "`y`"]),
+        ("not a number", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, NaN, 4]}"#, vec!["`y`", "number 2 of 3"]),
+        ("NaN in a covariate", good(), r#"{"N": 3, "x": [NaN, 1, 2], "y": [1, 3, 4]}"#, vec!["`x`", "number 1 of 3"]),
+        ("missing outcome", good(), r#"{"N": 3, "x": [0, 1, 2]}"#, vec!["`y`"]),
+        ("no JSON", good(), "N = 3", vec!["data.json"]),
+        ("no parameters", "data { int N; } model { }".to_owned(), r#"{"N": 3}"#, vec!["no parameters"]),
+        ("no outcome", "parameters { real a; } model { a ~ normal(0, 1); }".to_owned(), "{}", vec!["no outcome"]),
+    ]
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+    assert!(output.stdout.is_empty() && !said.contains("panicked"), "{said}");
+    said
+}
+
+#[test]
+fn each_mistake_has_its_message() {
+    let folder = Folder::new();
+    for (name, program, data, words) in table() {
+        let program = folder.file("model.stan", &program);
+        let data = folder.file("data.json", data);
+        let said = complaint(&["bread", &program, &data]);
+        for word in words {
+            assert!(said.contains(word), "{name}: {word:?} is not in:\n{said}");
+        }
+    }
+    let program = folder.file("model.stan", &model(PRIOR));
+    let data = folder.file("data.json", DATA);
+    let missing = folder.0.join("nowhere.json").display().to_string();
+    assert!(complaint(&["bread", &program, &missing]).contains("cannot read the data"));
+    assert!(complaint(&["bread", &missing, &data]).contains("cannot read the program"));
+    for (options, word) in [
+        (&["--steps", "100,10"][..], "must rise"),
+        (&["--steps", "1,10"], "at least 2"),
+        (&["--chains", "1"], "at least 2"),
+        (&["--tolerance=-1"], "negative"),
+        (&["--hyper", "zeta"], "zeta"),
+        (&["--simulator", &missing], "cannot read the program"),
+        (&["--out", &data], "cannot use the folder"),
+    ] {
+        let said = complaint(&[&["bread", &program, &data], options].concat());
+        assert!(said.contains(word), "{options:?}: {said}");
+    }
+}

@@ -1,0 +1,311 @@
+//! `crust bdmc`, `crust bread` and `crust compare` as a user runs them.
+
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn crust(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
+}
+
+/// A folder for one test, gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("crust-protocol-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).expect("a temporary file");
+        self.path(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).expect("JSON")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+const REGRESSION: &str = "
+data { int N; int K; matrix[N, K] x; vector[N] y; }
+parameters { vector[K] beta; }
+model { beta ~ normal(0, 1); y ~ normal(x * beta, 1); }
+";
+
+/// Predictors that are no random numbers, so that the test is the same everywhere.
+fn design(n: u32, k: u32) -> Vec<Vec<f64>> {
+    let row = |i: u32| (0..k).map(|j| (f64::from((i + 1) * (j + 2)) * 0.7).sin()).collect();
+    (0..n).map(row).collect()
+}
+
+/// log N(y; 0, X Xᵀ + I) = −½ (n log 2π + log det A + yᵀy − bᵀ A⁻¹ b) with A = I + `XᵀX` and b = Xᵀy: conjugacy.
+fn log_marginal_likelihood(x: &[Vec<f64>], y: &[f64]) -> f64 {
+    let k = x[0].len();
+    let mut a: Vec<Vec<f64>> = (0..k)
+        .map(|i| {
+            (0..k).map(|j| f64::from(u8::from(i == j)) + x.iter().map(|row| row[i] * row[j]).sum::<f64>()).collect()
+        })
+        .collect();
+    let mut b: Vec<f64> = (0..k).map(|i| x.iter().zip(y).map(|(row, y)| row[i] * y).sum()).collect();
+    // Gaussian elimination: the determinant is the product of pivots, and bᵀA⁻¹b the sum of squares over them
+    let (mut log_det, mut form) = (0.0, 0.0);
+    for p in 0..k {
+        let (pivot, pivot_b) = (a[p].clone(), b[p]);
+        log_det += pivot[p].ln();
+        form += pivot_b * pivot_b / pivot[p];
+        for (row, b) in a.iter_mut().zip(&mut b).skip(p + 1) {
+            let factor = row[p] / pivot[p];
+            row.iter_mut().zip(&pivot).for_each(|(x, above)| *x -= factor * above);
+            *b -= factor * pivot_b;
+        }
+    }
+    let yy: f64 = y.iter().map(|y| y * y).sum();
+    let n = f64::from(u32::try_from(y.len()).expect("few"));
+    -0.5 * (n * std::f64::consts::TAU.ln() + log_det + yy - form)
+}
+
+#[test]
+fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
+    let folder = Folder::new("conjugate");
+    let x = design(200, 10);
+    let model = folder.file("regression.stan", REGRESSION);
+    let data = folder.file("data.json", &json!({"N": 200, "K": 10, "x": x}).to_string());
+    let out = folder.path("out");
+    let options = ["--seed", "3", "--steps", "10,1000", "--tolerance", "0", "--rank-checks", "5", "--out", &out, "-q"];
+    let output = crust(&[&["bdmc", &model, &data], &options[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let y = numbers(&folder.json("out/simulated-1.json")["y"]);
+    let truth = log_marginal_likelihood(&x, &y);
+    let result = folder.json("out/result.json");
+    let rungs = result["rungs"].as_array().expect("rungs");
+    assert_eq!(rungs.len(), 2);
+    for rung in rungs {
+        let of = |name: &str| number(&rung[name]);
+        // means over 100 chains are noisy: their standard error is 0.05 nats at T = 1000, and much more at T = 10
+        let noise = if rung["T"] == json!(10) { 1.0 } else { 0.2 };
+        assert!(of("log_ml_lower") < truth + noise, "lower {} truth {truth}", of("log_ml_lower"));
+        assert!(of("log_ml_upper") > truth - noise, "upper {} truth {truth}", of("log_ml_upper"));
+        // both one-sided bounds, with the truth in place of the other bound, are divergences of paths: not negative
+        let (w, r) = (numbers(&rung["forward"]), numbers(&rung["reverse"]));
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / f64::from(u32::try_from(v.len()).expect("few"));
+        assert!(mean(&w) < truth && truth < mean(&r));
+        let exact = (truth - mean(&w)) + (mean(&r) - truth);
+        assert!((of("jeffreys_bound") - exact).abs() < 1e-9);
+    }
+    let last = &rungs[1];
+    // with 100 chains the standard error is 0.03; with this seed the estimate is closer than that
+    let (error, se) = (number(&last["log_ml_bar"]) - truth, number(&last["log_ml_bar_se"]));
+    assert!(error.abs() < 0.02 && se < 0.04, "{error} ± {se}");
+    assert!(number(&last["jeffreys_bound"]) < number(&rungs[0]["jeffreys_bound"]));
+    assert_eq!(result["violation"], json!(false));
+    let parameters = folder.json("out/simulated-1.parameters.json");
+    assert_eq!(parameters["beta"].as_array().map(Vec::len), Some(10));
+    let rows = folder.read("out/weights.csv").lines().count();
+    assert_eq!(rows, 1 + 2 * 2 * 100);
+}
+
+const LOGISTIC: &str = "
+data { int N; int K; matrix[N, K] x; array[N] int<lower=0, upper=1> y; }
+parameters { real<lower=0> scale; real alpha; vector[K] beta; }
+model {
+  scale ~ exponential(1);
+  alpha ~ normal(0, 2);
+  beta ~ normal(0, scale);
+  for (n in 1:N) y[n] ~ bernoulli_logit(alpha + x[n] * beta);
+}
+";
+
+struct Problem {
+    folder: Folder,
+    model: String,
+    data: String,
+}
+
+fn logistic(name: &str) -> Problem {
+    let folder = Folder::new(name);
+    let x = design(10, 2);
+    let y: Vec<u8> = x.iter().map(|row| u8::from(row[0] + 0.5 * row[1] > 0.1)).collect();
+    let model = folder.file("logistic.stan", LOGISTIC);
+    let data = folder.file("data.json", &json!({"N": 10, "K": 2, "x": x, "y": y}).to_string());
+    Problem { folder, model, data }
+}
+
+const SMALL: [&str; 10] =
+    ["--chains", "12", "--steps", "5,20,60", "--tolerance", "0", "--start-steps", "20", "--replicates", "3"];
+
+impl Problem {
+    fn arguments<'a>(&'a self, out: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        let mut all = vec!["bread", &self.model, &self.data, "--out", out, "-q"];
+        all.extend(SMALL);
+        all.extend(more);
+        all
+    }
+
+    /// Runs to the end and returns `result.json`.
+    fn run(&self, out: &str, more: &[&str]) -> String {
+        let path = self.folder.path(out);
+        let output = crust(&self.arguments(&path, more));
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        self.folder.read(&format!("{out}/result.json"))
+    }
+
+    fn start(&self, out: &str) -> Child {
+        let path = self.folder.path(out);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crust"));
+        command.args(self.arguments(&path, &[])).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+    }
+
+    /// Waits until the journal has some units.
+    fn wait_for_units(&self, out: &str, units: usize) {
+        let begin = Instant::now();
+        let path = self.folder.0.join(out).join("journal.jsonl");
+        while std::fs::read_to_string(&path).map_or(0, |text| text.lines().count()) <= units {
+            assert!(begin.elapsed() < Duration::from_mins(1), "the journal does not grow");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[test]
+fn results_are_the_same_for_all_threads_and_lanes() {
+    let problem = logistic("same");
+    let reference = problem.run("reference", &["--threads", "1", "--lanes", "64"]);
+    for (threads, lanes) in [("2", "64"), ("1", "7"), ("2", "1")] {
+        let other = problem.run(&format!("out-{threads}-{lanes}"), &["--threads", threads, "--lanes", lanes]);
+        assert!(other == reference, "{threads} threads, {lanes} lanes");
+    }
+    let result: Value = serde_json::from_str(&reference).expect("JSON");
+    assert_eq!(result["command"], json!("bread"));
+    assert_eq!(result["reading"]["hyperparameters"], json!(["scale"]));
+    assert_eq!(result["fit"]["hyperparameters"][0]["name"], json!("scale"));
+    assert_eq!(result["real"]["rungs"].as_array().map(Vec::len), Some(3));
+    assert_eq!(result["calibration"]["replicates"].as_array().map(Vec::len), Some(3));
+    assert_eq!(result["start_check"]["fewer_steps"], json!(2));
+    assert!(result["verdict"]["sentence"].as_str().is_some_and(|s| s.contains("nats")));
+    assert!(problem.folder.json("reference/timing.json")["parts"]["fit"].is_number());
+}
+
+#[test]
+fn a_killed_run_goes_on_and_ends_the_same() {
+    let problem = logistic("killed");
+    let reference = problem.run("whole", &[]);
+    for units in [2, 6] {
+        let mut child = problem.start("killed");
+        problem.wait_for_units("killed", units);
+        child.kill().expect("killed");
+        let _ = child.wait();
+    }
+    assert!(problem.run("killed", &["--threads", "1"]) == reference);
+    // all done: the same again, and another run is refused
+    assert!(problem.run("killed", &[]) == reference);
+    let path = problem.folder.path("killed");
+    let output = crust(&problem.arguments(&path, &["--seed", "2"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("belongs to another run"), "{}", text(&output));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_at_once_with_a_partial_result() {
+    let problem = logistic("interrupted");
+    let mut child = problem.start("out");
+    problem.wait_for_units("out", 4);
+    let begin = Instant::now();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let status = child.wait().expect("it ends");
+    assert!(begin.elapsed() < Duration::from_secs(2), "it took {:?}", begin.elapsed());
+    assert_eq!(status.code(), Some(130));
+    let result = problem.folder.json("out/result.json");
+    assert_eq!((&result["partial"], &result["verdict"]["level"]), (&json!(true), &json!("partial")));
+    let whole: Value = serde_json::from_str(&problem.run("out", &[])).expect("JSON");
+    assert_eq!(whole["partial"], json!(false));
+}
+
+#[test]
+fn a_simulator_with_a_wrong_scale_is_caught() {
+    let folder = Folder::new("planted");
+    let model = folder.file("regression.stan", REGRESSION);
+    let x = design(30, 3);
+    let data = folder.file("data.json", &json!({"N": 30, "K": 3, "x": x}).to_string());
+    let simulator = |scale: &str| {
+        let head =
+            "data { int N; int K; matrix[N, K] x; } parameters { vector[K] beta; } model { beta ~ normal(0, 1); }";
+        format!("{head} generated quantities {{ vector[N] y = to_vector(normal_rng(x * beta, {scale})); }}")
+    };
+    let good = folder.file("good.stan", &simulator("1"));
+    let bad = folder.file("bad.stan", &simulator("2"));
+    let run = |simulator: &str| crust(&["bdmc", &model, &data, "--steps", "5,20", "--simulator", simulator, "--json"]);
+    let output = run(&good);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let output = run(&bad);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&result["violation"], &result["verdict"]["level"]), (&json!(true), &json!("violation")));
+}
+
+#[test]
+fn representations_kernels_and_gates() {
+    let folder = Folder::new("compare");
+    let head = "data { int N; vector[N] y; }";
+    let centred = format!(
+        "{head} parameters {{ real mu; vector[N] theta; }} model {{ mu ~ normal(0, 1); theta ~ normal(mu, 1); y ~ normal(theta, 1); }}"
+    );
+    let collapsed = format!("{head} parameters {{ real mu; }} model {{ mu ~ normal(0, 1); y ~ normal(mu, sqrt(2)); }}");
+    let centred = folder.file("centred.stan", &centred);
+    let collapsed = folder.file("collapsed.stan", &collapsed);
+    let data = folder.file("data.json", "{\"N\": 10}");
+    let out = folder.path("out");
+    let steps = ["--steps", "5,20", "--chains", "40", "--data", &data];
+    let output = crust(&[&["compare", &collapsed, &centred, "--out", &out, "-q"], &steps[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let result = folder.json("out/result.json");
+    assert_eq!(result["shared"], json!(["mu"]));
+    let bound = |entry: usize| number(&result["entries"][entry]["rungs"][1]["jeffreys_bound"]);
+    assert!(bound(0) < bound(1), "collapsed {} centred {}", bound(0), bound(1));
+    // the same model: both sandwiches hold the same number
+    let of = |entry: usize, name: &str| number(&result["entries"][entry]["rungs"][1][name]);
+    assert!(of(0, "log_ml_lower") < of(1, "log_ml_upper") + 1.0 && of(1, "log_ml_lower") < of(0, "log_ml_upper") + 1.0);
+    let arguments =
+        [&["compare", &collapsed, "--kernel", "hmc,nuts,rwm", "--schedule", "linear", "--json"], &steps[..]];
+    let output = crust(&arguments.concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let names: Vec<&str> =
+        result["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
+    assert_eq!(names, ["hmc", "nuts", "rwm"]);
+    // a gate that cannot be met
+    let output = crust(&["bdmc", &collapsed, &data, "--steps", "2", "--max-divergence", "0.0001", "-q"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    let output = crust(&[&["compare", &collapsed], &steps[..]].concat());
+    assert!(output.status.code() == Some(2) && text(&output).contains("only one way"));
+}
