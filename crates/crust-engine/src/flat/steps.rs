@@ -10,7 +10,7 @@ use crate::kernels::fma;
 /// apart, and the processor takes a number at the same place in a page for the one that has just been written.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Tile(pub [f64; TILE], [f64; LINE]);
+pub struct Tile(pub [f64; TILE], #[expect(dead_code, reason = "it only takes up room")] [f64; LINE]);
 
 const LINE: usize = 8;
 
