@@ -9,6 +9,13 @@
 //! Loops that do not fit are run by the machine, which also says what is wrong where a point has no density: whatever
 //! is not finite here is computed again there.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the compiler makes vector instructions of loops over arrays of lanes, by index"
+)]
+
+mod rows;
 mod run;
 mod steps;
 

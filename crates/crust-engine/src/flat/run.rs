@@ -2,16 +2,17 @@
 
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
-use crust_math::density::Terms;
-use crust_math::lanes::scalar::log;
-use crust_math::lanes::{Kernel, dispatch};
-use crust_math::special::LN_SQRT_TAU;
+mod ends;
+mod products;
 
+use crust_math::density::Terms;
+use crust_math::lanes::{Kernel, dispatch};
+
+use super::rows::{column, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::steps::{self, Tile, adjoint_and_below, at, at_mut, below};
-use super::{Argument, Density, Flat, Function, GROUP, Into, Normal, Positions, Register, Step, Strip, TILE, Uniform};
+use super::{Argument, Density, Flat, Function, GROUP, Into, Normal, Positions, Register, Step, Strip, TILE};
 use crate::code::Factor;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::kernels::{fma, row_sum};
 use crate::machine::{CHUNK, MOST, Rows};
 use crate::memory::{Aligned, Block};
 
@@ -124,7 +125,7 @@ fn make_room(call: Call, strip: &Strip, room: &mut Room) {
 }
 
 /// A strip for some lanes.
-struct Group<'a> {
+pub(super) struct Group<'a> {
     call: Call<'a>,
     strip: &'a Strip,
     values: &'a mut [f64],
@@ -253,79 +254,6 @@ impl Group<'_> {
         (if self.is_packed() { origin } else { origin - self.base }, step)
     }
 
-    /// Copies operands, so that elements lie together.
-    #[inline(always)]
-    fn pack<const L: usize>(&mut self) {
-        if !self.is_packed() {
-            return;
-        }
-        for &operand in &self.strip.sources {
-            let (block, at) = (self.call.operands[operand], self.room.packed_at[operand]);
-            let mut from = self.place(block, 0);
-            for to in self.room.packed[at..at + block.count() * L].chunks_exact_mut(L) {
-                to.copy_from_slice(&self.values[from..from + L]);
-                from += self.call.lanes;
-            }
-            fill(&mut self.room.packed_adjoints[at..at + block.count() * L], 0.0);
-        }
-    }
-
-    /// Gives back the adjoints of operands.
-    #[inline(always)]
-    fn unpack<const L: usize>(&mut self) {
-        if !self.is_packed() {
-            return;
-        }
-        for &operand in &self.strip.sources {
-            let (block, at) = (self.call.operands[operand], self.room.packed_at[operand]);
-            if !block.gradient() {
-                continue;
-            }
-            let mut to = self.place(block, 0) - self.base;
-            for from in self.room.packed_adjoints[at..at + block.count() * L].chunks_exact(L) {
-                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), load::<L>(from, 0)));
-                to += self.call.lanes;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn begin<const L: usize>(&mut self) {
-        self.pack::<L>();
-        let used = self.used::<L>();
-        if let Some(totals) = self.call.totals {
-            for (p, (_, seed)) in totals.into_iter().enumerate() {
-                fill(&mut self.room.totals[p].0[..used], 0.0);
-                let from = self.place(seed, 0);
-                Self::spread::<L>(self.values, seed, from, &mut self.room.seeds[p].0[..used]);
-            }
-        }
-        for &(register, uniform) in &self.strip.uniforms {
-            let from = match uniform {
-                Uniform::Operand { operand, element } => {
-                    let block = self.call.operands[operand];
-                    Some((block, self.place(block, element)))
-                }
-                _ => None,
-            };
-            fill(at_mut(&mut self.room.adjoints, register, used), 0.0);
-            let (low, out) = below(&mut self.room.registers, register, used);
-            match (uniform, from) {
-                (Uniform::Constant(x), _) => fill(out, x),
-                (_, Some((block, from))) => Self::spread::<L>(self.values, block, from, out),
-                (Uniform::Inverse(x), _) => {
-                    for (out, x) in out.iter_mut().zip(at(low, x, used)) {
-                        *out = 1.0 / x;
-                    }
-                }
-                (Uniform::Weight(x, factor), _) => {
-                    steps::arithmetic(Arithmetic::Multiply, at(low, x, used), &self.room.seeds[part(factor)].0, out);
-                }
-                (Uniform::Sum | Uniform::Operand { .. }, _) => fill(out, 0.0),
-            }
-        }
-    }
-
     #[inline(always)]
     fn forward<const L: usize>(&mut self, start: usize, m: usize) {
         let n = m * L;
@@ -404,88 +332,6 @@ impl Group<'_> {
         for (row, &e) in rows.zip(elements) {
             let to = origin + e as usize * self.call.lanes;
             self.values[to..to + L].copy_from_slice(row);
-        }
-    }
-
-    #[inline(always)]
-    fn row_dot<const L: usize>(
-        &mut self,
-        (rows, inner): (&[f64], usize),
-        operand: usize,
-        (plus, out): (Register, Register),
-        start: usize,
-        m: usize,
-    ) {
-        let ((origin, step), all) = (self.source(operand), self.strip.iterations);
-        let packed = self.is_packed();
-        let Room { registers, packed: copies, .. } = &mut *self.room;
-        let values: &[f64] = if packed { copies } else { self.values };
-        let (low, out) = below(registers, out, m * L);
-        out.copy_from_slice(at(low, plus, m * L));
-        if L == 1 {
-            for k in 0..inner {
-                let b = values[origin + k * step];
-                let column = &rows[k * all + start..k * all + start + m];
-                for (out, x) in out.iter_mut().zip(column) {
-                    *out = fma(*x, b, *out);
-                }
-            }
-            return;
-        }
-        // Four rows at once, so that sums do not wait for each other.
-        for (block, four) in out.chunks_mut(4 * L).enumerate() {
-            let first = start + 4 * block;
-            if four.len() == 4 * L {
-                let mut sums = [load::<L>(four, 0), load::<L>(four, L), load::<L>(four, 2 * L), load::<L>(four, 3 * L)];
-                for k in 0..inner {
-                    let b = load::<L>(values, origin + k * step);
-                    let x = load::<4>(rows, k * all + first);
-                    for r in 0..4 {
-                        sums[r] = add_scaled(sums[r], x[r], b);
-                    }
-                }
-                for (r, sum) in sums.into_iter().enumerate() {
-                    store(four, r * L, sum);
-                }
-                continue;
-            }
-            for r in 0..four.len() / L {
-                let mut sum = load::<L>(four, r * L);
-                for k in 0..inner {
-                    sum = add_scaled(sum, rows[k * all + first + r], load::<L>(values, origin + k * step));
-                }
-                store(four, r * L, sum);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn pair_dot<const L: usize>(
-        &mut self,
-        [a, b]: [&Positions; 2],
-        (strides, inner): ([u32; 2], usize),
-        out: Register,
-        start: usize,
-        m: usize,
-    ) {
-        let ([(first, lanes), (second, _)], packed) =
-            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
-        let Room { registers, packed: copies, .. } = &mut *self.room;
-        let values: &[f64] = if packed { copies } else { self.values };
-        let out = at_mut(registers, out, m * L);
-        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
-        for ((row, &a), &b) in out.chunks_exact_mut(L).zip(a).zip(b) {
-            let mut sum: [f64; L] = [0.0; L];
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for _ in 0..inner {
-                // SAFETY: the last of the elements is one of the operand, which lies whole in `values` (`check_positions`).
-                let (x, y) = unsafe { (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b)) };
-                sum = add_product(sum, x, y);
-                a += steps[0];
-                b += steps[1];
-            }
-            store(row, 0, sum);
         }
     }
 
@@ -680,241 +526,4 @@ impl Group<'_> {
             store(self.adjoints, from, [0.0; L]);
         }
     }
-
-    #[inline(always)]
-    fn row_dot_reverse<const L: usize>(
-        &mut self,
-        (rows, inner): (&[f64], usize),
-        operand: usize,
-        out: Register,
-        start: usize,
-        m: usize,
-    ) {
-        let block = self.call.operands[operand];
-        if !block.gradient() {
-            return;
-        }
-        let ((origin, step), all, packed) = (self.target(operand), self.strip.iterations, self.is_packed());
-        let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
-        let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
-        let adjoint = at(adjoints, out, m * L);
-        for k in 0..inner {
-            let column = &rows[k * all + start..k * all + start + m];
-            let to = origin + k * step;
-            if L == 1 {
-                into[to] += row_sum(m, |j| column[j] * adjoint[j]);
-                continue;
-            }
-            // Four running sums, so that the additions do not wait for each other.
-            let mut sums = [[0.0; L]; 4];
-            let (fours, rest) = column.as_chunks::<4>();
-            let (whole, remainder) = adjoint.split_at(fours.len() * 4 * L);
-            for (x, rows) in fours.iter().zip(whole.chunks_exact(4 * L)) {
-                for r in 0..4 {
-                    sums[r] = add_scaled(sums[r], x[r], load::<L>(rows, r * L));
-                }
-            }
-            for (x, row) in rest.iter().zip(remainder.chunks_exact(L)) {
-                sums[0] = add_scaled(sums[0], *x, load::<L>(row, 0));
-            }
-            let all = sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]));
-            store(into, to, sum(load::<L>(into, to), all));
-        }
-    }
-
-    #[inline(always)]
-    fn pair_dot_reverse<const L: usize>(
-        &mut self,
-        [a, b]: [&Positions; 2],
-        (strides, inner): ([u32; 2], usize),
-        out: Register,
-        start: usize,
-        m: usize,
-    ) {
-        let ([(first, lanes), (second, _)], packed) =
-            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
-        let Room { adjoints, packed: copies, packed_adjoints, .. } = &mut *self.room;
-        let (values, into, base): (&[f64], &mut [f64], usize) =
-            if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
-        let adjoint = at(adjoints, out, m * L);
-        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
-        for ((row, &a), &b) in adjoint.chunks_exact(L).zip(a).zip(b) {
-            let row = load::<L>(row, 0);
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for _ in 0..inner {
-                // SAFETY: as in `pair_dot`; adjoints lie as values do.
-                unsafe {
-                    let (x, y) = (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b));
-                    store_unchecked(into, a - base, add_product(load_unchecked::<L>(into, a - base), row, y));
-                    store_unchecked(into, b - base, add_product(load_unchecked::<L>(into, b - base), row, x));
-                }
-                a += steps[0];
-                b += steps[1];
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn end<const L: usize>(&mut self) {
-        let used = self.used::<L>();
-        for step in &self.strip.steps {
-            if let Step::AddNormal(normal) = step {
-                self.end_normal::<L>(normal);
-            }
-        }
-        if let Some(totals) = self.call.totals {
-            for (p, (total, _)) in totals.into_iter().enumerate() {
-                let sums = reduce::<L>(&self.room.totals[p].0[..used]);
-                let to = self.place(total, 0);
-                for l in 0..L {
-                    self.fine[l] &= sums[l].abs() < f64::INFINITY;
-                    self.values[to + l] += sums[l];
-                }
-            }
-        }
-        if !self.call.gradient || (self.call.stored.is_some() && !self.call.backward) {
-            return;
-        }
-        self.unpack::<L>();
-        for &(register, uniform) in &self.strip.uniforms {
-            let Uniform::Operand { operand, element } = uniform else { continue };
-            let block = self.call.operands[operand];
-            if block.gradient() {
-                let sums = reduce::<L>(at(&self.room.adjoints, register, used));
-                let to = self.place(block, element) - self.base;
-                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), sums));
-            }
-        }
-    }
-
-    /// `−½ Σz² − n (log σ + ½ log 2π)`, and its derivative `(Σz² − n)/σ` by σ.
-    #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "iterations are few")]
-    fn end_normal<const L: usize>(&mut self, normal: &Normal) {
-        let (terms, used) = (self.terms(normal.propto, normal.varying), self.used::<L>());
-        let n = self.strip.iterations as f64;
-        let p = part(normal.factor);
-        let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
-        let squares = reduce::<L>(at(registers, normal.squares, used));
-        let (sigma, inverse) = (at(registers, normal.sigma, L), at(registers, normal.inverse, L));
-        let into = at_mut(adjoints, normal.sigma, L);
-        for l in 0..L {
-            self.fine[l] &= sigma[l] > 0.0;
-            let mut value = 0.0;
-            if terms.keep(0b111) {
-                value -= 0.5 * squares[l];
-            }
-            if terms.keep(0b100) {
-                value -= n * log(sigma[l]);
-            }
-            if terms.keep(0) {
-                value -= n * LN_SQRT_TAU;
-            }
-            totals[p].0[l] += value;
-            into[l] = fma(seeds[p].0[l] * inverse[l], squares[l] - n, into[l]);
-        }
-    }
-}
-
-#[inline(always)]
-fn fill(out: &mut [f64], x: f64) {
-    for out in out {
-        *out = x;
-    }
-}
-
-/// The same number for all lanes of an iteration.
-#[inline(always)]
-fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
-    if L == 1 {
-        out.copy_from_slice(numbers);
-        return;
-    }
-    // Eight iterations at once: of a shorter loop the compiler would make one that writes a number here and a number there.
-    let (eights, rest) = numbers.as_chunks::<8>();
-    let (whole, remainder) = out.split_at_mut(eights.len() * 8 * L);
-    for (x, rows) in eights.iter().zip(whole.chunks_exact_mut(8 * L)) {
-        for r in 0..8 {
-            store(rows, r * L, [x[r]; L]);
-        }
-    }
-    for (&x, row) in rest.iter().zip(remainder.chunks_exact_mut(L)) {
-        store(row, 0, [x; L]);
-    }
-}
-
-// Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that might overlap.
-
-#[inline(always)]
-fn load<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
-    let mut row = [0.0; L];
-    row.copy_from_slice(&from[at..at + L]);
-    row
-}
-
-/// # Safety
-/// There must be `L` numbers from `at` on.
-#[inline(always)]
-unsafe fn load_unchecked<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
-    debug_assert!(at + L <= from.len());
-    // SAFETY: the caller knows; an array of numbers is aligned as a number is.
-    unsafe { from.as_ptr().add(at).cast::<[f64; L]>().read() }
-}
-
-/// # Safety
-/// There must be `L` numbers from `at` on.
-#[inline(always)]
-unsafe fn store_unchecked<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
-    debug_assert!(at + L <= to.len());
-    // SAFETY: as above.
-    unsafe { to.as_mut_ptr().add(at).cast::<[f64; L]>().write(row) };
-}
-
-#[inline(always)]
-fn store<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
-    to[at..at + L].copy_from_slice(&row);
-}
-
-#[inline(always)]
-fn sum<const L: usize>(a: [f64; L], b: [f64; L]) -> [f64; L] {
-    let mut row = a;
-    for l in 0..L {
-        row[l] = a[l] + b[l];
-    }
-    row
-}
-
-/// a + x b
-#[inline(always)]
-fn add_scaled<const L: usize>(a: [f64; L], x: f64, b: [f64; L]) -> [f64; L] {
-    let mut row = a;
-    for l in 0..L {
-        row[l] = fma(x, b[l], a[l]);
-    }
-    row
-}
-
-/// a + x b, lane by lane
-#[inline(always)]
-fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f64; L] {
-    let mut row = a;
-    for l in 0..L {
-        row[l] = fma(x[l], b[l], a[l]);
-    }
-    row
-}
-
-/// Sums over iterations, for each lane.
-#[inline(always)]
-fn reduce<const L: usize>(tile: &[f64]) -> [f64; L] {
-    let mut sums = [0.0; L];
-    if L == 1 {
-        sums[0] = row_sum(tile.len(), |i| tile[i]);
-        return sums;
-    }
-    for row in tile.chunks_exact(L) {
-        sums = sum(sums, load::<L>(row, 0));
-    }
-    sums
 }

@@ -1,6 +1,7 @@
 //! Flat loops in the machine: when a loop is compiled, how it is run, and how it is gone through backwards.
 
 mod builder;
+mod elements;
 mod expressions;
 mod space;
 mod statements;

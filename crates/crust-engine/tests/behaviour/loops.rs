@@ -171,7 +171,7 @@ fn rejections_come_from_the_machine() {
         "{HEAD} parameters {{ vector[G] a; real s; }} model {{ for (i in 1:N) y[i] ~ normal(a[g[i]], s); for (i in 1:N) n[i] ~ bernoulli(a[g[i]]); }}"
     );
     let model = bind(&program, DATA);
-    let mut points: Vec<Vec<f64>> = (0..8).map(|l| vec![0.2, 0.3, 0.4, 0.1 * l as f64 + 0.05, 0.5]).collect();
+    let mut points: Vec<Vec<f64>> = (0..8).map(|l| vec![0.2, 0.3, 0.4, 0.1 * f64::from(l) + 0.05, 0.5]).collect();
     points[2][4] = -1.0;
     points[5][1] = 1.5;
     points[6][0] = f64::NAN;

@@ -196,7 +196,7 @@ impl Compiler<'_> {
             None => Val::list(shape, vec![Item::Constant(f64::NAN); shape.len()]),
             Some(node) => {
                 let val = self.value(node)?;
-                Val::list(shape, self.items(&val)?)
+                Val::list(shape, Self::items(&val)?)
             }
         };
         let Numbers::Items(items) = &val.numbers else { return Err(Obstacle::Unfit) };
@@ -229,7 +229,7 @@ impl Compiler<'_> {
             }
         }
         let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
-        if high - low > MOST_ELEMENTS as i64 {
+        if usize::try_from(high - low).is_ok_and(|n| n >= MOST_ELEMENTS) {
             return Err(Obstacle::Unfit);
         }
         for i in low..=high {
@@ -307,7 +307,7 @@ impl Compiler<'_> {
                 return Err(Obstacle::Unfit);
             }
             for (function, arguments) in terms {
-                self.add_density(function, arguments, (call.propto, self.varying(&call.arguments)), factor)?;
+                self.add_density(function, &arguments, (call.propto, self.varying(&call.arguments)), factor)?;
             }
             return Ok(());
         }
@@ -326,7 +326,7 @@ impl Compiler<'_> {
     fn add_density(
         &mut self,
         function: Function,
-        items: Vec<Item>,
+        items: &[Item],
         (propto, varying): (bool, u32),
         factor: Factor,
     ) -> Fit<()> {

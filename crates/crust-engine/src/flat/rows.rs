@@ -1,0 +1,107 @@
+//! Rows of lanes.
+
+#![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
+
+use crate::kernels::{fma, row_sum};
+
+#[inline(always)]
+pub fn fill(out: &mut [f64], x: f64) {
+    for out in out {
+        *out = x;
+    }
+}
+
+/// The same number for all lanes of an iteration.
+#[inline(always)]
+pub fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
+    if L == 1 {
+        out.copy_from_slice(numbers);
+        return;
+    }
+    // Eight iterations at once: of a shorter loop the compiler would make one that writes a number here and a number there.
+    let (eights, rest) = numbers.as_chunks::<8>();
+    let (whole, remainder) = out.split_at_mut(eights.len() * 8 * L);
+    for (x, rows) in eights.iter().zip(whole.chunks_exact_mut(8 * L)) {
+        for r in 0..8 {
+            store(rows, r * L, [x[r]; L]);
+        }
+    }
+    for (&x, row) in rest.iter().zip(remainder.chunks_exact_mut(L)) {
+        store(row, 0, [x; L]);
+    }
+}
+
+// Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that might overlap.
+
+#[inline(always)]
+pub fn load<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
+    let mut row = [0.0; L];
+    row.copy_from_slice(&from[at..at + L]);
+    row
+}
+
+/// # Safety
+/// There must be `L` numbers from `at` on.
+#[inline(always)]
+pub unsafe fn load_unchecked<const L: usize>(from: &[f64], at: usize) -> [f64; L] {
+    debug_assert!(at + L <= from.len());
+    // SAFETY: the caller knows; an array of numbers is aligned as a number is.
+    unsafe { from.as_ptr().add(at).cast::<[f64; L]>().read() }
+}
+
+/// # Safety
+/// There must be `L` numbers from `at` on.
+#[inline(always)]
+pub unsafe fn store_unchecked<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
+    debug_assert!(at + L <= to.len());
+    // SAFETY: as above.
+    unsafe { to.as_mut_ptr().add(at).cast::<[f64; L]>().write(row) };
+}
+
+#[inline(always)]
+pub fn store<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
+    to[at..at + L].copy_from_slice(&row);
+}
+
+#[inline(always)]
+pub fn sum<const L: usize>(a: [f64; L], b: [f64; L]) -> [f64; L] {
+    let mut row = a;
+    for l in 0..L {
+        row[l] = a[l] + b[l];
+    }
+    row
+}
+
+/// a + x b
+#[inline(always)]
+pub fn add_scaled<const L: usize>(a: [f64; L], x: f64, b: [f64; L]) -> [f64; L] {
+    let mut row = a;
+    for l in 0..L {
+        row[l] = fma(x, b[l], a[l]);
+    }
+    row
+}
+
+/// a + x b, lane by lane
+#[inline(always)]
+pub fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f64; L] {
+    let mut row = a;
+    for l in 0..L {
+        row[l] = fma(x[l], b[l], a[l]);
+    }
+    row
+}
+
+/// Sums over iterations, for each lane.
+#[inline(always)]
+pub fn reduce<const L: usize>(tile: &[f64]) -> [f64; L] {
+    let mut sums = [0.0; L];
+    if L == 1 {
+        sums[0] = row_sum(tile.len(), |i| tile[i]);
+        return sums;
+    }
+    for row in tile.chunks_exact(L) {
+        sums = sum(sums, load::<L>(row, 0));
+    }
+    sums
+}

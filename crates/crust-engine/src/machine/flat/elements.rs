@@ -1,0 +1,360 @@
+//! Elements of containers in loops: gathered from parameters, or computed in place.
+
+use std::rc::Rc;
+
+use crust_math::functions::{Cell, Shape};
+
+use super::builder::Item;
+use super::expressions::{Dependence, MOST_ELEMENTS, Numbers, Val};
+use super::statements::Compiler;
+use super::{Fit, Obstacle};
+use crate::code::{Filled, Index, Kind, Node, Varies};
+use crate::flat::{Positions, Step};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::machine::index::strides;
+use crate::memory::cast;
+
+/// Elements that an index expression picks.
+pub struct Picked {
+    /// The first element, for each iteration.
+    pub first: Vec<u32>,
+    /// The shape of what is left, and how far its elements are apart.
+    pub kept: Option<(Shape, u32)>,
+}
+
+/// Elements at equal distances, other ones in each iteration.
+struct Strand {
+    operand: usize,
+    first: Vec<u32>,
+    stride: u32,
+    shape: Shape,
+}
+
+impl Compiler<'_> {
+    pub(super) fn is_inlinable(&self, node: &Node) -> bool {
+        matches!(&node.kind, Kind::Variable { slot, .. } if self.inlinable.iter().any(|(s, _)| s == slot))
+    }
+
+    pub(super) fn indexed(&mut self, base: &Node, indices: &[Index]) -> Fit<Val> {
+        if let Kind::Variable { slot, .. } = &base.kind
+            && let Some((slot, definition)) = self.inlinable.iter().find(|(s, _)| s == slot)
+        {
+            match self.element(definition, indices) {
+                Ok(item) => {
+                    self.flat.inlined.push(*slot);
+                    return Ok(Self::one(item));
+                }
+                Err(Obstacle::Unfit) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
+        if let Kind::Variable { slot, .. } = &base.kind {
+            if let Some(local) = self.locals.get(slot).cloned() {
+                let at = self.fixed_element(&local.shape, indices)?;
+                return Ok(Self::one(Self::items(&local)?[at].clone()));
+            }
+            if let Some(filled) = self.filled.iter().find(|f| f.slot == *slot) {
+                match self.filled_elements(filled, indices) {
+                    Ok(val) => {
+                        self.flat.inlined.push(filled.slot);
+                        return Ok(val);
+                    }
+                    Err(Obstacle::Unfit) => {}
+                    Err(stop) => return Err(stop),
+                }
+            }
+        }
+        let strand = self.picked(base, indices)?;
+        let (n, stride) = (strand.shape.len(), strand.stride);
+        if n > MOST_ELEMENTS {
+            return Err(Obstacle::Unfit);
+        }
+        let mut items = Vec::new();
+        for e in 0..cast(n) {
+            let elements = strand.first.iter().map(|first| first + e * stride).collect();
+            items.push(self.builder.gather(Positions::new(strand.operand, elements, (1, 0)))?);
+        }
+        Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
+    }
+
+    /// The position of an element that is the same in all iterations.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are checked")]
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    pub fn fixed_element(&mut self, shape: &Shape, indices: &[Index]) -> Fit<usize> {
+        if indices.len() != shape.rank() {
+            return Err(Obstacle::Unfit);
+        }
+        let mut at = 0;
+        for (d, (index, &stride)) in indices.iter().zip(strides(shape).iter()).enumerate() {
+            let Index::Single(node) = index else { return Err(Obstacle::Unfit) };
+            let Item::Constant(x) = self.scalar(node)? else { return Err(Obstacle::Unfit) };
+            if !(x >= 1.0 && x <= shape.size(d) as f64) {
+                return Err(Obstacle::Unfit);
+            }
+            at += (x as usize - 1) * stride;
+        }
+        Ok(at)
+    }
+
+    /// Elements of an array that a loop before has filled: what that loop computes for them. Indices that are left out run over all.
+    #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
+    pub(super) fn filled_elements(&mut self, filled: &Filled, indices: &[Index]) -> Fit<Val> {
+        let mut value = filled.value.clone();
+        let mut rest = None;
+        for (d, (slot, low, high)) in filled.loops.iter().enumerate() {
+            let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
+            match indices.get(d) {
+                Some(Index::Single(node)) => {
+                    let node = self.resolved(node);
+                    let within = |&x: &f64| x >= low as f64 && x <= high as f64;
+                    if !self.scalar_data(&node)?.iter().all(within) {
+                        return Err(Obstacle::Unfit);
+                    }
+                    value = value.with(*slot, &node);
+                }
+                None if rest.is_none() && low == 1 && usize::try_from(high).is_ok_and(|high| high <= MOST_ELEMENTS) => {
+                    rest = Some((*slot, high));
+                }
+                _ => return Err(Obstacle::Unfit),
+            }
+        }
+        let Some((slot, high)) = rest else { return self.scalar(&value).map(Self::one) };
+        let mut items = Vec::new();
+        for i in 1..=high {
+            let number = Node { kind: Kind::Number(i as f64), span: value.span, varies: Varies::No };
+            items.push(self.scalar(&value.clone().with(slot, &number))?);
+        }
+        Ok(Val::list(Shape::array(&[items.len()]), items))
+    }
+
+    /// Elements of something that does not differ between iterations.
+    fn picked(&mut self, base: &Node, indices: &[Index]) -> Fit<Strand> {
+        if self.dependence(base).space {
+            return Err(Obstacle::Unfit);
+        }
+        let (operand, shape) = self.operand(base)?;
+        let Picked { first, kept } = self.pick(&shape, indices)?;
+        let (shape, stride) = kept.unwrap_or((Shape::SCALAR, 0));
+        Ok(Strand { operand, first, stride, shape })
+    }
+
+    /// Resolves indices, of which all but one pick a single position.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are checked")]
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    pub fn pick(&mut self, shape: &Shape, indices: &[Index]) -> Fit<Picked> {
+        if indices.len() > shape.rank() {
+            return Err(Obstacle::Unfit);
+        }
+        let mut first = vec![0_u32; self.builder.space.iterations];
+        let mut kept = None;
+        for (d, &stride) in strides(shape).iter().enumerate() {
+            let size = shape.size(d);
+            match indices.get(d) {
+                None | Some(Index::All) => {
+                    if kept.is_some() {
+                        return Err(Obstacle::Unfit);
+                    }
+                    kept = Some((kept_shape(shape, d), cast(stride)));
+                }
+                Some(Index::Single(node)) => {
+                    let at = self.scalar_data(node)?;
+                    for (first, &at) in first.iter_mut().zip(at.iter()) {
+                        if !(at >= 1.0 && at <= size as f64) {
+                            return Err(Obstacle::Unfit);
+                        }
+                        *first += (at as u32 - 1) * cast(stride);
+                    }
+                }
+                Some(_) => return Err(Obstacle::Unfit),
+            }
+        }
+        Ok(Picked { first, kept })
+    }
+
+    /// A data-only number in each iteration.
+    pub(super) fn scalar_data(&mut self, node: &Node) -> Fit<Rc<Vec<f64>>> {
+        if self.dependence(node).runtime {
+            return Err(Obstacle::Unfit);
+        }
+        let iterations = self.builder.space.iterations;
+        match self.scalar(node)? {
+            Item::Constant(x) => Ok(Rc::new(vec![x; iterations])),
+            Item::Column(column) => Ok(column),
+            Item::Uniform { .. } | Item::Register(_) => Err(Obstacle::Unfit),
+        }
+    }
+
+    /// A row times a vector, plus a number.
+    pub(super) fn product(&mut self, a: &Node, b: &Node, plus: &Item) -> Fit<Item> {
+        if let Some(item) = self.strands(a, b)? {
+            return self.operate(Arithmetic::Add, &item, plus);
+        }
+        let other = self.dependence(b);
+        if !self.dependence(a).runtime && other.runtime && !other.space {
+            let row = self.resolved(a);
+            return self.data_row(&row, b, plus);
+        }
+        let row = self.value(a)?;
+        if row.shape.cell() != Cell::RowVector || row.shape.array_rank() > 0 {
+            return Err(Obstacle::Unfit);
+        }
+        let (items, other) = (Self::items(&row)?, self.value(b)?);
+        let item = self.dot_items(&items, &other)?;
+        self.operate(Arithmetic::Add, &item, plus)
+    }
+
+    /// A row of data times a vector of parameters, plus a number.
+    pub(super) fn data_row(&mut self, row: &Node, vector: &Node, plus: &Item) -> Fit<Item> {
+        let space = self.builder.space.clone();
+        let columns = self.machine.columns(row, &space)?;
+        if columns.shape.cell() != Cell::RowVector || columns.shape.array_rank() > 0 {
+            return Err(Obstacle::Unfit);
+        }
+        let inner = columns.elements.len();
+        let rows = columns.elements.iter().flat_map(|column| column.iter().copied()).collect();
+        let (operand, shape) = self.operand(vector)?;
+        if shape.len() != inner || shape.cell() != Cell::Vector || shape.array_rank() > 0 {
+            return Err(Obstacle::Unfit);
+        }
+        let plus = self.builder.argument(plus)?;
+        self.builder.step(|out| Step::RowDot { rows, inner, operand, plus, out })
+    }
+
+    pub(super) fn dot(&mut self, a: &Node, b: &Node) -> Fit<Item> {
+        if let Some(item) = self.strands(a, b)? {
+            return Ok(item);
+        }
+        let (a, b) = (self.value(a)?, self.value(b)?);
+        let items = Self::items(&a)?;
+        self.dot_items(&items, &b)
+    }
+
+    pub(super) fn dot_items(&mut self, a: &[Item], b: &Val) -> Fit<Item> {
+        let b = Self::items(b)?;
+        if a.len() != b.len() {
+            return Err(Obstacle::Unfit);
+        }
+        let mut terms = Vec::new();
+        for (a, b) in a.iter().zip(&b) {
+            terms.push(self.operate(Arithmetic::Multiply, a, b)?);
+        }
+        self.sum(terms)
+    }
+
+    /// The sum of products of two lists of elements of parameters.
+    fn strands(&mut self, a: &Node, b: &Node) -> Fit<Option<Item>> {
+        fn plain(node: &Node) -> &Node {
+            if let Kind::Transpose(x) = &node.kind { x } else { node }
+        }
+        let (Kind::Index { base: x, indices: i }, Kind::Index { base: y, indices: j }) =
+            (&plain(a).kind, &plain(b).kind)
+        else {
+            return Ok(None);
+        };
+        for base in [x, y] {
+            let Dependence { space, runtime } = self.dependence(base);
+            if space || !runtime || self.is_inlinable(base) {
+                return Ok(None);
+            }
+        }
+        let (a, b) = (self.picked(x, i)?, self.picked(y, j)?);
+        if a.shape.is_scalar() || a.shape.len() != b.shape.len() {
+            return Err(Obstacle::Unfit);
+        }
+        self.pair_dot(a, b).map(Some)
+    }
+
+    fn pair_dot(&mut self, a: Strand, b: Strand) -> Fit<Item> {
+        let (strides, inner) = ([a.stride, b.stride], a.shape.len());
+        let a = Positions::new(a.operand, a.first, (inner, a.stride));
+        let b = Positions::new(b.operand, b.first, (inner, b.stride));
+        self.builder.step(|out| Step::PairDot { a, b, strides, inner, out })
+    }
+
+    /// One element of an expression that is the same in all iterations, without computing the others.
+    pub(super) fn element(&mut self, node: &Node, indices: &[Index]) -> Fit<Item> {
+        let data = !self.dependence(node).runtime;
+        if data {
+            let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
+            return self.scalar(&Node { kind, span: node.span, varies: node.varies });
+        }
+        if let Kind::Variable { .. } = &node.kind {
+            let val = self.indexed(node, indices)?;
+            return Self::items(&val)?.into_iter().next().ok_or(Obstacle::Unfit);
+        }
+        let part = |compiler: &mut Self, node: &Node| {
+            if compiler.machine.numbers(node)?.shape.is_scalar() {
+                compiler.scalar(node)
+            } else {
+                compiler.element(node, indices)
+            }
+        };
+        match &node.kind {
+            Kind::Product(parts) => {
+                let [a, b] = &**parts;
+                self.product_element(a, b, indices, &Item::Constant(0.0))
+            }
+            Kind::Affine(parts) => {
+                let [a, b, c] = &**parts;
+                let plus = self.scalar(c)?;
+                self.product_element(a, b, indices, &plus)
+            }
+            Kind::Arithmetic(operator, parts) => {
+                let [a, b] = &**parts;
+                let (a, b) = (part(self, a)?, part(self, b)?);
+                self.operate(*operator, &a, &b)
+            }
+            Kind::Negate(x) => {
+                let x = part(self, x)?;
+                let x = self.builder.argument(&x)?;
+                self.builder.step(|out| Step::Negate { x, out })
+            }
+            Kind::Unary(function, x) => {
+                let x = part(self, x)?;
+                let x = self.builder.argument(&x)?;
+                self.builder.step(|out| Step::Unary { function, x, out })
+            }
+            _ => Err(Obstacle::Unfit),
+        }
+    }
+
+    /// An element of a product of matrices, or of a matrix and a vector.
+    pub(super) fn product_element(&mut self, a: &Node, b: &Node, indices: &[Index], plus: &Item) -> Fit<Item> {
+        let (left, right) = (self.dependence(a), self.dependence(b));
+        let with = |base: &Node, indices: Vec<Index>| Node {
+            kind: Kind::Index { base: Box::new(base.clone()), indices },
+            span: base.span,
+            varies: base.varies,
+        };
+        match indices {
+            [row] if !left.runtime && right.runtime => {
+                let row = self.resolved(&with(a, vec![row.clone()]));
+                self.data_row(&row, b, plus)
+            }
+            [row, column] if left.runtime && right.runtime => {
+                let a = self.picked(a, &[row.clone(), Index::All])?;
+                let b = self.picked(b, &[Index::All, column.clone()])?;
+                if a.shape.len() != b.shape.len() {
+                    return Err(Obstacle::Unfit);
+                }
+                let dot = self.pair_dot(a, b)?;
+                if matches!(plus, Item::Constant(x) if *x == 0.0) {
+                    return Ok(dot);
+                }
+                self.operate(Arithmetic::Add, &dot, plus)
+            }
+            _ => Err(Obstacle::Unfit),
+        }
+    }
+}
+
+/// The shape of what is left if only one dimension is kept.
+fn kept_shape(shape: &Shape, d: usize) -> Shape {
+    let (n, arrays) = (shape.size(d), shape.array_rank());
+    match shape.cell() {
+        _ if d < arrays => Shape::array(&[n]),
+        Cell::Matrix if d == arrays => Shape::vector(n),
+        Cell::Matrix | Cell::RowVector => Shape::row_vector(n),
+        Cell::Vector | Cell::Scalar => Shape::vector(n),
+    }
+}
