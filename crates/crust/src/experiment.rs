@@ -297,7 +297,7 @@ impl Fitted for StanExperiment<'_> {
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;
         values.retain(|name, _| self.loaded.hyperparameters.contains(name));
-        let fit = Fit { hyperparameters: fit::table(&values), ..fitted.fit };
+        let fit = Fit { hyperparameters: fit::table(&values, &self.prior.parameter_shapes()), ..fitted.fit };
         Ok((fit, values))
     }
 

@@ -4,7 +4,7 @@ use super::{Settings, Trouble};
 use crate::target::StanTarget;
 use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
-use crust_engine::Values;
+use crust_engine::{ParameterShape, Values};
 use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
 use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
@@ -108,14 +108,38 @@ fn warnings(fit: &Fit) -> Vec<String> {
     list
 }
 
-/// Hyperparameters with their indices, a row for each number.
-pub fn table(values: &Values) -> Vec<Hyperparameter> {
+/// Hyperparameters with their indices, a row for each number. Values lie with the last index fastest.
+pub fn table(values: &Values, shapes: &[ParameterShape]) -> Vec<Hyperparameter> {
     let rows = values.iter().flat_map(|(name, numbers)| {
-        let alone = numbers.len() == 1;
-        numbers.iter().enumerate().map(move |(i, &value)| Hyperparameter {
-            name: if alone { name.clone() } else { format!("{name}[{}]", i + 1) },
-            value,
-        })
+        let shape = shapes.iter().find(|shape| shape.name == *name);
+        let sizes = shape.and_then(|shape| shape.sizes.as_deref()).unwrap_or_default();
+        numbers.iter().enumerate().map(move |(at, &value)| Hyperparameter { name: indexed(name, sizes, at), value })
     });
     rows.collect()
+}
+
+/// `Sigma[2,1]`: the name of a number of a container.
+fn indexed(name: &str, sizes: &[usize], mut at: usize) -> String {
+    if sizes.is_empty() {
+        return name.to_owned();
+    }
+    let mut indices: Vec<String> = Vec::with_capacity(sizes.len());
+    for &size in sizes.iter().rev() {
+        indices.push((at % size.max(1) + 1).to_string());
+        at /= size.max(1);
+    }
+    indices.reverse();
+    format!("{name}[{}]", indices.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indexed;
+
+    #[test]
+    fn the_last_index_is_the_fastest() {
+        let names: Vec<String> = (0..6).map(|at| indexed("S", &[2, 3], at)).collect();
+        assert_eq!(names, ["S[1,1]", "S[1,2]", "S[1,3]", "S[2,1]", "S[2,2]", "S[2,3]"]);
+        assert_eq!(indexed("s", &[], 0), "s");
+    }
 }

@@ -25,9 +25,6 @@ impl Progress {
     pub fn new(control: &Arc<Control>, quiet: bool) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
         let bar = if shown { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{msg:40!} {bar:30} {percent:>3} %, {eta} left") {
-            bar.set_style(style);
-        }
         let progress =
             Self { bar, control: Arc::clone(control), base: Arc::default(), ended: Arc::new(AtomicBool::new(false)) };
         if shown {
@@ -46,6 +43,12 @@ impl Progress {
     /// Something new begins.
     pub fn begin(&self, what: &str, transitions: usize) {
         self.base.store(self.control.iterations(), Ordering::Relaxed);
+        // how long a pilot run takes is not known beforehand
+        let template =
+            if transitions > 0 { "{msg:44!} {bar:30} {percent:>3} %, {eta} left" } else { "{msg:44!} {elapsed}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
         self.bar.set_message(what.to_owned());
         self.bar.set_length(transitions as u64);
         self.bar.reset();
