@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::key;
-use crust_infer::anneal::{ChainOutcome, Direction, Moved, Run, Schedule, System, anneal_system};
+use crust_infer::anneal::{ChainOutcome, Direction, Moved, Run, Schedule, Subset, System, anneal_system};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
@@ -176,5 +176,69 @@ fn the_gap_bounds_the_divergence() {
         assert!(log_ratio - lower >= divergence(&last, &target) - 1e-12);
         assert!(upper - log_ratio >= divergence(&target, &last) - 1e-12);
         assert!(upper > log_ratio && log_ratio > lower);
+    }
+}
+
+/// A coin with one of three biases, and its tosses: a system on the data-subset path, whose kernel draws anew given what counts.
+#[derive(Clone)]
+struct Coin;
+
+const BIASES: [f64; 3] = [0.2, 0.5, 0.9];
+const TOSSES: [bool; 4] = [true, true, false, true];
+
+impl Coin {
+    /// log prior + log likelihood of the first tosses, the next one in part.
+    fn log_f(x: usize, beta: f64) -> f64 {
+        let log = |toss: bool| if toss { BIASES[x] } else { 1.0 - BIASES[x] }.ln();
+        let Subset { whole, part } = Subset::at(beta, TOSSES.len());
+        let next = TOSSES.get(whole).map_or(0.0, |&toss| part * log(toss));
+        (1.0_f64 / 3.0).ln() + TOSSES[..whole].iter().map(|&toss| log(toss)).sum::<f64>() + next
+    }
+
+    fn p(x: usize, beta: f64) -> f64 {
+        let total: f64 = (0..3).map(|x| Self::log_f(x, beta).exp()).sum();
+        Self::log_f(x, beta).exp() / total
+    }
+}
+
+impl System for Coin {
+    type State = Path;
+
+    fn draw_initial(&mut self, _stream: &mut Stream) -> Result<Path, Fatal> {
+        Err(Fatal::new("paths are given"))
+    }
+
+    fn log_ratio(&mut self, path: &Path, from: f64, to: f64) -> Result<f64, Fatal> {
+        let x = path.visited[path.visited.len() - 1];
+        Ok(Self::log_f(x, to) - Self::log_f(x, from))
+    }
+
+    fn step(&mut self, path: &mut Path, beta: f64, _stream: &mut Stream) -> Result<Moved, Fatal> {
+        Ok(path.follow(|_, next| Self::p(next, beta)))
+    }
+
+    fn step_reversed(&mut self, path: &mut Path, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
+        self.step(path, beta, stream)
+    }
+}
+
+#[test]
+fn observations_one_at_a_time_are_a_path_too() {
+    let likelihood = |bias: &f64| TOSSES.iter().map(|&toss| if toss { *bias } else { 1.0 - bias }).product::<f64>();
+    let truth = BIASES.iter().map(likelihood).sum::<f64>() / 3.0;
+    for steps_each in [1, 2] {
+        let schedule = Schedule::data_subset(TOSSES.len(), steps_each).expect("a schedule");
+        let moves = u32::try_from(schedule.len() - 1).expect("few");
+        assert_eq!(moves as usize, TOSSES.len() * steps_each);
+        let start = |number: usize| {
+            let digits: Vec<usize> = (0..=moves).map(|i| number / 3_usize.pow(i) % 3).collect();
+            Path { visited: vec![digits[0]], script: digits[1..].to_vec(), probability: Coin::p(digits[0], 0.0) }
+        };
+        let starts: Vec<Path> = (0..3_usize.pow(moves + 1)).map(start).collect();
+        let control = Control::default();
+        let how = Parallelism::default();
+        let run = Run { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
+        let outcomes = anneal_system(&Coin, &schedule, &starts, &run).expect("paths");
+        assert!((expectation(&outcomes, f64::exp) / truth - 1.0).abs() < 1e-12);
     }
 }

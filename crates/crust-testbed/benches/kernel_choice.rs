@@ -10,6 +10,7 @@ use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_testbed::logistic::Logistic;
 use crust_testbed::pointwise::{Lanes, Pointwise};
 use crust_testbed::regression::{Regression, Simulated};
+use crust_testbed::scales::Scales;
 
 const CHAINS: u32 = 64;
 /// Evaluations of one chain.
@@ -23,7 +24,11 @@ fn main() {
     let logistic = Logistic::simulate(50, 10, 1.0, 0.0, &mut stream);
     let correlated = Logistic::simulate(50, 10, 2.0, 0.9, &mut stream);
     let large = Logistic::simulate(100, 40, 1.0, 0.3, &mut stream);
-    println!("{:36}{:>8}{:>8}{:>8}{:>8}{:>8}", "B-hat at 1000 evaluations", "regr", "wide", "logit", "corr", "large");
+    let scales = Scales::simulate(200, 5, &mut stream);
+    println!(
+        "{:36}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}",
+        "B-hat at 1000 evaluations", "regr", "wide", "logit", "corr", "large", "scales"
+    );
     let hmc = |n| Method::Hmc { length: Length::Steps(n), max_energy_error: MAX_ENERGY_ERROR };
     let mut rows: Vec<(String, Pilot)> = vec![];
     for n in [1, 2, 3, 4, 6] {
@@ -43,7 +48,8 @@ fn main() {
     for (name, pilot) in rows {
         let r = |p: &Simulated<Regression>| gap(p, Regression::draw_prior, &pilot, key);
         let l = |p: &Simulated<Logistic>| gap(p, Logistic::draw_prior, &pilot, key);
-        let gaps = [r(&regression), r(&wide), l(&logistic), l(&correlated), l(&large)];
+        let scales = gap(&scales, Scales::draw_prior, &pilot, key);
+        let gaps = [r(&regression), r(&wide), l(&logistic), l(&correlated), l(&large), scales];
         println!("{name:36}{}", gaps.map(|g| format!("{g:8.3}")).concat());
     }
 }

@@ -7,6 +7,7 @@ use crate::pointwise::Pointwise;
 use crate::positive::{Jacobian, Positive};
 use crate::regression::Regression;
 use crate::scale::{Scale, Simulator};
+use crate::scales::Scales;
 
 fn key(dataset: u32) -> StreamKey {
     StreamKey::new(11, Purpose::TEST).dataset(dataset)
@@ -78,6 +79,8 @@ fn gradients_are_derivatives() {
         let problem = Logistic::simulate(9, 3, 1.5, 0.5, &mut stream);
         check_gradient(&problem.model, &problem.truth, beta);
         let problem = Scale::simulate(1.5, 0.8, 6, Simulator::Right, &mut stream);
+        check_gradient(&problem.model, &problem.truth, beta);
+        let problem = Scales::simulate(9, 3, &mut stream);
         check_gradient(&problem.model, &problem.truth, beta);
         for jacobian in [Jacobian::Present, Jacobian::Missing] {
             let problem = Positive::simulate(3, 2.0, 0.7, jacobian, &mut stream);

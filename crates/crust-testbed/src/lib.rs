@@ -7,6 +7,7 @@ pub mod pointwise;
 pub mod positive;
 pub mod regression;
 pub mod scale;
+pub mod scales;
 pub mod toy;
 
 mod linear;

@@ -16,6 +16,31 @@ pub(super) struct Stride {
     pub(super) length: f64,
 }
 
+/// Two neighbours on the path.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    /// (Σ w)² / Σ w² over the number of states.
+    efficiency: f64,
+    /// The Jeffreys divergence between them, rise · (mean log likelihood of the one − mean of the other): what a step adds to the
+    /// gap of the sandwich if kernels forget.
+    jeffreys: f64,
+}
+
+/// How far below the lower quartile log likelihoods are told apart, in interquartile ranges.
+const FAR: f64 = 20.0;
+/// The largest divergence of a step.
+const MOST_NATS: f64 = 1.0;
+/// Lengths rise strictly.
+const SHORTEST: f64 = 1e-6;
+
+impl Comparison {
+    /// Over a short way of thermodynamic length s the log weights are about normal with variance s²: the divergence is s² and the
+    /// efficiency e^(−s²). Heavy tails, which only one of them sees, need the longer one.
+    fn length(self) -> f64 {
+        self.jeffreys.max(-f_log(self.efficiency.clamp(1e-6, 1.0))).sqrt().max(SHORTEST)
+    }
+}
+
 impl Likelihoods<'_> {
     /// Those with a likelihood, which are the only ones that can go on.
     fn finite(&self) -> impl Iterator<Item = f64> + '_ {
@@ -26,25 +51,40 @@ impl Likelihoods<'_> {
         self.finite().next().is_some()
     }
 
-    /// (Σ w)² / Σ w² over the number of states, where w = likelihood^rise.
-    fn efficiency(&self, rise: f64) -> f64 {
+    /// What the weights w = likelihood^rise do to the population.
+    fn compare(&self, rise: f64) -> Comparison {
         let top = self.finite().fold(f64::NEG_INFINITY, f64::max);
+        let floor = self.floor();
         let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        let (mut mean, mut weighted) = (0.0, 0.0);
         for log in self.finite() {
             let w = f_exp(rise * (log - top));
             n += 1.0;
             sum += w;
             squares += w * w;
+            mean += log.max(floor) - top;
+            weighted += w * (log.max(floor) - top);
         }
-        sum * sum / (squares * n)
+        Comparison { efficiency: sum * sum / (squares * n), jeffreys: rise * (weighted / sum - mean / n) }
     }
 
-    /// The furthest β, at most 1, to which the weights keep this efficiency.
-    ///
-    /// Over a short way of thermodynamic length s the log weights are about normal with variance s², and the efficiency is e^(−s²).
+    /// Far below the bulk of the log likelihoods: what is lower counts as this. Draws from heavy-tailed priors may have a
+    /// likelihood of e to the −10³⁰⁰, and their mean would say nothing.
+    fn floor(&self) -> f64 {
+        let mut sorted: Vec<f64> = self.finite().collect();
+        sorted.sort_by(f64::total_cmp);
+        let quarter = |quarters: usize| sorted.get(sorted.len() * quarters / 4).copied().unwrap_or(f64::MIN);
+        (quarter(1) - FAR * (quarter(3) - quarter(1))).max(f64::MIN)
+    }
+
+    /// The furthest β, at most 1, to which the weights keep this efficiency, and which is no further in nats than a step may be.
     pub(super) fn stride(&self, beta: f64, efficiency: f64) -> Stride {
-        let length = |rise| (-f_log(self.efficiency(rise).clamp(1e-6, 1.0))).sqrt().max(1e-6);
-        if self.efficiency(1.0 - beta) >= efficiency {
+        let near = |rise| {
+            let comparison = self.compare(rise);
+            comparison.efficiency >= efficiency && (efficiency == 0.0 || comparison.jeffreys <= MOST_NATS)
+        };
+        let length = |rise| self.compare(rise).length();
+        if near(1.0 - beta) {
             return Stride { beta: 1.0, length: length(1.0 - beta) };
         }
         // Bisection of the logarithm: likelihoods may differ by 10³ or by 10³⁰⁰.
@@ -52,7 +92,7 @@ impl Likelihoods<'_> {
         let (mut low, mut high) = (f_log(1e-3 / (top - bottom).min(f64::MAX)), f_log(1.0 - beta));
         for _ in 0..50 {
             let middle = f64::midpoint(low, high);
-            if self.efficiency(f_exp(middle)) >= efficiency {
+            if near(f_exp(middle)) {
                 low = middle;
             } else {
                 high = middle;
@@ -64,7 +104,7 @@ impl Likelihoods<'_> {
         if next > beta && next < 1.0 {
             Stride { beta: next, length: length(rise) }
         } else {
-            Stride { beta: (beta * (1.0 + f64::EPSILON)).clamp(f64::MIN_POSITIVE, 1.0), length: 1e-6 }
+            Stride { beta: (beta * (1.0 + f64::EPSILON)).clamp(f64::MIN_POSITIVE, 1.0), length: SHORTEST }
         }
     }
 
@@ -122,16 +162,21 @@ mod tests {
         StreamKey::new(seed, Purpose::TEST).stream()
     }
 
-    /// Log likelihoods of a normal distribution with deviation s: the efficiency of a rise r is e^(−(rs)²), so the length is rs.
+    /// Log likelihoods of a normal distribution with deviation s: the efficiency of a rise r is e^(−(rs)²) and the divergence (rs)²,
+    /// so the length is rs.
     #[test]
     fn strides_have_the_length_that_theory_says() {
         let mut stream = stream(1);
         for deviation in [3.0, 3e6] {
             let values: Vec<f64> = (0..20_000).map(|_| -1e3 + deviation * stream.standard_normal()).collect();
             let stride = Likelihoods { values: &values }.stride(0.0, 0.5);
-            assert!((stride.length - 2.0_f64.ln().sqrt()).abs() < 1e-6);
+            assert!((stride.length - 2.0_f64.ln().sqrt()).abs() < 0.02);
             assert!((stride.beta * deviation - stride.length).abs() < 0.03, "{deviation}: {stride:?}");
         }
+        // A tenth of the population far below: the efficiency hardly sees it, the divergence of 1 nat is what limits the step.
+        let tail: Vec<f64> = (0..100).map(|i| if i < 10 { -20.0 } else { -f64::from(i) / 50.0 }).collect();
+        let stride = Likelihoods { values: &tail }.stride(0.0, 0.5);
+        assert!((0.4..0.6).contains(&stride.beta) && (stride.length - 1.0).abs() < 1e-6, "{stride:?}");
         let flat = Likelihoods { values: &[-5.0; 8] };
         assert!(flat.stride(0.25, 0.5).beta >= 1.0);
         let some = Likelihoods { values: &[-5.0, f64::NAN, f64::NEG_INFINITY, -5.0] };

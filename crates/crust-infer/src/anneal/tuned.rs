@@ -164,3 +164,76 @@ impl Stages {
         &self.kernels[((t - 2) * count + count - 1) / self.moves]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn knot(beta: f64, step_size: f64, length: f64) -> Knot {
+        Knot { beta, step_size, variance: vec![step_size * 4.0, 1.0], accept: 0.8, length }
+    }
+
+    fn kernels() -> TunedKernels {
+        let knots = vec![knot(0.0, 2.0, 0.0), knot(1e-4, 1.0, 1.0), knot(1e-2, 0.1, 2.5), knot(1.0, 0.01, 3.0)];
+        TunedKernels::new(Method::Metropolis, 0.25, knots).unwrap()
+    }
+
+    #[test]
+    fn knots_are_met_and_what_is_between_is_monotone() {
+        let kernels = kernels();
+        for knot in kernels.knots() {
+            let kernel = kernels.at(knot.beta);
+            assert!((kernel.step_size / knot.step_size - 1.0).abs() < 1e-12);
+            assert!((kernel.metric.inverse().unwrap()[0] / knot.variance[0] - 1.0).abs() < 1e-12);
+            assert!(kernel.jitter > 0.0 && kernel.method == Method::Metropolis);
+            // A schedule by length is at the knot when its length is done.
+            let beta = kernels.beta_at_share(knot.length / kernels.length());
+            assert!((beta - knot.beta).abs() <= 1e-12 * knot.beta, "{beta} for {}", knot.beta);
+        }
+        let steps: Vec<f64> = (0..=1000).map(|i| kernels.at(f64::from(i) / 1000.0).step_size).collect();
+        assert!(steps.windows(2).all(|pair| pair[0] > pair[1]));
+        // Halfway on a logarithmic scale (but for the 1 in log1p) the step is the geometric mean.
+        assert!((kernels.at(0.1).step_size / (0.1_f64 * 0.01).sqrt() - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn schedules_by_length_have_equal_steps() {
+        let kernels = kernels();
+        let schedule = Schedule::from_pilot(31, &kernels).unwrap();
+        // 30 steps of 0.1: knots are at steps 10, 25 and 30.
+        for (t, beta) in [(11, 1e-4), (26, 1e-2), (31, 1.0)] {
+            assert!((schedule.beta(t) / beta - 1.0).abs() < 1e-9, "{t}");
+        }
+    }
+
+    /// Moves of a long schedule share kernels in groups of neighbours, whose β is near their own.
+    #[test]
+    fn long_schedules_share_kernels() {
+        let kernels = kernels();
+        for distributions in [2, 3, 14, 513, 514, 700, 1000, 5001] {
+            let schedule = Schedule::linear(distributions).unwrap();
+            let stages = Stages::new(&kernels, &schedule);
+            let moves = distributions - 1;
+            let count = moves.min(MOST_KERNELS);
+            assert_eq!(stages.kernels.len(), count);
+            for t in 2..=distributions {
+                let group = (0..count).rfind(|k| k * moves / count <= t - 2).unwrap();
+                assert_eq!(stages.at(t), &stages.kernels[group], "{distributions} {t}");
+                if moves <= MOST_KERNELS {
+                    assert_eq!(stages.at(t), &kernels.at(schedule.beta(t)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn frozen_kernels_survive_a_file() {
+        let kernels = kernels();
+        let copy: TunedKernels = serde_json::from_str(&serde_json::to_string(&kernels).unwrap()).unwrap();
+        assert_eq!(copy, kernels);
+        let schedule = Schedule::from_pilot(9, &kernels).unwrap();
+        let copy: Schedule = serde_json::from_str(&serde_json::to_string(&schedule).unwrap()).unwrap();
+        assert_eq!(copy, schedule);
+        assert!(serde_json::from_str::<Schedule>("[0, 0.5]").is_err());
+    }
+}

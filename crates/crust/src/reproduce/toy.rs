@@ -76,6 +76,9 @@ impl Row {
 
 pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
     terminal::check_writable(common.json.as_deref())?;
+    if arguments.largest < LADDER[0] {
+        return Err(format!("--largest {}: the smallest number of distributions is {}", arguments.largest, LADDER[0]));
+    }
     let key = StreamKey::new(arguments.seed, Purpose::FIRST_FREE);
     let (experiment, grid) = match arguments.experiment {
         Experiment::EasyRandom => ("easy-random", Grid::random(2.0, key)),

@@ -1,0 +1,61 @@
+//! `crust reproduce` as a user runs it.
+
+use std::process::{Command, Output};
+
+fn crust(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
+}
+
+fn json(arguments: &[&str]) -> serde_json::Value {
+    let output = crust(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+}
+
+#[test]
+fn barrier_has_the_papers_digits_and_chains_agree() {
+    let result = json(&["reproduce", "barrier", "--largest", "1000", "--json", "--threads", "2"]);
+    let rows = result["rows"].as_array().expect("rows");
+    let number = |row: &serde_json::Value, name: &str| row[name].as_f64().expect("a number");
+    let at = |t: u64| rows.iter().find(|row| row["T"] == t).expect("a row");
+    assert_eq!(format!("{:.2}", number(at(100), "J")), "1.65");
+    assert_eq!(format!("{:.3}", number(at(1000), "J")), "1.085");
+    assert_eq!(format!("{:.3}", number(at(1000), "B")), "1.184");
+    for row in rows {
+        // Five rows with a fixed seed; by chance one would be off in one of 74 seeds.
+        let off = (number(row, "B_hat") - number(row, "B")).abs() / number(row, "B_hat_se");
+        assert!(off < 3.0, "{row}");
+        assert!(number(row, "B") > number(row, "J"), "{row}");
+    }
+    assert_eq!(result, json(&["reproduce", "barrier", "--largest", "1000", "--json", "--threads", "1"]));
+}
+
+#[test]
+fn the_table_says_what_it_shows() {
+    let output = crust(&["reproduce", "easy-random", "--largest", "30", "--seed", "7"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success() && text.contains("seed 7") && text.contains("another draw has other numbers"),
+        "{text}"
+    );
+    assert!(text.contains("standard errors, at T ="), "{text}");
+    let other = json(&["reproduce", "easy-random", "--largest", "30", "--seed", "8", "--json"]);
+    assert_eq!(other["seed"], 8);
+    assert_eq!(other["rows"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn bad_input_is_refused() {
+    for (arguments, expected) in [
+        (&["reproduce", "bariier"][..], "barrier"),
+        (&["reproduce"], "EXPERIMENT"),
+        (&["reproduce", "barrier", "--largest", "3"], "the smallest number of distributions is 10"),
+        (&["reproduce", "barrier", "--json", "/nowhere/at/all.json"], "cannot write"),
+        (&["reproduce", "barrier", "--threads", "0"], "threads"),
+    ] {
+        let output = crust(arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+}
