@@ -186,6 +186,19 @@ impl Evaluator {
                 }
                 Err(Stop::Full) => grow(&mut self.machine)?,
                 Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::FlatFails) => {
+                    self.machine.unsettle_loops();
+                    let fine = self.machine.split.clone();
+                    let flat = std::mem::replace(&mut self.flat, false);
+                    let failed = if piece.lanes == 1 {
+                        self.piece(batch, terms, piece)
+                    } else {
+                        self.part(batch, terms, piece, |l| !fine[l])
+                    };
+                    self.flat = flat;
+                    failed?;
+                    return self.part(batch, terms, piece, |l| fine[l]);
+                }
                 Err(Stop::LanesPart) => {
                     self.machine.unsettle_loops();
                     let split = self.machine.split.clone();
@@ -415,6 +428,10 @@ impl Evaluator {
                 }
                 Err(Stop::Full) => grow(&mut self.machine)?,
                 Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::FlatFails) => {
+                    self.machine.unsettle_loops();
+                    self.machine.flat_on = false;
+                }
                 Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
                 Err(Stop::TileParts | Stop::TileUnfit | Stop::LanesPart | Stop::LanesUnfit) => {
                     let message = "one lane alone was taken apart";

@@ -50,6 +50,8 @@ pub enum Stop {
     TileUnfit,
     /// Something cannot be done for several lanes at once.
     LanesUnfit,
+    /// Flat loops do not go through for some lanes: [`Machine::split`] says for which they do.
+    FlatFails,
     /// Something was learned that makes the beginning of the run wrong: it must be begun again.
     Again,
     /// No lane is left that has not been rejected.

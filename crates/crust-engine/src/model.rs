@@ -119,6 +119,10 @@ pub(crate) fn with_room<T>(
             Ok(value) => return Ok(value),
             Err(Stop::Full) => grow(machine)?,
             Err(Stop::Again) => machine.unsettle_loops(),
+            Err(Stop::FlatFails) => {
+                machine.unsettle_loops();
+                machine.flat_on = false;
+            }
             Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
             Err(Stop::AllRejected) => {
                 let rejection = machine.rejected.iter().flatten().next();

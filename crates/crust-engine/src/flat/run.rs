@@ -65,33 +65,32 @@ impl Default for Room {
     }
 }
 
-/// Runs a loop. `alive` says which lanes count. Says `false` if something is not finite, or outside of a domain: what was added to adjoints is
+/// Runs a loop. Says `false` in `fine` for lanes in which something is not finite, or outside of a domain: what was added to their adjoints is
 /// then useless.
 pub fn run(
     call: Call,
     values: &mut [f64],
     (adjoints, base): (&mut [f64], usize),
     room: &mut Room,
-    alive: impl Fn(usize) -> bool,
-) -> bool {
+    fine: &mut Vec<bool>,
+) {
     let most = call.flat.strips.iter().map(|s| s.registers).max().unwrap_or(0);
     if room.registers.len() < most {
         room.registers.resize(most, Tile::ZERO);
         room.adjoints.resize(most, Tile::ZERO);
     }
+    fine.clear();
+    fine.resize(call.lanes, true);
     for strip in &call.flat.strips {
         check_positions(call, strip);
         make_room(call, strip, room);
         let step = if call.lanes == 1 { 1 } else { GROUP };
         for lane in (0..call.lanes).step_by(step) {
             let group = Group { call, strip, values, adjoints, base, lane, room, fine: [true; GROUP] };
-            let fine = if call.lanes == 1 { dispatch(One(group)) } else { dispatch(Eight(group)) };
-            if (0..step).any(|l| !fine[l] && alive(lane + l)) {
-                return false;
-            }
+            let found = if call.lanes == 1 { dispatch(One(group)) } else { dispatch(Eight(group)) };
+            fine[lane..lane + step].iter_mut().zip(found).for_each(|(fine, found)| *fine &= found);
         }
     }
-    true
 }
 
 /// Makes sure that all positions are those of elements: they are not looked at again in the loops.

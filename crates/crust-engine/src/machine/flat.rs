@@ -43,7 +43,7 @@ impl From<Stop> for Obstacle {
             // If something is wrong with the loop, the machine will find the words for it.
             Stop::Fatal(_) | Stop::TileParts | Stop::TileUnfit | Stop::LanesUnfit => Self::Unfit,
             // What came before the loop is not yet as it should be.
-            Stop::Full | Stop::Again | Stop::LanesPart | Stop::AllRejected => Self::Stop(stop),
+            Stop::Full | Stop::FlatFails | Stop::Again | Stop::LanesPart | Stop::AllRejected => Self::Stop(stop),
         }
     }
 }
@@ -142,10 +142,13 @@ impl Machine {
                 Some(self.storage(Home::Slot(slot), view, flags)?)
             }
         };
-        if !self.execute_flat(flat, &operands, stored, false) {
-            // The machine does it again, and says what is wrong.
-            self.flat_on = false;
-            return Err(Stop::Again);
+        self.execute_flat(flat, &operands, stored, false);
+        // The machine does it again for lanes without a result, and says what is wrong. The others must not notice.
+        for (fine, rejected) in self.split.iter_mut().zip(&self.rejected) {
+            *fine |= rejected.is_some();
+        }
+        if self.split.contains(&false) {
+            return Err(Stop::FlatFails);
         }
         match stored {
             Some(stored) if self.recording => {
@@ -179,7 +182,7 @@ impl Machine {
         self.execute_flat(&flat, &operands, Some(stored), true);
     }
 
-    fn execute_flat(&mut self, flat: &Flat, operands: &[Block], stored: Option<Block>, backward: bool) -> bool {
+    fn execute_flat(&mut self, flat: &Flat, operands: &[Block], stored: Option<Block>, backward: bool) {
         let totals = match (stored, self.total(Factor::Prior), self.total(Factor::Likelihood)) {
             (None, Some(prior), Some(likelihood)) => Some([prior, likelihood]),
             _ => None,
@@ -197,9 +200,8 @@ impl Machine {
         let mut room = self.flat_room.take().unwrap_or_default();
         let (values, mut adjoints) = self.arena.both();
         let base = adjoints.base();
-        let rejected = &self.rejected;
-        let fine = flat::run(call, values, (adjoints.all(), base), &mut room, |lane| rejected[lane].is_none());
+        let all = adjoints.all();
+        flat::run(call, values, (all, base), &mut room, &mut self.split);
         self.flat_room = Some(room);
-        fine
     }
 }

@@ -191,3 +191,42 @@ fn rejections_come_from_the_machine() {
     let found = evaluate(&mut model.evaluator(), &[vec![40.0]], None, NORMALISED);
     assert_eq!(found.log_density(0), f64::NEG_INFINITY);
 }
+
+/// A lane's numbers are the same to the last bit whatever lanes share its batch: also where some of them have no density, or take
+/// other branches.
+#[test]
+fn lanes_do_not_depend_on_each_other() {
+    let program = format!(
+        "{HEAD} parameters {{ vector[G] a; real s; vector[K] b; }}
+         model {{ vector[N] mu = x * b; for (i in 1:N) y[i] ~ normal(a[g[i]] + mu[i], s); for (i in 1:N) if (a[g[i]] > 0.3) target += -a[g[i]];
+                  a ~ normal(0, 1); b ~ student_t(3, 0, 2); s ~ lognormal(0, 1); }}"
+    );
+    let model = bind(&program, DATA);
+    let points: Vec<Vec<f64>> = spread(24, model.dimension());
+    let alone: Vec<_> = points
+        .iter()
+        .map(|x| {
+            let found = evaluate(&mut model.evaluator().with_width(8), std::slice::from_ref(x), None, NORMALISED);
+            (found.log_prior[0].to_bits(), found.log_likelihood[0].to_bits(), bits(&found.gradient[0]))
+        })
+        .collect();
+    assert!(
+        alone.iter().any(|a| f64::from_bits(a.0).is_finite()) && alone.iter().any(|a| !f64::from_bits(a.0).is_finite())
+    );
+    for lanes in [3, 8, 24] {
+        let mut evaluator = model.evaluator().with_width(8);
+        for (chunk, part) in points.chunks(lanes).enumerate() {
+            let found = evaluate(&mut evaluator, part, None, NORMALISED);
+            for l in 0..part.len() {
+                let (prior, likelihood, gradient) = &alone[chunk * lanes + l];
+                assert_eq!(found.log_prior[l].to_bits(), *prior, "{lanes} lanes, point {l} of part {chunk}");
+                assert_eq!(found.log_likelihood[l].to_bits(), *likelihood, "{lanes} lanes, point {l} of part {chunk}");
+                assert_eq!(bits(&found.gradient[l]), *gradient, "{lanes} lanes, point {l} of part {chunk}");
+            }
+        }
+    }
+}
+
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect()
+}
