@@ -48,7 +48,7 @@ const DELTA: f64 = 4.0;
 /// Prior draws that a pilot run begins with.
 const PILOT_CHAINS: u32 = 64;
 /// Annealing runs many chains, whatever the size of a unit of work.
-const MANY: usize = usize::MAX;
+const MANY: usize = 64;
 /// Simulated datasets that stay bound at the same time.
 const KEEP: usize = 32;
 
@@ -126,11 +126,11 @@ impl<'a> StanExperiment<'a> {
         StreamKey::new(self.settings.seed, purpose).dataset(dataset)
     }
 
-    /// The target of so many chains in all.
-    fn path(&self, dataset: u32, chains: usize) -> Result<StanTarget<'a>, Trouble> {
+    /// The target, for chains one by one or many at once.
+    fn path(&self, dataset: u32, lanes: usize) -> Result<StanTarget<'a>, Trouble> {
         let model = self.models.get(&dataset);
         let model = model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))?;
-        Ok(StanTarget::path(model, &self.loaded.reading.source, chains))
+        Ok(StanTarget::path(model, &self.loaded.reading.source, lanes))
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -292,7 +292,7 @@ impl Fitted for StanExperiment<'_> {
     type Hyperparameters = Values;
 
     fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
-        let path = self.path(REAL, fit::CHAINS as usize)?;
+        let path = self.path(REAL, StanTarget::lanes(fit::CHAINS as usize))?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;

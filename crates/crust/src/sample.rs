@@ -118,8 +118,8 @@ fn draw(
     recorder: &Recorder,
     control: &Control,
 ) -> Result<(), Error> {
-    let chains = arguments.chains as usize;
-    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, chains, !common.quiet);
+    let lanes = arguments.lanes.map_or_else(|| StanTarget::lanes(arguments.chains as usize), NonZero::get);
+    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, lanes, !common.quiet);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },
         MethodChoice::Hmc => Method::hmc(),
@@ -143,7 +143,10 @@ fn draw(
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();
     let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let how = Parallelism { threads: arguments.threads.unwrap_or_else(cores), width: arguments.lanes };
+    let how = Parallelism {
+        threads: arguments.threads.unwrap_or_else(cores),
+        width: NonZero::new(lanes).unwrap_or(NonZero::<usize>::MIN),
+    };
     sample(&posterior, &settings, &starts, how, recorder, control).map(|_| ())
 }
 

@@ -11,9 +11,8 @@ const LANES: usize = 8;
 
 /// Log prior and log likelihood of a program on its unconstrained parameters.
 ///
-/// The last digits of a density depend on how many lanes are evaluated together, so that this is decided by the number of chains of the whole run: a
-/// few run one by one, many in groups of eight. The numbers of a chain are then the same however chains are batched and
-/// spread over threads.
+/// The last digits of a density depend on whether lanes are evaluated one by one or in groups of eight, so that this is decided for a whole run. The
+/// numbers of a chain are then the same however chains are batched and spread over threads.
 pub struct StanTarget<'a> {
     evaluator: Evaluator,
     source: &'a Source,
@@ -26,15 +25,20 @@ pub struct StanTarget<'a> {
 }
 
 impl<'a> StanTarget<'a> {
+    /// How many lanes are best for a number of chains: groups that are not full cost as much as full ones.
+    pub fn lanes(chains: usize) -> usize {
+        if chains < LANES { 1 } else { 64 }
+    }
+
     /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
-    pub fn posterior(model: &Arc<Model>, source: &'a Source, chains: usize, prints: bool) -> Self {
-        Self::new(model, source, Terms { propto: true, jacobian: true }, width(chains), prints)
+    pub fn posterior(model: &Arc<Model>, source: &'a Source, lanes: usize, prints: bool) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, width(lanes), prints)
     }
 
     /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
     /// printed millions of times.
-    pub fn path(model: &Arc<Model>, source: &'a Source, chains: usize) -> Self {
-        Self::new(model, source, Terms { propto: false, jacobian: true }, width(chains), false)
+    pub fn path(model: &Arc<Model>, source: &'a Source, lanes: usize) -> Self {
+        Self::new(model, source, Terms { propto: false, jacobian: true }, width(lanes), false)
     }
 
     fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, width: usize, prints: bool) -> Self {
@@ -43,8 +47,9 @@ impl<'a> StanTarget<'a> {
     }
 }
 
-fn width(chains: usize) -> usize {
-    if chains < LANES { 1 } else { LANES }
+/// One by one, or in groups of eight.
+fn width(lanes: usize) -> usize {
+    if lanes == 1 { 1 } else { LANES }
 }
 
 impl Clone for StanTarget<'_> {

@@ -101,7 +101,7 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
     let model = folder.file("regression.stan", REGRESSION);
     let data = folder.file("data.json", &json!({"N": 200, "K": 10, "x": x}).to_string());
     let out = folder.path("out");
-    let options = ["--seed", "3", "--steps", "10,1000", "--tolerance", "0", "--rank-checks", "5", "--out", &out, "-q"];
+    let options = ["--steps", "10,1000", "--tolerance", "0", "--rank-checks", "5", "--out", &out, "-q"];
     let output = crust(&[&["bdmc", &model, &data], &options[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let y = numbers(&folder.json("out/simulated-1.json")["y"]);
@@ -123,9 +123,9 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
         assert!((of("jeffreys_bound") - exact).abs() < 1e-9);
     }
     let last = &rungs[1];
-    // with 100 chains the standard error is 0.03; with this seed the estimate is closer than that
+    // With 100 chains the standard error is 0.04 nats. Four and a half of them: a false alarm in 150,000 seeds.
     let (error, se) = (number(&last["log_ml_bar"]) - truth, number(&last["log_ml_bar_se"]));
-    assert!(error.abs() < 0.02 && se < 0.04, "{error} ± {se}");
+    assert!(error.abs() < 4.5 * se && se < 0.06, "{error} ± {se}");
     assert!(number(&last["jeffreys_bound"]) < number(&rungs[0]["jeffreys_bound"]));
     assert_eq!(result["violation"], json!(false));
     let parameters = folder.json("out/simulated-1.parameters.json");
