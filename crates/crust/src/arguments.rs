@@ -365,6 +365,18 @@ pub struct Reproduce {
     /// The largest number of distributions
     #[arg(long, value_name = "T", default_value_t = 100_000)]
     pub largest: usize,
+    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise
+    #[arg(long, value_name = "K", value_parser = at_least_two)]
+    pub chains: Option<usize>,
+    /// A folder for the reports of experiments with Stan programs; a run that was ended goes on from what is in it
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Which of the models of `bread-real`; all unless told otherwise
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub models: Vec<String>,
+    /// The ratings that `examples/movielens/fetch.py` gets, for the matrix factorization of `bread-real`
+    #[arg(long, value_name = "RATINGS.json")]
+    pub movielens: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -375,11 +387,20 @@ pub enum Experiment {
     EasyRandom,
     /// A random grid with separated modes: exact J and B, and B-hat from chains
     HardRandom,
+    /// The five models of the BREAD paper on their data, for several numbers of transitions before the reverse chains
+    BreadReal,
+    /// Matrix factorization with one factor summed out against both in the program
+    Representations,
 }
 
 impl Arguments {
     pub fn read() -> Result<Self, clap::Error> {
         Self::try_parse_from(without_swallowed_model(std::env::args_os().collect()))
+    }
+
+    /// The arguments of a command that is part of another.
+    pub fn of(words: &[String]) -> Result<Self, String> {
+        Self::try_parse_from(words).map_err(|e| e.to_string())
     }
 }
 

@@ -1,12 +1,17 @@
 //! `crust reproduce`: the papers' experiments.
 
+mod real;
 mod toy;
 
 use crate::Outcome;
 use crate::arguments::{Common, Experiment, Reproduce};
+use toy::Toy;
 
 pub fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
     match arguments.experiment {
-        Experiment::Barrier | Experiment::EasyRandom | Experiment::HardRandom => toy::run(arguments, common),
+        Experiment::Barrier => toy::run(Toy::Barrier, arguments, common),
+        Experiment::EasyRandom => toy::run(Toy::EasyRandom, arguments, common),
+        Experiment::HardRandom => toy::run(Toy::HardRandom, arguments, common),
+        Experiment::BreadReal | Experiment::Representations => real::run(arguments, common),
     }
 }

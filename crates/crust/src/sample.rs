@@ -26,7 +26,7 @@ use record::{Columns, Failure, Keep, Recorded, Recorder};
 use report::{Report, Run};
 use std::io::IsTerminal;
 use std::num::NonZero;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
     let Some(bound) =
@@ -99,12 +99,15 @@ fn progress_bar(iterations: u64, quiet: bool) -> ProgressBar {
 pub fn interrupt_on_ctrl_c(control: &Arc<Control>) -> Result<(), String> {
     /// What shells report for a program that Ctrl-C ended.
     const INTERRUPTED: i32 = 130;
-    let control = Arc::clone(control);
-    let handler = move || {
-        if control.is_interrupted() {
-            std::process::exit(INTERRUPTED);
-        }
-        control.interrupt();
+    /// The run that is under way: a command may consist of several.
+    static CURRENT: Mutex<Option<Arc<Control>>> = Mutex::new(None);
+    let current = || CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if current().replace(Arc::clone(control)).is_some() {
+        return Ok(());
+    }
+    let handler = move || match &*current() {
+        Some(control) if !control.is_interrupted() => control.interrupt(),
+        _ => std::process::exit(INTERRUPTED),
     };
     ctrlc::set_handler(handler).map_err(|e| format!("Ctrl-C cannot be handled: {e}"))
 }

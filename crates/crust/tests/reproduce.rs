@@ -59,3 +59,31 @@ fn bad_input_is_refused() {
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
 }
+
+/// Short chains on real data: bounds for every S, and the same command again has nothing left to do. Data that may not be
+/// passed on are asked for.
+#[test]
+fn real_data_run_and_are_found_again() {
+    let folder = std::env::temp_dir().join(format!("crust-reproduce-{}", std::process::id()));
+    let out = folder.to_string_lossy().into_owned();
+    let models = "autoregression,matrix-factorization";
+    let arguments =
+        ["reproduce", "bread-real", "--models", models, "--largest", "10", "--chains", "4", "--out", &out, "-q"];
+    let result = json(&[&arguments[..], &["--json"]].concat());
+    let rows = result["rows"].as_array().expect("rows");
+    let starts: Vec<_> = rows.iter().filter_map(|row| row["S"].as_u64()).collect();
+    assert_eq!(starts, [1000, 10, 100, 10_000]);
+    assert_eq!(result["missing"], serde_json::json!(["matrix-factorization"]));
+    for row in rows {
+        assert_eq!(row["T"], 10);
+        assert!(row["jeffreys_bound"].as_f64().is_some_and(f64::is_finite), "{row}");
+    }
+    assert!(folder.join("autoregression/S-10/report.html").exists());
+    assert_eq!(result, json(&[&arguments[..], &["--json"]].concat()));
+    std::fs::remove_dir_all(&folder).expect("it was there");
+    let output = crust(&["reproduce", "bread-real", "--models", "regression"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("there is no model `regression`; there are linear-regression")
+    );
+}

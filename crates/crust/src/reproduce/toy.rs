@@ -1,6 +1,6 @@
 //! BREAD, section 5.1.1: the true Jeffreys divergence J of annealing on small grids, and its bound B.
 
-use crate::arguments::{Common, Experiment, Reproduce};
+use crate::arguments::{Common, Reproduce};
 use crate::{Outcome, terminal};
 use crust_infer::anneal::Schedule;
 use crust_infer::drive::{Control, Parallelism};
@@ -10,6 +10,14 @@ use crust_testbed::grid::Grid;
 use crust_testbed::toy::{Estimate, estimate};
 use serde::Serialize;
 use std::num::NonZero;
+
+/// The toy distributions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toy {
+    Barrier,
+    EasyRandom,
+    HardRandom,
+}
 
 /// Numbers of distributions, from 10 to 100,000 as in the paper's Fig. 3.
 const LADDER: [usize; 9] = [10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000];
@@ -74,21 +82,21 @@ impl Row {
     }
 }
 
-pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
+pub(super) fn run(toy: Toy, arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
     terminal::check_writable(common.json.as_deref())?;
     if arguments.largest < LADDER[0] {
         return Err(format!("--largest {}: the smallest number of distributions is {}", arguments.largest, LADDER[0]));
     }
     let key = StreamKey::new(arguments.seed, Purpose::FIRST_FREE);
-    let (experiment, grid) = match arguments.experiment {
-        Experiment::EasyRandom => ("easy-random", Grid::random(2.0, key)),
-        Experiment::HardRandom => ("hard-random", Grid::random(10.0, key)),
-        Experiment::Barrier => ("barrier", Grid::barrier()),
+    let (experiment, grid) = match toy {
+        Toy::EasyRandom => ("easy-random", Grid::random(2.0, key)),
+        Toy::HardRandom => ("hard-random", Grid::random(10.0, key)),
+        Toy::Barrier => ("barrier", Grid::barrier()),
     };
-    let random = arguments.experiment != Experiment::Barrier;
+    let random = toy != Toy::Barrier;
     let tells = !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout);
     if tells {
-        terminal::say(&heading(arguments.experiment, arguments.seed));
+        terminal::say(&heading(toy, arguments.seed));
     }
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let how = Parallelism { threads: threads.unwrap_or(NonZero::<usize>::MIN), ..Parallelism::default() };
@@ -114,18 +122,16 @@ pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, Str
     Ok(Outcome::Fine)
 }
 
-fn heading(experiment: Experiment, seed: u64) -> String {
+fn heading(experiment: Toy, seed: u64) -> String {
     let what = match experiment {
-        Experiment::Barrier => {
-            "BARRIER: four modes behind a deep barrier. The paper has J = 1.65 at T = 100, and J = 1.085, \
+        Toy::Barrier => "BARRIER: four modes behind a deep barrier. The paper has J = 1.65 at T = 100, and J = 1.085, \
                                 B = 1.184 at T = 1000."
-                .to_string()
-        }
-        Experiment::EasyRandom => format!(
+            .to_string(),
+        Toy::EasyRandom => format!(
             "EASY RANDOM: log f ~ normal(0, 2) in every cell, seed {seed}. The paper's own draw has J = 0.13 at T = 100, and \
              J = 0.00518, B = 0.0705 at T = 1000; another draw has other numbers."
         ),
-        Experiment::HardRandom => format!(
+        Toy::HardRandom => format!(
             "HARD RANDOM: log f ~ normal(0, 10) in every cell, seed {seed}. The paper's own draw has J = 4.73 at T = 100, and \
              J = 1.840, B = 2.309 at T = 1000; another draw has other numbers."
         ),
