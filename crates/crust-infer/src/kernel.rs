@@ -62,34 +62,17 @@ pub struct Kernel {
     pub step_size: f64,
     /// The step size of each transition is uniform within this fraction of `step_size`: 0 for no jitter, below 1.
     pub jitter: f64,
-    /// The probability of a step that is [`SHRINKING`] times smaller; of one that is smaller by its square, the square of this; and so on. 0 for
-    /// steps of one size, below 1. Chains that are where the target is far steeper than elsewhere can move only so.
-    pub shrink: f64,
     pub metric: Metric,
 }
 
-/// How much smaller a smaller step is.
-pub const SHRINKING: f64 = 0.2;
-
-/// Steps are never made smaller more often than this.
-const MOST_SHRINKING: usize = 8;
-
 impl Kernel {
-    /// The step size of one transition. It does not depend on the state, so that the kernel is a mixture of reversible ones.
+    /// The step size of one transition.
     pub(crate) fn draw_step_size(&self, stream: &mut Stream) -> f64 {
-        let mut step_size = self.step_size;
         if self.jitter > 0.0 {
-            step_size *= 1.0 + self.jitter * (2.0 * stream.uniform() - 1.0);
+            self.step_size * (1.0 + self.jitter * (2.0 * stream.uniform() - 1.0))
+        } else {
+            self.step_size
         }
-        if self.shrink > 0.0 {
-            for _ in 0..MOST_SHRINKING {
-                if stream.uniform() >= self.shrink {
-                    break;
-                }
-                step_size *= SHRINKING;
-            }
-        }
-        step_size
     }
 
     /// The number of leapfrog steps of a static trajectory.

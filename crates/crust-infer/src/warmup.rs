@@ -112,7 +112,7 @@ impl Adaptation {
             default_step: step_size,
         };
         let metric = Metric::initial(settings.metric, dimension);
-        (adaptation, Kernel { method: settings.method, step_size, jitter: settings.jitter, shrink: 0.0, metric })
+        (adaptation, Kernel { method: settings.method, step_size, jitter: settings.jitter, metric })
     }
 
     /// What the chain has to do first.

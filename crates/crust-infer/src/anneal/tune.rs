@@ -143,8 +143,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         let d = dimension as f64;
         // Beyond the optimum of normal targets, which the first moves then find from above.
         let step_size = if pilot.method == Method::Metropolis { 2.38 / d.sqrt() } else { 1.5 / d.sqrt().sqrt() };
-        let kernel =
-            Kernel { method: pilot.method, step_size, jitter: pilot.jitter, shrink: 0.0, metric: Metric::Unit };
+        let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, metric: Metric::Unit };
         let movers = draws.iter().map(|draw| Mover::new(draw, &kernel)).collect();
         Self { target, pilot, key, how, control, kernel, variance: vec![1.0; dimension], movers, knots: vec![] }
     }

@@ -7,11 +7,6 @@ use crate::error::Error;
 use crate::kernel::{Kernel, Method};
 use crate::metric::Metric;
 
-/// How often a chain of annealing makes smaller steps. The pilot tunes for where most chains are; a prior that is far wider than the posterior also
-/// sends chains to where the target is so steep that tuned steps are always refused. Measured on an autoregression with heavy-tailed
-/// priors (`examples/google`): without, single chains stay there, and the Jeffreys bound with them.
-const SHRINK: f64 = 0.2;
-
 /// What the pilot found at one β.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Knot {
@@ -117,13 +112,7 @@ impl TunedKernels {
         let variance = a.variance.iter().zip(&b.variance).map(|(&a, &b)| mix(a, b)).collect();
         // Positive and finite since both ends are.
         let metric = Metric::diagonal(variance).unwrap_or(Metric::Unit);
-        Kernel {
-            method: self.method,
-            step_size: mix(a.step_size, b.step_size),
-            jitter: self.jitter,
-            shrink: SHRINK,
-            metric,
-        }
+        Kernel { method: self.method, step_size: mix(a.step_size, b.step_size), jitter: self.jitter, metric }
     }
 
     /// The β up to which a share of the thermodynamic length lies.
