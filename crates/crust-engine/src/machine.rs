@@ -24,7 +24,7 @@ mod structure;
 mod tape;
 mod value;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crust_math::random::Stream;
 use crust_stan::diagnostics::Diagnostic;
@@ -153,6 +153,8 @@ pub struct Machine {
     nested: Option<Box<Machine>>,
     /// Whether loops may be run flat.
     pub(crate) flat_on: bool,
+    /// What is known about loops as flat ones, to all machines with the same program and data.
+    shared_loops: Arc<Mutex<Vec<flat::Compiled>>>,
     /// Flat loops that assigned, in the order in which they ran.
     past: Vec<flat::Past>,
     flat_room: Option<Box<crate::flat::Room>>,
@@ -213,6 +215,7 @@ impl Machine {
             picks: Vec::new(),
             nested: None,
             flat_on: true,
+            shared_loops: Arc::new(Mutex::new(vec![flat::Compiled::default(); loops])),
             past: Vec::new(),
             flat_room: None,
             blind: 0,
@@ -316,6 +319,7 @@ impl Machine {
         copy.constant_tuples = self.constant_tuples;
         copy.literals.clone_from(&self.literals);
         copy.hoisted.clone_from(&self.hoisted);
+        copy.shared_loops = Arc::clone(&self.shared_loops);
         copy
     }
 

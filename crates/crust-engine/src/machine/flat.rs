@@ -6,7 +6,7 @@ mod expressions;
 mod space;
 mod statements;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
 
@@ -78,13 +78,7 @@ impl Machine {
             return Ok(false);
         }
         let id = for_loop.id as usize;
-        if matches!(self.loops[id].flat, Compiled::Untried) {
-            self.loops[id].flat = match self.compile(for_loop) {
-                Ok(flat) => Compiled::Ready(Arc::new(flat)),
-                Err(Obstacle::Unfit) => Compiled::Unfit,
-                Err(Obstacle::Stop(stop)) => return Err(stop),
-            };
-        }
+        self.compiled(id, |machine| machine.compile(for_loop))?;
         let Compiled::Ready(flat) = &self.loops[id].flat else { return Ok(false) };
         let flat = Arc::clone(flat);
         if flat.stored.is_none() && self.totals.is_none() {
@@ -93,19 +87,33 @@ impl Machine {
         self.run_flat(&flat)
     }
 
+    /// Makes sure that a loop has been compiled, or is known not to fit: once for all machines with the same program and data.
+    fn compiled(&mut self, id: usize, compile: impl FnOnce(&mut Self) -> Fit<Flat>) -> Run<()> {
+        if !matches!(self.loops[id].flat, Compiled::Untried) {
+            return Ok(());
+        }
+        let shared = Arc::clone(&self.shared_loops);
+        let known = || shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = known()[id].clone();
+        if matches!(found, Compiled::Untried) {
+            found = match compile(self) {
+                Ok(flat) => Compiled::Ready(Arc::new(flat)),
+                Err(Obstacle::Unfit) => Compiled::Unfit,
+                Err(Obstacle::Stop(stop)) => return Err(stop),
+            };
+            known()[id] = found.clone();
+        }
+        self.loops[id].flat = found;
+        Ok(())
+    }
+
     /// Adds terms to the log density: compiled together, except those that do not fit.
     pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32) -> Run<()> {
         if !self.flat_allowed() || self.totals.is_none() {
             return self.statements(body).map(|_| ());
         }
         let at = id as usize;
-        if matches!(self.loops[at].flat, Compiled::Untried) {
-            self.loops[at].flat = match self.compile_terms(body) {
-                Ok(flat) => Compiled::Ready(Arc::new(flat)),
-                Err(Obstacle::Unfit) => Compiled::Unfit,
-                Err(Obstacle::Stop(stop)) => return Err(stop),
-            };
-        }
+        self.compiled(at, |machine| machine.compile_terms(body))?;
         let Compiled::Ready(flat) = &self.loops[at].flat else { return self.statements(body).map(|_| ()) };
         let flat = Arc::clone(flat);
         for &left in &flat.left {
