@@ -30,7 +30,7 @@ impl EngineError {
 
 /// What the engine lacks to run a program; nothing if it can.
 pub fn unsupported(program: &Program) -> Vec<Diagnostic> {
-    lower(program).err().unwrap_or_default()
+    on_deep_stack(|| lower(program)).err().unwrap_or_default()
 }
 
 /// A program with its data: ready to be evaluated.
@@ -52,8 +52,10 @@ const FIRST_ROOM: usize = 1 << 12;
 impl Model {
     /// Binds a program to the data of its data block. `seed` is for random draws in `transformed data`.
     pub fn bind(program: &Program, data: &Data, seed: u64) -> Result<Self, EngineError> {
-        let code = Arc::new(lower(program).map_err(EngineError)?);
-        on_deep_stack(|| Self::bind_code(program, code, data, seed))
+        on_deep_stack(|| {
+            let code = Arc::new(lower(program).map_err(EngineError)?);
+            Self::bind_code(program, code, data, seed)
+        })
     }
 
     fn bind_code(program: &Program, code: Arc<Code>, data: &Data, seed: u64) -> Result<Self, EngineError> {

@@ -16,6 +16,7 @@ use crust_math::random::{Stream, StreamKey};
 use crust_stan::ast::{BlockKind, SpecialType};
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
+use crust_stan::eval::on_deep_stack;
 use crust_stan::joint::{Joint, Source, special_type};
 use crust_stan::typed::{Program, VariableId};
 
@@ -94,10 +95,10 @@ impl Simulator {
     ) -> Result<Self, SimulateError> {
         let seed = 1;
         let skeleton = Arc::new(Model::bind(&program::skeleton(joint), data, seed)?);
-        let parameters = Phases::bind(program::write(joint, Phase::Parameters), data)?;
+        let parameters = Phases::bind(on_deep_stack(|| program::write(joint, Phase::Parameters)), data)?;
         let by_likelihood = joint.outcomes.iter().any(|(_, source)| *source == Source::Likelihood);
         let outcomes = if by_likelihood {
-            let drawing = program::write(joint, Phase::Outcomes);
+            let drawing = on_deep_stack(|| program::write(joint, Phase::Outcomes));
             if let Some(id) = drawing.masks.iter().find(|id| data.missing.contains(id)) {
                 return Err(SimulateError::MaskMissing { name: joint.program.variable(*id).name.clone() });
             }

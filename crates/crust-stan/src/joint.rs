@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::{BlockKind, MessageKind};
 use crate::diagnostics::Diagnostic;
+use crate::eval::on_deep_stack;
 use crate::typed::{Program, StmtKind, VariableId};
 
 pub use bounds::{Bounds, declared_bounds, special_type};
@@ -77,6 +78,11 @@ pub struct Joint {
 impl Joint {
     /// Reads a program without errors. What cannot be read is an error that names the statement and the remedy.
     pub fn read(program: &Program, options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
+        // Expressions may be thousands of operators deep.
+        on_deep_stack(|| Self::read_here(program, options))
+    }
+
+    fn read_here(program: &Program, options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
         let program = normalise::normalise(program);
         let split = Split::of(&program);
         let mut reader = Reader {
@@ -101,6 +107,8 @@ impl Joint {
             Ok(Self { program, split, factors, priors, outcomes, hyperparameters, order, warnings, notes })
         } else {
             errors.sort_by_key(|e| (e.span.start, e.span.end));
+            // Terms of one statement are complained of once.
+            errors.dedup_by_key(|e| (e.code, e.span.start, e.span.end));
             Err(errors)
         }
     }

@@ -135,3 +135,14 @@ fn fixed_values_must_fit() {
     assert!(matches!(draw(&fix("b", vec![1.0])), Err(SimulateError::UnknownParameter { .. })));
     assert!(matches!(draw(&fix("a", vec![1.0])), Err(SimulateError::WrongSize { given: 1, wanted: 2, .. })));
 }
+
+/// Programs that are written by other programs have long sums.
+#[test]
+fn long_sums_are_read() {
+    let sum = vec!["a"; 3000].join(" + ");
+    let text =
+        format!("data {{ real y; }} parameters {{ real a; }} model {{ a ~ normal(0, 1); y ~ normal({sum}, 1); }}");
+    assert_eq!(obstacles(&text).len(), 0);
+    let text = format!("parameters {{ real a; }} model {{ a ~ normal(0, 1); target += {sum}; }}");
+    assert_eq!(obstacles(&text), ["term-without-variate"]);
+}
