@@ -29,6 +29,7 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
         literals: HashMap::new(),
         frame: None,
         hoist: false,
+        reads_target: analysis::reads_target(program),
     };
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
@@ -47,6 +48,7 @@ struct Lowering<'a> {
     frame: Option<HashMap<VariableId, u32>>,
     /// Whether expressions that depend on data only are set apart.
     hoist: bool,
+    reads_target: bool,
 }
 
 impl Lowering<'_> {

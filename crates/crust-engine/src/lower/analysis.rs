@@ -277,6 +277,17 @@ pub fn has_parallel_loop(program: &Program, stmt: &Stmt) -> bool {
     found
 }
 
+/// Whether a program looks at `target()`: then it matters in which order terms are added.
+pub fn reads_target(program: &Program) -> bool {
+    let mut found = false;
+    for stmt in bodies(program).flatten() {
+        walk(stmt, &mut |s| {
+            own_expressions(s, &mut |e| found = found || any(e, &|e| matches!(e.kind, ExprKind::Target)));
+        });
+    }
+    found
+}
+
 /// Whether an expression depends on nothing but data, and gives the same value whenever it is computed.
 pub fn is_constant(program: &Program, expr: &Expr) -> bool {
     !any(expr, &|e| match &e.kind {

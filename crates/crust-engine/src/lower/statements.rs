@@ -17,7 +17,11 @@ impl Lowering<'_> {
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let out = self.list_of(list);
         // Inside of functions the machine runs everything itself.
-        if self.frame.is_some() { out } else { super::inline::gather_terms(out, &mut self.code.loops) }
+        if self.frame.is_some() || self.reads_target {
+            out
+        } else {
+            super::inline::gather_terms(out, &mut self.code.loops)
+        }
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {

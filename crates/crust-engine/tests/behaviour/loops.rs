@@ -155,6 +155,17 @@ fn terms_outside_of_loops() {
     );
 }
 
+/// `target()` is what has been added before.
+#[test]
+fn the_target_so_far_is_in_order() {
+    let model = bind("parameters { real a; } model { a ~ normal(0, 1); target += 2 * target(); target += -a; }", "{}");
+    for a in [-0.7_f64, 1.1] {
+        let found = evaluate(&mut model.evaluator(), &[vec![a]], None, NORMALISED);
+        let by_hand = 3.0 * (-0.5 * a * a - crate::harness::LOG_ROOT_TAU) - a;
+        assert!(agree(found.log_density(0), by_hand, 1e-12), "{} is not {by_hand}", found.log_density(0));
+    }
+}
+
 #[test]
 fn densities_without_a_vectorised_kernel() {
     check_flat(
