@@ -55,6 +55,19 @@ fn simulated_data_can_be_fed_back() {
 }
 
 #[test]
+fn a_hyperparameter_must_be_a_parameter() {
+    let folder = folder("hyper");
+    let (model, data) = (folder.join("m.stan"), folder.join("d.json"));
+    std::fs::write(&model, MODEL).expect("it is written");
+    std::fs::write(&data, r#"{"N": 3, "x": [1, 2, 3]}"#).expect("it is written");
+    let words = ["simulate", &model.to_string_lossy(), &data.to_string_lossy(), "--hyper", "scale"];
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_crust")).args(words).output().expect("crust runs");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("unknown-hyperparameter") && text.contains("scale"), "{text}");
+}
+
+#[test]
 fn bad_input_has_its_message_and_exit_code_2() {
     let folder = folder("bad");
     let good = r#"{"N": 3, "x": [1, 2, 3]}"#;

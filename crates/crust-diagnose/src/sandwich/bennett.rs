@@ -2,7 +2,10 @@
 
 use crate::number::count;
 
-/// An estimate of log Z.
+/// With less, no chain of one direction looks like one of the other: any number between the two would do.
+const LEAST_OVERLAP: f64 = 1e-4;
+
+/// An estimate of log Z; none if the two directions do not overlap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bennett {
     pub log_z: f64,
@@ -45,7 +48,11 @@ pub fn bennett(forward: &[f64], reverse: &[f64]) -> Bennett {
     let (n, k) = (count(forward.len()), count(reverse.len()));
     // 1/information is at least 1/n + 1/k, but for rounding
     let se = (1.0 / information - 1.0 / n - 1.0 / k).max(0.0).sqrt();
-    Bennett { log_z, se, overlap: (information * (1.0 / n + 1.0 / k)).min(1.0) }
+    let overlap = (information * (1.0 / n + 1.0 / k)).min(1.0);
+    if overlap < LEAST_OVERLAP {
+        return Bennett { log_z: f64::NAN, se: f64::INFINITY, overlap };
+    }
+    Bennett { log_z, se, overlap }
 }
 
 /// Σ over forward chains of P(reverse | v), minus Σ over reverse chains of P(forward | v): zero at the estimate.

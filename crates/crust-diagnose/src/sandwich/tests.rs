@@ -161,9 +161,9 @@ fn bennett_is_right_and_knows_its_error() {
 fn bennett_of_extreme_cases() {
     let exact = bennett(&[2.0, 2.0], &[2.0, 2.0, 2.0]);
     assert!((exact.log_z - 2.0).abs() < 1e-9 && exact.se < 1e-6 && exact.overlap > 0.999);
-    // no overlap: somewhere between, and it says so
+    // no overlap: no estimate
     let apart = bennett(&[-2000.0, -1990.0], &[10.0, 20.0]);
-    assert!(apart.log_z > -1990.0 && apart.log_z < 10.0 && apart.se > 100.0);
+    assert!(apart.log_z.is_nan() && apart.se.is_infinite() && apart.overlap < 1e-100);
     // chains of weight 0 pull down by as much as they should: half of the chains, so log 2
     let zeros = bennett(&[1.0, f64::NEG_INFINITY], &[1.0 - 2.0_f64.ln()]);
     assert!(zeros.log_z < 1.0 && zeros.log_z.is_finite());
