@@ -61,7 +61,7 @@ fn a_hyperparameter_must_be_a_parameter() {
     std::fs::write(&model, MODEL).expect("it is written");
     std::fs::write(&data, r#"{"N": 3, "x": [1, 2, 3]}"#).expect("it is written");
     let words = ["simulate", &model.to_string_lossy(), &data.to_string_lossy(), "--hyper", "scale"];
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_crust")).args(words).output().expect("crust runs");
+    let output = Command::new(env!("CARGO_BIN_EXE_crust")).args(words).output().expect("crust runs");
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("unknown-hyperparameter") && text.contains("scale"), "{text}");
