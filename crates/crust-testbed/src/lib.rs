@@ -3,6 +3,7 @@
 pub mod exact;
 pub mod grid;
 pub mod logistic;
+pub mod model;
 pub mod pointwise;
 pub mod positive;
 pub mod regression;
