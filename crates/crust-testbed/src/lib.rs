@@ -1,5 +1,6 @@
 //! The papers' models and experiments as code, and problems whose answers are known.
 
+pub mod estimators;
 pub mod exact;
 pub mod grid;
 pub mod logistic;
@@ -10,6 +11,7 @@ pub mod regression;
 pub mod scale;
 pub mod scales;
 pub mod toy;
+pub mod trials;
 
 mod linear;
 
