@@ -1,10 +1,12 @@
 //! The papers' models and experiments as code, and problems whose answers are known.
 
+pub mod check;
 pub mod estimators;
 pub mod exact;
 pub mod grid;
 pub mod logistic;
 pub mod model;
+pub mod models;
 pub mod pointwise;
 pub mod positive;
 pub mod regression;

@@ -1,0 +1,17 @@
+//! The three models of BDMC, section 6, with hand-written Gibbs kernels: clustering, low rank, binary attributes.
+//!
+//! Each is data Y (N × D) with its hyperparameters, which are fixed or have priors ([`hyper`]). What the state holds, the path
+//! `f_β` and the conditionals of every kernel are written down at the top of each model. Sweeps allocate nothing; inner loops run
+//! over rows that are padded to whole blocks of lanes, and are compiled for the instruction sets of crust-math.
+
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+pub mod binary;
+pub mod choice;
+pub mod clustering;
+pub mod conditional;
+pub mod hyper;
+pub mod low_rank;
+pub mod rows;
+
+mod factor;

@@ -1,0 +1,232 @@
+//! Hyperparameters: fixed, as in most of BDMC's experiments, or with the conjugate priors of its Table 1.
+
+use crust_infer::target::Fatal;
+use crust_math::random::Stream;
+use pxfm::f_log;
+
+use super::conditional::{Beta, Conditional, Dirichlet, InverseGamma};
+use crate::grid::float;
+
+/// Why a model cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BadModel {
+    #[error("the data need at least one row and one column, not {rows} × {columns}")]
+    NoData { rows: usize, columns: usize },
+    #[error("row {row}, column {column} of the data is {value}, which is not a finite number")]
+    NotFinite { row: usize, column: usize, value: f64 },
+    #[error("a model needs at least one component")]
+    NoComponents,
+    #[error("{name} is {value}, but must be positive and finite")]
+    NotPositive { name: &'static str, value: f64 },
+    #[error("{name}: there are {found} for {components} components")]
+    Count { name: &'static str, found: usize, components: usize },
+    #[error("mixture weights must be positive and add up to 1, but these add up to {total}")]
+    Weights { total: f64 },
+    #[error("attribute probability {index} is {value}, but must lie between 0 and 1, both excluded")]
+    Probability { index: usize, value: f64 },
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), BadModel> {
+    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(BadModel::NotPositive { name, value }) }
+}
+
+/// A variance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Variance {
+    Fixed(f64),
+    Unknown(InverseGamma),
+}
+
+impl Variance {
+    pub fn check(&self, name: &'static str) -> Result<(), BadModel> {
+        match *self {
+            Self::Fixed(value) => positive(name, value),
+            Self::Unknown(prior) => positive(name, prior.shape).and_then(|()| positive(name, prior.scale)),
+        }
+    }
+
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
+    pub fn draw(&self, stream: &mut Stream) -> Result<f64, Fatal> {
+        match self {
+            Self::Fixed(value) => Ok(*value),
+            Self::Unknown(prior) => prior.sample(stream),
+        }
+    }
+
+    /// 0 where it is fixed.
+    pub fn log_prior(&self, value: f64) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Unknown(prior) => prior.log_density(&value),
+        }
+    }
+
+    /// Given numbers that are N(0, σ²), `count` of them with this sum of squares, their density raised to a power:
+    ///
+    /// > (σ²)^(−power · count / 2) exp(−power · squares / (2σ²)) · `InvGamma`(a, b) ∝ `InvGamma`(a + power · count / 2, b + power · squares / 2)
+    pub fn conditional(&self, power: f64, count: f64, squares: f64) -> Option<InverseGamma> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Unknown(prior) => Some(InverseGamma {
+                shape: prior.shape + 0.5 * power * count,
+                scale: prior.scale + 0.5 * power * squares,
+            }),
+        }
+    }
+
+    /// Replaces a value by a draw from [`Self::conditional`], if it is not fixed.
+    pub(crate) fn redraw(
+        &self,
+        value: &mut f64,
+        power: f64,
+        count: f64,
+        squares: f64,
+        stream: &mut Stream,
+    ) -> Result<(), Fatal> {
+        if let Some(conditional) = self.conditional(power, count, squares) {
+            *value = conditional.sample(stream)?;
+        }
+        Ok(())
+    }
+}
+
+/// π of a mixture.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Weights {
+    Fixed(Vec<f64>),
+    /// Symmetric Dirichlet.
+    Unknown {
+        concentration: f64,
+    },
+}
+
+impl Weights {
+    /// 1/K each.
+    pub fn equal(components: usize) -> Self {
+        Self::Fixed(vec![1.0 / float(components); components])
+    }
+
+    pub fn check(&self, components: usize) -> Result<(), BadModel> {
+        match self {
+            Self::Unknown { concentration } => positive("the concentration of the mixture weights", *concentration),
+            Self::Fixed(weights) if weights.len() != components => {
+                Err(BadModel::Count { name: "mixture weights", found: weights.len(), components })
+            }
+            Self::Fixed(weights) => {
+                let total: f64 = weights.iter().sum();
+                let good = weights.iter().all(|&w| w > 0.0) && (total - 1.0).abs() < 1e-9;
+                if good { Ok(()) } else { Err(BadModel::Weights { total }) }
+            }
+        }
+    }
+
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
+    /// The distribution of π given how many cases each component has.
+    pub fn conditional(&self, counts: &[usize]) -> Option<Dirichlet> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Unknown { concentration } => {
+                Some(Dirichlet { concentration: counts.iter().map(|&n| concentration + float(n)).collect() })
+            }
+        }
+    }
+
+    /// log π, drawn from the prior.
+    pub fn draw(&self, components: usize, stream: &mut Stream) -> Result<Vec<f64>, Fatal> {
+        match self {
+            Self::Fixed(weights) => Ok(weights.iter().map(|&w| f_log(w)).collect()),
+            Self::Unknown { concentration } => {
+                Dirichlet { concentration: vec![*concentration; components] }.sample(stream)
+            }
+        }
+    }
+
+    pub fn log_prior(&self, log_weights: &[f64]) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Unknown { concentration } => {
+                Dirichlet { concentration: vec![*concentration; log_weights.len()] }.log_density(&log_weights.to_vec())
+            }
+        }
+    }
+}
+
+/// πₖ of binary attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Probabilities {
+    Fixed(Vec<f64>),
+    /// The same beta distribution for each.
+    Unknown(Beta),
+}
+
+impl Probabilities {
+    pub fn check(&self, components: usize) -> Result<(), BadModel> {
+        match self {
+            Self::Unknown(prior) => {
+                let name = "a parameter of the prior of the attribute probabilities";
+                positive(name, prior.a).and_then(|()| positive(name, prior.b))
+            }
+            Self::Fixed(values) if values.len() != components => {
+                Err(BadModel::Count { name: "attribute probabilities", found: values.len(), components })
+            }
+            Self::Fixed(values) => match values.iter().position(|&p| !(p > 0.0 && p < 1.0)) {
+                Some(index) => Err(BadModel::Probability { index: index + 1, value: values[index] }),
+                None => Ok(()),
+            },
+        }
+    }
+
+    pub fn is_fixed(&self) -> bool {
+        matches!(self, Self::Fixed(_))
+    }
+
+    /// The distribution of πₖ if `ones` of `cases` have the attribute.
+    pub fn conditional(&self, ones: f64, cases: f64) -> Option<Beta> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Unknown(prior) => Some(Beta { a: prior.a + ones, b: prior.b + cases - ones }),
+        }
+    }
+
+    pub fn draw(&self, components: usize, stream: &mut Stream) -> Result<Vec<f64>, Fatal> {
+        match self {
+            Self::Fixed(values) => Ok(values.clone()),
+            Self::Unknown(prior) => (0..components).map(|_| prior.sample(stream)).collect(),
+        }
+    }
+
+    pub fn log_prior(&self, values: &[f64]) -> f64 {
+        match self {
+            Self::Fixed(_) => 0.0,
+            Self::Unknown(prior) => values.iter().map(|p| prior.log_density(p)).sum(),
+        }
+    }
+}
+
+/// Data that a model can be made of.
+pub(crate) fn check_data(data: &super::rows::Rows) -> Result<(), BadModel> {
+    let (rows, columns) = (data.rows(), data.columns());
+    if rows == 0 || columns == 0 {
+        return Err(BadModel::NoData { rows, columns });
+    }
+    for (i, row) in data.iter().enumerate() {
+        if let Some(j) = row.iter().position(|x| !x.is_finite()) {
+            return Err(BadModel::NotFinite { row: i + 1, column: j + 1, value: row[j] });
+        }
+    }
+    Ok(())
+}
+
+/// An error for estimators that need what only fixed hyperparameters offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} needs fixed hyperparameters: the {model} model was given priors on some of them")]
+pub struct NeedsFixed {
+    pub what: &'static str,
+    pub model: &'static str,
+}
