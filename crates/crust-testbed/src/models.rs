@@ -5,6 +5,7 @@
 //! over rows that are padded to whole blocks of lanes, and are compiled for the instruction sets of crust-math.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(clippy::doc_markdown, reason = "the subscripts of formulas are no code")]
 
 pub mod binary;
 pub mod choice;

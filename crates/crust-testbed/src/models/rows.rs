@@ -13,7 +13,7 @@ pub(crate) fn padded(n: usize) -> usize {
 /// A matrix by rows. Between the end of a row and the beginning of the next one are zeros, which sums and products do not see.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    rows: usize,
+    height: usize,
     columns: usize,
     stride: usize,
     values: Vec<f64>,
@@ -22,7 +22,7 @@ pub struct Rows {
 impl Rows {
     pub fn zeros(rows: usize, columns: usize) -> Self {
         let stride = padded(columns);
-        Self { rows, columns, stride, values: vec![0.0; rows * stride] }
+        Self { height: rows, columns, stride, values: vec![0.0; rows * stride] }
     }
 
     /// `entry(i, j)` in row i and column j.
@@ -37,7 +37,7 @@ impl Rows {
     }
 
     pub fn rows(&self) -> usize {
-        self.rows
+        self.height
     }
 
     pub fn columns(&self) -> usize {
@@ -86,13 +86,13 @@ impl Rows {
 
     /// Keeps the first rows only, or adds rows of zeros.
     pub fn resize(&mut self, rows: usize) {
-        self.rows = rows;
+        self.height = rows;
         self.values.resize(rows * self.stride, 0.0);
     }
 
     #[must_use]
     pub fn transposed(&self) -> Self {
-        Self::from_fn(self.columns, self.rows, |i, j| self.row(j)[i])
+        Self::from_fn(self.columns, self.height, |i, j| self.row(j)[i])
     }
 
     /// The sum of all squares.
@@ -102,7 +102,7 @@ impl Rows {
 
     /// The number of entries.
     pub(crate) fn entries(&self) -> f64 {
-        float(self.rows) * float(self.columns)
+        float(self.height) * float(self.columns)
     }
 }
 

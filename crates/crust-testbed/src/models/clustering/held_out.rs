@@ -18,7 +18,7 @@ use crate::models::rows::Rows;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Centres {
     log_weights: Vec<f64>,
-    centres: Rows,
+    means: Rows,
     within: f64,
 }
 
@@ -81,16 +81,16 @@ impl HeldOut for Clustering {
                 *centre = shrink * sum + scale * stream.standard_normal();
             }
         }
-        Ok(Centres { log_weights: state.log_weights().to_vec(), centres, within: state.within })
+        Ok(Centres { log_weights: state.log_weights().to_vec(), means: centres, within: state.within })
     }
 
     fn case(&self, parameters: &Centres, y: &[f64]) -> Case {
-        let Centres { log_weights, centres, within } = parameters;
+        let Centres { log_weights, means, within } = parameters;
         let log = |centre: &[f64]| {
             let distance: f64 = y.iter().zip(centre).map(|(y, centre)| (y - centre) * (y - centre)).sum();
             -0.5 * (float(y.len()) * f_log(TAU * within) + distance / within)
         };
-        Case { log_weights: log_weights.clone(), log_likelihood: centres.iter().map(log).collect() }
+        Case { log_weights: log_weights.clone(), log_likelihood: means.iter().map(log).collect() }
     }
 
     fn log_held_out(&mut self, parameters: &Centres, y: &[f64]) -> Result<Option<f64>, Fatal> {
