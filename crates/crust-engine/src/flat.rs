@@ -227,7 +227,7 @@ pub struct Density {
 }
 
 /// `Σ z²` is collected in `squares`, where `z = (y − μ)/σ`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Normal {
     pub y: Argument,
     pub mu: Argument,
@@ -235,6 +235,8 @@ pub struct Normal {
     pub inverse: Register,
     pub weight: Register,
     pub squares: Register,
+    /// How many log densities are added up: more than there are iterations if their squares were put together.
+    pub count: usize,
     pub factor: Factor,
     pub propto: bool,
     pub varying: u32,

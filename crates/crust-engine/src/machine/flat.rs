@@ -4,6 +4,7 @@ mod builder;
 mod elements;
 mod expressions;
 mod space;
+mod squares;
 mod statements;
 
 use std::sync::{Arc, PoisonError};

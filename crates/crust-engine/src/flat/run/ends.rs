@@ -119,10 +119,10 @@ impl Group<'_> {
 
     /// `−½ Σz² − n (log σ + ½ log 2π)`, and its derivative `(Σz² − n)/σ` by σ.
     #[inline(always)]
-    #[allow(clippy::cast_precision_loss, reason = "iterations are few")]
+    #[allow(clippy::cast_precision_loss, reason = "counts are small")]
     fn end_normal<const L: usize>(&mut self, normal: &Normal) {
         let (terms, used) = (self.terms(normal.propto, normal.varying), self.used::<L>());
-        let n = self.strip.iterations as f64;
+        let n = normal.count as f64;
         let p = part(normal.factor);
         let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
         let squares = reduce::<L>(at(registers, normal.squares, used));

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::space::Space;
 use super::{Fit, Obstacle};
-use crate::flat::{Argument, Into, Positions, Register, Step, Strip, Uniform};
+use crate::code::Factor;
+use crate::flat::{Argument, Into, Normal, Positions, Register, Step, Strip, Uniform};
 
 /// The most registers of a strip: their numbers should stay in the cache.
 const MOST_REGISTERS: u16 = 400;
@@ -157,6 +158,49 @@ impl Builder {
         let others = self.registers(more)?;
         self.strip.steps.push(make(others, out));
         Ok(Item::Register(out))
+    }
+
+    /// Adds normal log densities of y, μ and σ (which is the same in all iterations): so many of them.
+    pub fn add_normal(
+        &mut self,
+        items: &[Item],
+        (propto, varying): (bool, u32),
+        (factor, count): (Factor, usize),
+    ) -> Fit<()> {
+        let [y, mu, sigma] = items else { return Err(Obstacle::Unfit) };
+        let (y, mu, sigma) = (self.argument(y)?, self.argument(mu)?, self.load(sigma)?);
+        let inverse = self.inverse(sigma)?;
+        let weight = self.uniform(Uniform::Weight(inverse, factor))?;
+        let squares = self.uniform(Uniform::Sum)?;
+        let normal = Normal { y, mu, sigma, inverse, weight, squares, count, factor, propto, varying };
+        self.sink(Step::AddNormal(normal));
+        Ok(())
+    }
+
+    pub fn strip(&self) -> &Strip {
+        &self.strip
+    }
+
+    /// Leaves out steps without a result.
+    pub fn retain(&mut self, keep: impl FnMut(&Step) -> bool) {
+        self.strip.steps.retain(keep);
+    }
+
+    /// Whether anything is added to the log density, or stored.
+    pub fn has_effect(&self) -> bool {
+        self.strip.steps.iter().any(|step| result(step).is_none())
+    }
+
+    /// What a register holds that is the same in all iterations.
+    pub fn uniform_item(&self, register: Register) -> Fit<Item> {
+        let uniform = self.strip.uniforms.iter().find(|(r, _)| *r == register);
+        match uniform {
+            Some((_, Uniform::Constant(x))) => Ok(Item::Constant(*x)),
+            Some((_, Uniform::Operand { operand, element })) => {
+                Ok(Item::Uniform { operand: *operand, element: *element })
+            }
+            _ => Err(Obstacle::Unfit),
+        }
     }
 
     pub fn sink(&mut self, step: Step) {

@@ -11,7 +11,7 @@ use crate::code::{
     Varies,
 };
 use crate::density;
-use crate::flat::{Density, Flat, Function, Normal, Step, Uniform};
+use crate::flat::{Density, Flat, Function, Step};
 use crate::machine::Machine;
 
 /// Outside of loops the machine is faster with longer vectors.
@@ -88,7 +88,7 @@ impl Machine {
                 Err(stop) => return Err(stop),
             }
         }
-        compiler.close();
+        compiler.close()?;
         let Compiler { flat, .. } = compiler;
         if flat.strips.is_empty() { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
@@ -101,13 +101,14 @@ impl Compiler<'_> {
         self.known.clear();
     }
 
-    fn close(&mut self) {
-        let builder = std::mem::replace(&mut self.builder, Builder::new(&Space::default()));
-        let strip = builder.finish();
-        if strip.iterations > 0 && !strip.steps.is_empty() {
-            self.flat.strips.push(strip);
-        }
+    fn close(&mut self) -> Fit<()> {
+        let mut builder = std::mem::replace(&mut self.builder, Builder::new(&Space::default()));
         self.known.clear();
+        self.reduce_squares(&mut builder)?;
+        if builder.space.iterations > 0 && builder.has_effect() {
+            self.flat.strips.push(builder.finish());
+        }
+        Ok(())
     }
 
     fn body(&mut self, list: &[Stmt], space: &Space) -> Fit<()> {
@@ -120,7 +121,7 @@ impl Compiler<'_> {
         for stmt in list {
             match &stmt.kind {
                 StmtKind::If { branches, otherwise } if self.locals.is_empty() => {
-                    self.close();
+                    self.close()?;
                     self.branches(branches, otherwise, space)?;
                     self.open(space);
                 }
@@ -133,19 +134,19 @@ impl Compiler<'_> {
                     if !locals.is_empty() {
                         return Err(Obstacle::Unfit);
                     }
-                    self.close();
+                    self.close()?;
                     self.inner(inner, space)?;
                     self.open(space);
                 }
                 StmtKind::Block(body) if self.locals.is_empty() => {
-                    self.close();
+                    self.close()?;
                     self.body(body, space)?;
                     self.open(space);
                 }
                 _ => self.simple(stmt, &mut declared)?,
             }
         }
-        self.close();
+        self.close()?;
         self.locals = outer;
         Ok(())
     }
@@ -335,14 +336,8 @@ impl Compiler<'_> {
             && density::Scalar::is_normal_density(scalar)
             && matches!(items[2], Item::Constant(_) | Item::Uniform { .. })
         {
-            let (y, mu) = (builder.argument(&items[0])?, builder.argument(&items[1])?);
-            let sigma = builder.load(&items[2])?;
-            let inverse = builder.inverse(sigma)?;
-            let weight = builder.uniform(Uniform::Weight(inverse, factor))?;
-            let squares = builder.uniform(Uniform::Sum)?;
-            let normal = Normal { y, mu, sigma, inverse, weight, squares, factor, propto, varying };
-            builder.sink(Step::AddNormal(normal));
-            return Ok(());
+            let count = builder.space.iterations;
+            return builder.add_normal(items, (propto, varying), (factor, count));
         }
         let arguments = items.iter().map(|item| builder.argument(item)).collect::<Fit<_>>()?;
         builder.sink(Step::AddDensity { density: Density { function, arguments, propto, varying }, factor });
