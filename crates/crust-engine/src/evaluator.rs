@@ -344,6 +344,7 @@ impl Evaluator {
         if batch.gradient.is_empty() {
             return;
         }
+        let rejected = self.rejections[piece.from..piece.from + piece.lanes].iter().any(Option::is_some);
         let adjoint = results.map(|(.., free)| machine.arena.adjoint(free, width));
         for (row, out) in batch.gradient.chunks_exact_mut(batch.lanes).enumerate() {
             let out = &mut out[piece.from..piece.from + piece.lanes];
@@ -351,7 +352,7 @@ impl Evaluator {
                 Some(adjoint) => out.copy_from_slice(&adjoint[row * piece.lanes..(row + 1) * piece.lanes]),
                 None => out.fill(f64::NAN),
             }
-            for (l, d) in out.iter_mut().enumerate() {
+            for (l, d) in out.iter_mut().enumerate().filter(|_| rejected) {
                 if self.rejections[piece.from + l].is_some() {
                     *d = f64::NAN;
                 }

@@ -166,7 +166,7 @@ pub enum Step {
         plus: Argument,
         out: Register,
     },
-    /// The sum of `inner` products of elements, `strides` apart.
+    /// The sum of `inner` products of elements, `strides` apart. The first list changes less often than the second.
     PairDot {
         a: Positions,
         b: Positions,

@@ -59,6 +59,12 @@ impl Machine {
             return self.constrain_tuples(declared, arrays, free, at);
         };
         let shape = self.declared_shape(arrays, declared)?;
+        if matches!(constraint, Constraint::None) {
+            let block = free.elements(*at, shape.len(), self.width);
+            *at += shape.len();
+            self.reject_missing(block, declared)?;
+            return Ok(Value::Numbers(View { shape, block }));
+        }
         let (first, second) = self.constraint_sides(constraint)?;
         // Special types are transformed cell by cell, others all at once.
         let (cells, rows, columns) = match constraint {
@@ -147,30 +153,36 @@ impl Machine {
             log_jacobian: constrained.jacobian.then_some(&mut *jacobian),
             scratch: rest,
         });
-        let mut broken = false;
-        for row in out.chunks_exact(lanes) {
-            broken |= row.iter().any(|x| x.is_nan());
-        }
         if let (Some(totals), true) = (self.totals, constrained.jacobian) {
             for (total, j) in self.arena.of_mut(totals.prior, width).iter_mut().zip(&*jacobian) {
                 *total += j;
             }
         }
         self.give_scratch(scratch);
-        if broken && !self.code.forward {
-            for lane in 0..lanes {
-                let out = self.arena.of(constrained.out, width);
-                if out.iter().skip(lane).step_by(lanes).any(|x| x.is_nan()) {
-                    let message =
-                        || "a parameter has no value here: a bound or an unconstrained number is wrong".to_owned();
-                    self.reject(lane, message, declared.span)?;
-                }
-            }
-        }
+        self.reject_missing(constrained.out, declared)?;
         if self.recording {
             let index = crate::memory::cast(self.constrained.len());
             self.constrained.push(constrained);
             self.tape.push(Entry::Constrain(index));
+        }
+        Ok(())
+    }
+
+    /// Rejects lanes in which a parameter is not a number.
+    fn reject_missing(&mut self, block: Block, declared: &Declared) -> Run<()> {
+        // Without an early exit: this is done for every parameter, and in vector registers.
+        let missing = self.arena.of(block, self.width).iter().fold(0_u64, |n, x| n + u64::from(x.is_nan()));
+        if missing == 0 || self.code.forward {
+            return Ok(());
+        }
+        let lanes = self.width.lanes;
+        for lane in 0..lanes {
+            let numbers = self.arena.of(block, self.width);
+            if numbers.iter().skip(lane).step_by(lanes).any(|x| x.is_nan()) {
+                let message =
+                    || "a parameter has no value here: a bound or an unconstrained number is wrong".to_owned();
+                self.reject(lane, message, declared.span)?;
+            }
         }
         Ok(())
     }

@@ -69,6 +69,28 @@ fn regressions() {
 }
 
 #[test]
+fn least_squares() {
+    // Squares are put together before: offsets, several parameters, data that are multiplied, signs, a parameter that is used twice.
+    check_flat(
+        "parameters { real a; real b; vector[K] d; real<lower=0> s; }
+         model { for (i in 2:N) y[i] ~ normal(2 + a - b * y[i - 1] - x[i, 2] * (d[3] - 0.5) + x[i] * d, s); }",
+        1,
+    );
+    check_flat(
+        "parameters { vector[G] a; real b; real<lower=0> s; }
+         model { for (i in 1:N) y[i] ~ normal(a[g[i]] - (-b) * y[i], s); for (i in 1:N) b * x[i, 1] ~ normal(y[i], 1.5); }",
+        2,
+    );
+    // A location without parameters, one that is not linear, and a scale that differs.
+    check_flat("parameters { real<lower=0> s; } model { for (i in 1:N) y[i] ~ normal(x[i, 1], s); }", 1);
+    check_flat(
+        "parameters { real a; real b; vector<lower=0>[G] s; }
+         model { for (i in 1:N) y[i] ~ normal(a * b * x[i, 1], s[1]); for (i in 1:N) y[i] ~ normal(a * x[i, 1], s[g[i]]); }",
+        2,
+    );
+}
+
+#[test]
 fn branches_and_nests() {
     check_flat(
         "parameters { real a; matrix[N, 2] u; matrix[2, K] v; real<lower=0> s; }

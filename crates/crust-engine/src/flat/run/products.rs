@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
-use super::super::rows::{add_product, add_scaled, load, load_unchecked, store, store_unchecked, sum};
+use super::super::rows::{add_product, add_scaled, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::super::steps::{at, at_mut, below};
 use super::super::{Positions, Register};
 use super::{Group, Room};
@@ -64,30 +64,28 @@ impl Group<'_> {
     #[inline(always)]
     pub(super) fn pair_dot<const L: usize>(
         &mut self,
-        [a, b]: [&Positions; 2],
+        pair: [&Positions; 2],
         (strides, inner): ([u32; 2], usize),
         out: Register,
         start: usize,
         m: usize,
     ) {
-        let ([(first, lanes), (second, _)], packed) =
-            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
+        let (rows, packed) = (self.pair_rows(pair, strides, start, m), self.is_packed());
         let Room { registers, packed: copies, .. } = &mut *self.room;
         let values: &[f64] = if packed { copies } else { self.values };
         let out = at_mut(registers, out, m * L);
-        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
-        for ((row, &a), &b) in out.chunks_exact_mut(L).zip(a).zip(b) {
-            let mut sum: [f64; L] = [0.0; L];
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for _ in 0..inner {
-                // SAFETY: the last of the elements is one of the operand, which lies whole in `values` (`check_positions`).
-                let (x, y) = unsafe { (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b)) };
-                sum = add_product(sum, x, y);
-                a += steps[0];
-                b += steps[1];
+        fill(out, 0.0);
+        for first in (0..inner).step_by(MOST_KEPT) {
+            match inner - first {
+                1 => rows.forward::<L, 1>(values, out, first),
+                2 => rows.forward::<L, 2>(values, out, first),
+                3 => rows.forward::<L, 3>(values, out, first),
+                4 => rows.forward::<L, 4>(values, out, first),
+                5 => rows.forward::<L, 5>(values, out, first),
+                6 => rows.forward::<L, 6>(values, out, first),
+                7 => rows.forward::<L, 7>(values, out, first),
+                _ => rows.forward::<L, MOST_KEPT>(values, out, first),
             }
-            store(row, 0, sum);
         }
     }
 
@@ -135,33 +133,143 @@ impl Group<'_> {
     #[inline(always)]
     pub(super) fn pair_dot_reverse<const L: usize>(
         &mut self,
-        [a, b]: [&Positions; 2],
+        pair: [&Positions; 2],
         (strides, inner): ([u32; 2], usize),
         out: Register,
         start: usize,
         m: usize,
     ) {
-        let ([(first, lanes), (second, _)], packed) =
-            ([self.source(a.operand), self.source(b.operand)], self.is_packed());
-        let steps = [strides[0] as usize * lanes, strides[1] as usize * lanes];
+        let (rows, packed) = (self.pair_rows(pair, strides, start, m), self.is_packed());
         let Room { adjoints, packed: copies, packed_adjoints, .. } = &mut *self.room;
         let (values, into, base): (&[f64], &mut [f64], usize) =
             if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
         let adjoint = at(adjoints, out, m * L);
-        let (a, b) = (&a.elements[start..start + m], &b.elements[start..start + m]);
-        for ((row, &a), &b) in adjoint.chunks_exact(L).zip(a).zip(b) {
-            let row = load::<L>(row, 0);
-            let (mut a, mut b) = (first + a as usize * lanes, second + b as usize * lanes);
-            for _ in 0..inner {
-                // SAFETY: as in `pair_dot`; adjoints lie as values do.
-                unsafe {
-                    let (x, y) = (load_unchecked::<L>(values, a), load_unchecked::<L>(values, b));
-                    store_unchecked(into, a - base, add_product(load_unchecked::<L>(into, a - base), row, y));
-                    store_unchecked(into, b - base, add_product(load_unchecked::<L>(into, b - base), row, x));
-                }
-                a += steps[0];
-                b += steps[1];
+        for first in (0..inner).step_by(MOST_KEPT) {
+            match inner - first {
+                1 => rows.reverse::<L, 1>(values, (into, base), adjoint, first),
+                2 => rows.reverse::<L, 2>(values, (into, base), adjoint, first),
+                3 => rows.reverse::<L, 3>(values, (into, base), adjoint, first),
+                4 => rows.reverse::<L, 4>(values, (into, base), adjoint, first),
+                5 => rows.reverse::<L, 5>(values, (into, base), adjoint, first),
+                6 => rows.reverse::<L, 6>(values, (into, base), adjoint, first),
+                7 => rows.reverse::<L, 7>(values, (into, base), adjoint, first),
+                _ => rows.reverse::<L, MOST_KEPT>(values, (into, base), adjoint, first),
             }
         }
+    }
+
+    /// Where the elements of two lists are, for the iterations of a tile.
+    #[inline(always)]
+    fn pair_rows<'a>(&self, [a, b]: [&'a Positions; 2], strides: [u32; 2], start: usize, m: usize) -> PairRows<'a> {
+        let list = |positions: &'a Positions, stride: u32| {
+            let (origin, lanes) = self.source(positions.operand);
+            let elements = &positions.elements[start..start + m];
+            List { elements, origin, lanes, step: stride as usize * lanes }
+        };
+        PairRows { kept: list(a, strides[0]), other: list(b, strides[1]) }
+    }
+}
+
+/// How many elements of a list stay in machine registers while the other list changes.
+const MOST_KEPT: usize = 8;
+
+/// Elements at equal distances, from another position on in each iteration.
+struct List<'a> {
+    elements: &'a [u32],
+    origin: usize,
+    lanes: usize,
+    step: usize,
+}
+
+impl List<'_> {
+    /// Where the element of this number is.
+    #[inline(always)]
+    fn at(&self, iteration: usize, number: usize) -> usize {
+        self.origin + self.elements[iteration] as usize * self.lanes + number * self.step
+    }
+
+    /// The end of the iterations with the same position.
+    #[inline(always)]
+    fn end(&self, begin: usize) -> usize {
+        let same = self.elements[begin..].iter().take_while(|e| **e == self.elements[begin]);
+        begin + same.count()
+    }
+}
+
+struct PairRows<'a> {
+    kept: List<'a>,
+    other: List<'a>,
+}
+
+impl PairRows<'_> {
+    /// Adds the products of `K` elements from number `first` on.
+    #[inline(always)]
+    fn forward<const L: usize, const K: usize>(&self, values: &[f64], out: &mut [f64], first: usize) {
+        let mut begin = 0;
+        while begin < self.kept.elements.len() {
+            let end = self.kept.end(begin);
+            let kept = load_list::<L, K>(values, self.kept.at(begin, first), self.kept.step);
+            for i in begin..end {
+                let other = load_list::<L, K>(values, self.other.at(i, first), self.other.step);
+                let mut sum = load::<L>(out, i * L);
+                for k in 0..K {
+                    sum = add_product(sum, kept[k], other[k]);
+                }
+                store(out, i * L, sum);
+            }
+            begin = end;
+        }
+    }
+
+    #[inline(always)]
+    fn reverse<const L: usize, const K: usize>(
+        &self,
+        values: &[f64],
+        (into, base): (&mut [f64], usize),
+        adjoint: &[f64],
+        first: usize,
+    ) {
+        let mut begin = 0;
+        while begin < self.kept.elements.len() {
+            let end = self.kept.end(begin);
+            let kept_at = self.kept.at(begin, first);
+            let kept = load_list::<L, K>(values, kept_at, self.kept.step);
+            let mut sums = [[0.0; L]; K];
+            for i in begin..end {
+                let adjoint = load::<L>(adjoint, i * L);
+                let at = self.other.at(i, first);
+                let other = load_list::<L, K>(values, at, self.other.step);
+                let mut adjoints = load_list::<L, K>(into, at - base, self.other.step);
+                for k in 0..K {
+                    sums[k] = add_product(sums[k], adjoint, other[k]);
+                    adjoints[k] = add_product(adjoints[k], adjoint, kept[k]);
+                }
+                store_list(into, at - base, self.other.step, adjoints);
+            }
+            let mut adjoints = load_list::<L, K>(into, kept_at - base, self.kept.step);
+            for k in 0..K {
+                adjoints[k] = sum(adjoints[k], sums[k]);
+            }
+            store_list(into, kept_at - base, self.kept.step, adjoints);
+            begin = end;
+        }
+    }
+}
+
+#[inline(always)]
+fn load_list<const L: usize, const K: usize>(values: &[f64], at: usize, step: usize) -> [[f64; L]; K] {
+    let mut list = [[0.0; L]; K];
+    for k in 0..K {
+        // SAFETY: the last of the elements is one of the operand, which lies whole in `values` (`check_positions`).
+        list[k] = unsafe { load_unchecked::<L>(values, at + k * step) };
+    }
+    list
+}
+
+#[inline(always)]
+fn store_list<const L: usize, const K: usize>(into: &mut [f64], at: usize, step: usize, list: [[f64; L]; K]) {
+    for k in 0..K {
+        // SAFETY: as in `load_list`; adjoints lie as values do.
+        unsafe { store_unchecked(into, at + k * step, list[k]) };
     }
 }

@@ -264,7 +264,10 @@ impl Compiler<'_> {
         self.pair_dot(a, b).map(Some)
     }
 
+    /// The list that changes less often comes first: it is kept while the other one changes.
     fn pair_dot(&mut self, a: Strand, b: Strand) -> Fit<Item> {
+        let changes = |strand: &Strand| strand.first.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let (a, b) = if changes(&a) <= changes(&b) { (a, b) } else { (b, a) };
         let (strides, inner) = ([a.stride, b.stride], a.shape.len());
         let a = Positions::new(a.operand, a.first, (inner, a.stride));
         let b = Positions::new(b.operand, b.first, (inner, b.stride));
