@@ -142,15 +142,10 @@ pub enum Step {
         b: Argument,
         out: Register,
     },
-    Negate {
-        x: Argument,
-        out: Register,
-    },
-    /// Divides by something that is the same in all iterations.
-    Scale {
-        x: Argument,
-        by: Argument,
-        inverse: Register,
+    Affine(Affine),
+    /// `Σ (a − b)²`
+    SquaredDistance {
+        pairs: Vec<[Argument; 2]>,
         out: Register,
     },
     Unary {
@@ -198,11 +193,48 @@ pub enum Step {
     },
     /// Adds normal log densities with a scale that is the same in all iterations.
     AddNormal(Normal),
+    /// Adds Bernoulli log densities of outcomes from data, with log odds.
+    AddLogOdds(LogOdds),
     /// Assigns to elements of a variable.
     Store {
         x: Argument,
         elements: Vec<u32>,
     },
+}
+
+impl Step {
+    /// Whether it adds to the log density.
+    pub fn adds(&self) -> bool {
+        matches!(self, Self::Add { .. } | Self::AddDensity { .. } | Self::AddNormal(_) | Self::AddLogOdds(_))
+    }
+}
+
+/// `plus + factor · x / divisor`; the divisor is the same in all iterations.
+#[derive(Clone, Debug)]
+pub struct Affine {
+    pub x: Argument,
+    pub factor: f64,
+    pub divisor: Option<Divisor>,
+    pub plus: Option<Argument>,
+    pub out: Register,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Divisor {
+    pub by: Argument,
+    /// Its reciprocal.
+    pub inverse: Register,
+}
+
+/// `−log(1 + exp(∓x))`
+#[derive(Debug)]
+pub struct LogOdds {
+    /// 1 or −1 in each iteration.
+    pub signs: Vec<f64>,
+    pub x: Argument,
+    /// Whether the program does not state log odds: see [`Function::LogOdds`].
+    pub detour: bool,
+    pub factor: Factor,
 }
 
 /// A function of scalars with its partial derivatives.
@@ -230,6 +262,8 @@ pub struct Density {
 #[derive(Clone, Debug)]
 pub struct Normal {
     pub y: Argument,
+    /// What `y` is in each iteration, if it is data.
+    pub column: Option<Vec<f64>>,
     pub mu: Argument,
     pub sigma: Register,
     pub inverse: Register,

@@ -10,7 +10,10 @@ use crust_math::lanes::{Kernel, dispatch};
 
 use super::rows::{column, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::steps::{self, Tile, adjoint_and_below, at, at_mut, below};
-use super::{Argument, Density, Flat, Function, GROUP, Into, Normal, Positions, Register, Step, Strip, TILE};
+use super::{
+    Affine, Argument, Density, Divisor, Flat, Function, GROUP, Into, LogOdds, Normal, Positions, Register, Step, Strip,
+    TILE,
+};
 use crate::code::Factor;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::machine::{CHUNK, MOST, Rows};
@@ -267,16 +270,8 @@ impl Group<'_> {
                     let (low, out) = below(&mut self.room.registers, *out, n);
                     steps::arithmetic(*operator, at(low, a.register, n), at(low, b.register, n), out);
                 }
-                Step::Negate { x, out } => {
-                    let (low, out) = below(&mut self.room.registers, *out, n);
-                    for (out, x) in out.iter_mut().zip(at(low, x.register, n)) {
-                        *out = -x;
-                    }
-                }
-                Step::Scale { x, inverse, out, .. } => {
-                    let (low, out) = below(&mut self.room.registers, *out, n);
-                    steps::arithmetic(Arithmetic::Multiply, at(low, x.register, n), at(low, *inverse, n), out);
-                }
+                Step::Affine(affine) => self.affine(affine, n),
+                Step::SquaredDistance { pairs, out } => self.squared_distance(pairs, *out, n),
                 Step::Unary { function, x, out } => {
                     let (low, out) = below(&mut self.room.registers, *out, n);
                     (function.value)(at(low, x.register, n), out);
@@ -300,7 +295,8 @@ impl Group<'_> {
                     }
                 }
                 Step::AddDensity { density, factor } => self.add_density(density, part(*factor), n),
-                Step::AddNormal(normal) => self.add_normal(normal, n),
+                Step::AddNormal(normal) => self.add_normal::<L>(normal, start, m),
+                Step::AddLogOdds(odds) => self.add_log_odds::<L>(odds, start, m),
                 Step::Store { x, elements } => {
                     if !self.call.backward {
                         self.store::<L>(x.register, &elements[start..start + m], n);
@@ -401,18 +397,97 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn add_normal(&mut self, normal: &Normal, n: usize) {
+    fn add_normal<const L: usize>(&mut self, normal: &Normal, start: usize, m: usize) {
+        let n = m * L;
         let Room { registers, adjoints, value, .. } = &mut *self.room;
         let (low, squares) = below(registers, normal.squares, n);
-        let [y, mu] = [at(low, normal.y.register, n), at(low, normal.mu.register, n)];
-        let rows = [y, mu, at(low, normal.inverse, n), at(low, normal.weight, n)];
-        if normal.mu.into == Into::Set && normal.y.into == Into::Nothing {
-            return steps::normal(rows, squares, at_mut(adjoints, normal.mu.register, n));
+        let rows = [normal.mu.register, normal.inverse, normal.weight].map(|register| at(low, register, n));
+        let direct = normal.mu.into == Into::Set && normal.y.into == Into::Nothing;
+        let slope = if direct { at_mut(adjoints, normal.mu.register, n) } else { &mut value.0[..n] };
+        match &normal.column {
+            Some(column) => steps::normal_data::<L>(&column[start..start + m], rows, squares, slope),
+            None => steps::normal([at(low, normal.y.register, n), rows[0], rows[1], rows[2]], squares, slope),
         }
-        steps::normal(rows, squares, &mut value.0[..n]);
-        if self.call.gradient {
+        if self.call.gradient && !direct {
             steps::pull(normal.mu.into, at_mut(adjoints, normal.mu.register, n), &value.0, 1.0);
             steps::pull(normal.y.into, at_mut(adjoints, normal.y.register, n), &value.0, -1.0);
+        }
+    }
+
+    #[inline(always)]
+    fn add_log_odds<const L: usize>(&mut self, odds: &LogOdds, start: usize, m: usize) {
+        let (n, p) = (m * L, part(odds.factor));
+        let Room { registers, adjoints, totals, seeds, value, .. } = &mut *self.room;
+        let most = if odds.detour { MOST_LOG_ODDS } else { f64::INFINITY };
+        let direct = odds.x.into == Into::Set;
+        let slope = if direct { at_mut(adjoints, odds.x.register, n) } else { &mut value.0[..n] };
+        let x = at(registers, odds.x.register, n);
+        steps::log_odds::<L>(&odds.signs[start..start + m], (x, most), &seeds[p].0, &mut totals[p].0, slope);
+        if self.call.gradient && !direct {
+            steps::pull(odds.x.into, at_mut(adjoints, odds.x.register, n), &value.0, 1.0);
+        }
+    }
+
+    #[inline(always)]
+    fn affine(&mut self, affine: &Affine, n: usize) {
+        let Affine { x, factor, divisor, plus, out } = affine;
+        let (low, out) = below(&mut self.room.registers, *out, n);
+        let (x, plus) = (at(low, x.register, n), plus.map(|plus| at(low, plus.register, n)));
+        match divisor {
+            None => steps::affine(|_| *factor, x, plus, out),
+            Some(divisor) => {
+                let inverse = at(low, divisor.inverse, n);
+                steps::affine(|i| factor * inverse[i], x, plus, out);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn affine_reverse(&mut self, affine: &Affine, n: usize) {
+        let Affine { x, factor, divisor, plus, out } = affine;
+        let Room { registers, adjoints, .. } = &mut *self.room;
+        let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+        if let Some(plus) = plus {
+            steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
+        }
+        match divisor {
+            None => steps::pull(x.into, at_mut(low, x.register, n), adjoint, *factor),
+            Some(Divisor { by, inverse }) => {
+                let (values, inverse) = (at(registers, x.register, n), at(registers, *inverse, n));
+                steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, (*factor, values), inverse);
+                steps::pull_scaled(x.into, at_mut(low, x.register, n), adjoint, |i| factor * inverse[i]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn squared_distance(&mut self, pairs: &[[Argument; 2]], out: Register, n: usize) {
+        let (low, out) = below(&mut self.room.registers, out, n);
+        let [a, b] = [0, 1].map(|side| move |pair: &[Argument; 2]| at(low, pair[side].register, n));
+        let rest = match pairs {
+            [first, second, rest @ ..] => {
+                steps::square_differences([a(first), b(first), a(second), b(second)], out);
+                rest
+            }
+            [first, rest @ ..] => {
+                steps::square_difference(true, a(first), b(first), out);
+                rest
+            }
+            [] => return fill(out, 0.0),
+        };
+        for pair in rest {
+            steps::square_difference(false, a(pair), b(pair), out);
+        }
+    }
+
+    #[inline(always)]
+    fn squared_distance_reverse(&mut self, pairs: &[[Argument; 2]], out: Register, n: usize) {
+        let Room { registers, adjoints, .. } = &mut *self.room;
+        let (low, adjoint) = adjoint_and_below(adjoints, out, n);
+        for [a, b] in pairs {
+            let (x, y) = (at(registers, a.register, n), at(registers, b.register, n));
+            steps::pull_scaled(a.into, at_mut(low, a.register, n), adjoint, |i| 2.0 * (x[i] - y[i]));
+            steps::pull_scaled(b.into, at_mut(low, b.register, n), adjoint, |i| 2.0 * (y[i] - x[i]));
         }
     }
 
@@ -421,7 +496,11 @@ impl Group<'_> {
         let n = m * L;
         for step in self.strip.steps.iter().rev() {
             match step {
-                Step::Column { .. } | Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) => {}
+                Step::Column { .. }
+                | Step::Add { .. }
+                | Step::AddDensity { .. }
+                | Step::AddNormal(_)
+                | Step::AddLogOdds(_) => {}
                 Step::Gather { from, out } => self.scatter::<L>(from, *out, start, m),
                 Step::Arithmetic { operator, a, b, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
@@ -444,17 +523,8 @@ impl Group<'_> {
                         }
                     }
                 }
-                Step::Negate { x, out } => {
-                    let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
-                    steps::pull(x.into, at_mut(low, x.register, n), adjoint, -1.0);
-                }
-                Step::Scale { x, by, inverse, out } => {
-                    let Room { registers, adjoints, .. } = &mut *self.room;
-                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-                    let (y, inverse) = (at(registers, *out, n), at(registers, *inverse, n));
-                    steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, inverse);
-                    steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, y, inverse);
-                }
+                Step::Affine(affine) => self.affine_reverse(affine, n),
+                Step::SquaredDistance { pairs, out } => self.squared_distance_reverse(pairs, *out, n),
                 Step::Unary { function, x, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
                     let (low, adjoint) = adjoint_and_below(adjoints, *out, n);

@@ -1,7 +1,8 @@
 //! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each instruction set.
 
-use crust_math::lanes::scalar::{exp, log};
+use crust_math::lanes::scalar::{exp, log, log1p_exp_with_slope};
 
+use super::rows::{load, store};
 use super::{Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
@@ -142,16 +143,86 @@ pub fn pull_denominator(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], 
     }
 }
 
-/// The same for a denominator whose reciprocal is known, and which is the same in all iterations.
+/// `out = plus + t x`, where t is the factor over the divisor.
 #[inline(always)]
-pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], inverse: &[f64]) {
+pub fn affine(t: impl Fn(usize) -> f64, x: &[f64], plus: Option<&[f64]>, out: &mut [f64]) {
+    let n = out.len();
+    let x = &x[..n];
+    match plus {
+        None => {
+            for i in 0..n {
+                out[i] = t(i) * x[i];
+            }
+        }
+        Some(plus) => {
+            let plus = &plus[..n];
+            for i in 0..n {
+                out[i] = fma(t(i), x[i], plus[i]);
+            }
+        }
+    }
+}
+
+/// The adjoint of the divisor of `y = t x`, which is the same in all iterations: `−ȳ y` over the divisor.
+#[inline(always)]
+pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], (factor, x): (f64, &[f64]), inverse: &[f64]) {
     if into == Into::Nothing {
         return;
     }
     let n = to.len();
-    let (adjoint, y, inverse) = (&adjoint[..n], &y[..n], &inverse[..n]);
+    let (adjoint, x, inverse) = (&adjoint[..n], &x[..n], &inverse[..n]);
     for i in 0..n {
-        to[i] = fma(-adjoint[i] * y[i], inverse[i], to[i]);
+        let t = factor * inverse[i];
+        to[i] = fma(-adjoint[i] * (t * x[i]), inverse[i], to[i]);
+    }
+}
+
+/// `to = ȳ t`, or that much more.
+#[inline(always)]
+pub fn pull_scaled(into: Into, to: &mut [f64], adjoint: &[f64], t: impl Fn(usize) -> f64) {
+    let n = to.len();
+    let adjoint = &adjoint[..n];
+    match into {
+        Into::Nothing => {}
+        Into::Set => {
+            for i in 0..n {
+                to[i] = adjoint[i] * t(i);
+            }
+        }
+        Into::Add => {
+            for i in 0..n {
+                to[i] = fma(adjoint[i], t(i), to[i]);
+            }
+        }
+    }
+}
+
+/// `out = (a − b)²`, or that much more.
+#[inline(always)]
+pub fn square_difference(first: bool, a: &[f64], b: &[f64], out: &mut [f64]) {
+    let n = out.len();
+    let (a, b) = (&a[..n], &b[..n]);
+    if first {
+        for i in 0..n {
+            let difference = a[i] - b[i];
+            out[i] = difference * difference;
+        }
+    } else {
+        for i in 0..n {
+            let difference = a[i] - b[i];
+            out[i] = fma(difference, difference, out[i]);
+        }
+    }
+}
+
+/// `out = (a − b)² + (c − d)²`
+#[inline(always)]
+pub fn square_differences([a, b, c, d]: [&[f64]; 4], out: &mut [f64]) {
+    let n = out.len();
+    let (a, b, c, d) = (&a[..n], &b[..n], &c[..n], &d[..n]);
+    for i in 0..n {
+        let (first, second) = (a[i] - b[i], c[i] - d[i]);
+        out[i] = fma(second, second, first * first);
     }
 }
 
@@ -165,6 +236,69 @@ pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope:
         squares[i] = fma(z, z, squares[i]);
         slope[i] = z * weight[i];
     }
+}
+
+/// The same with data for `y`: one number for each iteration.
+#[inline(always)]
+pub fn normal_data<const L: usize>(
+    column: &[f64],
+    [mu, inverse, weight]: [&[f64]; 3],
+    squares: &mut [f64],
+    slope: &mut [f64],
+) {
+    if L == 1 {
+        return normal([column, mu, inverse, weight], squares, slope);
+    }
+    let (inverse, weight) = (load::<L>(inverse, 0), load::<L>(weight, 0));
+    let mut sums = load::<L>(squares, 0);
+    for ((&y, mu), slope) in column.iter().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+        let (mu, mut slopes) = (load::<L>(mu, 0), [0.0; L]);
+        for l in 0..L {
+            let z = (y - mu[l]) * inverse[l];
+            sums[l] = fma(z, z, sums[l]);
+            slopes[l] = z * weight[l];
+        }
+        store(slope, 0, slopes);
+    }
+    store(squares, 0, sums);
+}
+
+/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are too large,
+/// and that matters, the total is no number.
+#[inline(always)]
+pub fn log_odds<const L: usize>(
+    signs: &[f64],
+    (x, most): (&[f64], f64),
+    seeds: &[f64],
+    totals: &mut [f64],
+    slope: &mut [f64],
+) {
+    let row = |s: f64, x: f64, seed: f64| {
+        let (softplus, miss) = log1p_exp_with_slope(-s * x);
+        let value = if x.abs() < most { softplus } else { f64::NAN };
+        (value, seed * s * miss)
+    };
+    if L == 1 {
+        let n = slope.len();
+        let (signs, x, seeds, totals) = (&signs[..n], &x[..n], &seeds[..n], &mut totals[..n]);
+        for i in 0..n {
+            let (value, d) = row(signs[i], x[i], seeds[i]);
+            totals[i] -= value;
+            slope[i] = d;
+        }
+        return;
+    }
+    let (seeds, mut sums) = (load::<L>(seeds, 0), load::<L>(totals, 0));
+    for ((&s, x), slope) in signs.iter().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+        let (x, mut slopes) = (load::<L>(x, 0), [0.0; L]);
+        for l in 0..L {
+            let (value, d) = row(s, x[l], seeds[l]);
+            sums[l] -= value;
+            slopes[l] = d;
+        }
+        store(slope, 0, slopes);
+    }
+    store(totals, 0, sums);
 }
 
 /// `out = max(out, x)`
@@ -212,6 +346,12 @@ fn scale(x: &mut [f64], by: &[f64]) {
 /// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind `out`.
 #[inline(always)]
 pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Register, out: Register, n: usize) {
+    match xs.len() {
+        2 => return log_sum_exp_of::<2>(registers, xs, weights, out, n),
+        3 => return log_sum_exp_of::<3>(registers, xs, weights, out, n),
+        4 => return log_sum_exp_of::<4>(registers, xs, weights, out, n),
+        _ => {}
+    }
     let mut sum = Tile::ZERO;
     let (low, rest) = registers.split_at_mut(usize::from(weights));
     let (low, out) = below(low, out, n);
@@ -225,5 +365,47 @@ pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Regi
     close(out, &mut sum.0);
     for (_, weight) in xs.iter().zip(rest) {
         scale(&mut weight.0[..n], &sum.0);
+    }
+}
+
+/// The same for few registers: each number is looked at once.
+#[inline(always)]
+fn log_sum_exp_of<const M: usize>(
+    registers: &mut [Tile],
+    xs: &[super::Argument],
+    weights: Register,
+    out: Register,
+    n: usize,
+) {
+    // Registers are whole numbers of lines: what is behind the last number in use may be computed as well.
+    for start in (0..n).step_by(LINE) {
+        let mut x = [[0.0; LINE]; M];
+        for k in 0..M {
+            x[k] = load::<LINE>(&registers[usize::from(xs[k].register)].0, start);
+        }
+        let mut largest = x[0];
+        for k in 1..M {
+            for l in 0..LINE {
+                largest[l] = if x[k][l] > largest[l] { x[k][l] } else { largest[l] };
+            }
+        }
+        let mut sum = [0.0; LINE];
+        for k in 0..M {
+            for l in 0..LINE {
+                x[k][l] = exp(x[k][l] - largest[l]);
+                sum[l] += x[k][l];
+            }
+        }
+        for l in 0..LINE {
+            largest[l] += log(sum[l]);
+            sum[l] = 1.0 / sum[l];
+        }
+        store(&mut registers[usize::from(out)].0, start, largest);
+        for k in 0..M {
+            for l in 0..LINE {
+                x[k][l] *= sum[l];
+            }
+            store(&mut registers[usize::from(weights) + k].0, start, x[k]);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::space::Space;
 use super::{Fit, Obstacle};
 use crate::code::Factor;
-use crate::flat::{Argument, Into, Normal, Positions, Register, Step, Strip, Uniform};
+use crate::flat::{Affine, Argument, Divisor, Into, LogOdds, Normal, Positions, Register, Step, Strip, Uniform};
 
 /// The most registers of a strip: their numbers should stay in the cache.
 const MOST_REGISTERS: u16 = 400;
@@ -152,6 +152,32 @@ impl Builder {
         Ok(Item::Register(out))
     }
 
+    /// `plus + factor · x / divisor`; divisions and factors in x and a missing sum are joined with it.
+    pub fn affine(&mut self, x: &Item, factor: f64, divisor: Option<&Item>, plus: Option<&Item>) -> Fit<Item> {
+        let mut affine = Affine { x: self.argument(x)?, factor, divisor: None, plus: None, out: 0 };
+        if let Some(known) = self.multiple(x)
+            && (known.divisor.is_none() || divisor.is_none())
+        {
+            affine = Affine { factor: factor * known.factor, ..known };
+        }
+        if let Some(item) = divisor {
+            let by = self.argument(item)?;
+            affine.divisor = Some(Divisor { by, inverse: self.inverse(by.register)? });
+        }
+        affine.plus = plus.map(|item| self.argument(item)).transpose()?;
+        self.step(|out| Step::Affine(Affine { out, ..affine }))
+    }
+
+    /// A multiple of something, if that is what an item is.
+    pub fn multiple(&self, item: &Item) -> Option<Affine> {
+        let Item::Register(register) = item else { return None };
+        let defines = |step: &&Step| matches!(step, Step::Affine(affine) if affine.out == *register);
+        match self.strip.steps.iter().rev().find(defines) {
+            Some(Step::Affine(affine)) if affine.plus.is_none() => Some(affine.clone()),
+            _ => None,
+        }
+    }
+
     /// A step with a result and some more registers behind it.
     pub fn step_with(&mut self, more: usize, make: impl FnOnce(Register, Register) -> Step) -> Fit<Item> {
         let out = self.register(Class::Varying)?;
@@ -167,12 +193,16 @@ impl Builder {
         (propto, varying): (bool, u32),
         (factor, count): (Factor, usize),
     ) -> Fit<()> {
-        let [y, mu, sigma] = items else { return Err(Obstacle::Unfit) };
-        let (y, mu, sigma) = (self.argument(y)?, self.argument(mu)?, self.load(sigma)?);
+        let [y_item, mu, sigma] = items else { return Err(Obstacle::Unfit) };
+        let (y, mu, sigma) = (self.argument(y_item)?, self.argument(mu)?, self.load(sigma)?);
         let inverse = self.inverse(sigma)?;
         let weight = self.uniform(Uniform::Weight(inverse, factor))?;
         let squares = self.uniform(Uniform::Sum)?;
-        let normal = Normal { y, mu, sigma, inverse, weight, squares, count, factor, propto, varying };
+        let column = match y_item {
+            Item::Column(numbers) => Some(numbers.to_vec()),
+            _ => None,
+        };
+        let normal = Normal { y, column, mu, sigma, inverse, weight, squares, count, factor, propto, varying };
         self.sink(Step::AddNormal(normal));
         Ok(())
     }
@@ -224,12 +254,11 @@ impl Builder {
                 }
             };
         };
-        let is_sink = |step: &Step| matches!(step, Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_));
-        for step in strip.steps.iter_mut().filter(|s| is_sink(s)) {
+        for step in strip.steps.iter_mut().filter(|s| s.adds()) {
             arguments(step, &mut |argument| visit(argument, &mut touched));
         }
         let mut dead = vec![false; strip.steps.len()];
-        for (step, dead) in strip.steps.iter_mut().zip(&mut dead).rev().filter(|(s, _)| !is_sink(s)) {
+        for (step, dead) in strip.steps.iter_mut().zip(&mut dead).rev().filter(|(s, _)| !s.adds()) {
             // Nobody needs it: nothing that was added to the log density or stored has asked for its adjoint.
             *dead = result(step)
                 .is_some_and(|out| classes[usize::from(out)] == Class::Varying && !touched[usize::from(out)]);
@@ -239,6 +268,14 @@ impl Builder {
         }
         let mut dead = dead.into_iter();
         strip.steps.retain(|_| !dead.next().unwrap_or(false));
+        let mut read = vec![false; classes.len()];
+        for step in &mut strip.steps {
+            let column = matches!(step, Step::AddNormal(Normal { column: Some(_), .. }));
+            let skip =
+                if let (Step::AddNormal(normal), true) = (&*step, column) { Some(normal.y.register) } else { None };
+            arguments(step, &mut |argument| read[usize::from(argument.register)] |= skip != Some(argument.register));
+        }
+        strip.steps.retain(|step| !matches!(step, Step::Column { out, .. } if !read[usize::from(*out)]));
         strip.registers = classes.len();
         strip.sources = strip.steps.iter().flat_map(sources).flatten().collect();
         strip.sources.sort_unstable();
@@ -263,14 +300,16 @@ fn result(step: &Step) -> Option<Register> {
         Step::Column { out, .. }
         | Step::Gather { out, .. }
         | Step::Arithmetic { out, .. }
-        | Step::Negate { out, .. }
-        | Step::Scale { out, .. }
+        | Step::Affine(Affine { out, .. })
+        | Step::SquaredDistance { out, .. }
         | Step::Unary { out, .. }
         | Step::RowDot { out, .. }
         | Step::PairDot { out, .. }
         | Step::LogSumExp { out, .. }
         | Step::Density { out, .. } => Some(*out),
-        Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) | Step::Store { .. } => None,
+        Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) | Step::AddLogOdds(_) | Step::Store { .. } => {
+            None
+        }
     }
 }
 
@@ -282,14 +321,16 @@ fn arguments(step: &mut Step, visit: &mut impl FnMut(&mut Argument)) {
             visit(a);
             visit(b);
         }
-        Step::Scale { x, by, .. } => {
+        Step::Affine(Affine { x, divisor, plus, .. }) => {
+            plus.iter_mut().for_each(&mut *visit);
+            divisor.iter_mut().for_each(|divisor| visit(&mut divisor.by));
             visit(x);
-            visit(by);
         }
-        Step::Negate { x, .. }
-        | Step::Unary { x, .. }
+        Step::SquaredDistance { pairs, .. } => pairs.iter_mut().flatten().for_each(visit),
+        Step::Unary { x, .. }
         | Step::Add { x, .. }
         | Step::Store { x, .. }
+        | Step::AddLogOdds(LogOdds { x, .. })
         | Step::RowDot { plus: x, .. } => visit(x),
         Step::LogSumExp { xs, .. } => xs.iter_mut().for_each(visit),
         Step::Density { density, .. } | Step::AddDensity { density, .. } => {

@@ -229,6 +229,32 @@ impl Compiler<'_> {
         self.dot_items(&items, &b)
     }
 
+    /// The sum of squares of elements, or of differences of elements.
+    pub(super) fn dot_self(&mut self, x: &Node) -> Fit<Item> {
+        if let Some(item) = self.strands(x, x)? {
+            return Ok(item);
+        }
+        let (a, b) = match &x.kind {
+            Kind::Arithmetic(Arithmetic::Subtract, parts) => {
+                let (a, b) = (self.value(&parts[0])?, self.value(&parts[1])?);
+                if a.shape != b.shape {
+                    return Err(Obstacle::Unfit);
+                }
+                (Self::items(&a)?, Self::items(&b)?)
+            }
+            _ => {
+                let a = Self::items(&self.value(x)?)?;
+                let zeros = vec![Item::Constant(0.0); a.len()];
+                (a, zeros)
+            }
+        };
+        let mut pairs = Vec::new();
+        for (a, b) in a.iter().zip(&b) {
+            pairs.push([self.builder.argument(a)?, self.builder.argument(b)?]);
+        }
+        self.builder.step(|out| Step::SquaredDistance { pairs, out })
+    }
+
     pub(super) fn dot_items(&mut self, a: &[Item], b: &Val) -> Fit<Item> {
         let b = Self::items(b)?;
         if a.len() != b.len() {
@@ -309,8 +335,7 @@ impl Compiler<'_> {
             }
             Kind::Negate(x) => {
                 let x = part(self, x)?;
-                let x = self.builder.argument(&x)?;
-                self.builder.step(|out| Step::Negate { x, out })
+                self.builder.affine(&x, -1.0, None, None)
             }
             Kind::Unary(function, x) => {
                 let x = part(self, x)?;

@@ -186,10 +186,7 @@ impl Compiler<'_> {
             Kind::Index { base, indices } => self.indexed(base, indices),
             Kind::Negate(x) => {
                 let val = self.value(x)?;
-                self.each(&val, |compiler, item| {
-                    let x = compiler.builder.argument(item)?;
-                    compiler.builder.step(|out| Step::Negate { x, out })
-                })
+                self.each(&val, |compiler, item| compiler.builder.affine(item, -1.0, None, None))
             }
             Kind::Arithmetic(operator, parts) => {
                 let [a, b] = &**parts;
@@ -215,7 +212,7 @@ impl Compiler<'_> {
             Kind::Vector(call, arguments) if call.0.name() == "dot_product" => {
                 self.dot(&arguments[0], &arguments[1]).map(Self::one)
             }
-            Kind::DotSelf(x) => self.dot(x, x).map(Self::one),
+            Kind::DotSelf(x) => self.dot_self(x).map(Self::one),
             Kind::Transpose(x) => {
                 let val = self.value(x)?;
                 let n = val.shape.len();
@@ -296,12 +293,20 @@ impl Compiler<'_> {
     }
 
     pub(super) fn operate(&mut self, operator: Arithmetic, a: &Item, b: &Item) -> Fit<Item> {
-        let uniform = matches!(b, Item::Constant(_) | Item::Uniform { .. });
-        let (a, b) = (self.builder.argument(a)?, self.builder.argument(b)?);
-        if uniform && operator == Arithmetic::Divide {
-            let inverse = self.builder.inverse(b.register)?;
-            return self.builder.step(|out| Step::Scale { x: a, by: b, inverse, out });
+        use Arithmetic::{Add, Divide, Multiply, Subtract};
+        match (operator, a, b) {
+            (Multiply, Item::Constant(c), x) | (Multiply, x, Item::Constant(c)) => {
+                return self.builder.affine(x, *c, None, None);
+            }
+            (Divide, x, Item::Constant(_) | Item::Uniform { .. }) => return self.builder.affine(x, 1.0, Some(b), None),
+            (Add, x, y) if self.builder.multiple(y).is_some() => return self.builder.affine(y, 1.0, None, Some(x)),
+            (Add, x, y) if self.builder.multiple(x).is_some() => return self.builder.affine(x, 1.0, None, Some(y)),
+            (Subtract, x, y) if self.builder.multiple(y).is_some() => {
+                return self.builder.affine(y, -1.0, None, Some(x));
+            }
+            _ => {}
         }
+        let (a, b) = (self.builder.argument(a)?, self.builder.argument(b)?);
         self.builder.step(|out| Step::Arithmetic { operator, a, b, out })
     }
 

@@ -11,7 +11,7 @@ use super::Fit;
 use super::builder::{Builder, Item};
 use super::space::Space;
 use super::statements::Compiler;
-use crate::flat::{Normal, Positions, Register, Step, Strip, Uniform};
+use crate::flat::{Affine, Normal, Positions, Register, Step, Strip, Uniform};
 use crate::kernels::arithmetic::Arithmetic;
 
 /// The most multiplications that the triangular factor may cost: a few seconds.
@@ -97,6 +97,17 @@ impl Forms {
         self.forms.insert(register, form);
     }
 
+    fn affine(&self, affine: &Affine) -> Option<Linear> {
+        if affine.divisor.is_some() {
+            return None;
+        }
+        let form = self.forms.get(&affine.x.register)?.times(&self.same(affine.factor));
+        match affine.plus {
+            None => Some(form),
+            Some(plus) => Some(self.forms.get(&plus.register)?.clone().plus(&form)),
+        }
+    }
+
     /// Elements of parameters: with too many of them, a matrix without zeros would be slower.
     fn gathered(&self, from: &Positions) -> Option<Linear> {
         let mut distinct = from.elements().to_vec();
@@ -118,7 +129,7 @@ impl Forms {
         let found = match step {
             Step::Column { numbers, out } => Some((*out, Linear::data(Rc::new(numbers.clone())))),
             Step::Gather { from, out } => self.gathered(from).map(|form| (*out, form)),
-            Step::Negate { x, out } => self.forms.get(&x.register).map(|form| (*out, form.negated())),
+            Step::Affine(affine) => self.affine(affine).map(|form| (affine.out, form)),
             Step::Arithmetic { operator, a, b, out } => {
                 match (self.forms.get(&a.register), self.forms.get(&b.register), operator) {
                     (Some(a), Some(b), Arithmetic::Add) => Some((*out, a.clone().plus(b))),

@@ -11,7 +11,7 @@ use crate::code::{
     Varies,
 };
 use crate::density;
-use crate::flat::{Density, Flat, Function, Step};
+use crate::flat::{Density, Flat, Function, LogOdds, Step};
 use crate::machine::Machine;
 
 /// Outside of loops the machine is faster with longer vectors.
@@ -59,8 +59,7 @@ impl Machine {
         let space = Space::outermost(for_loop.slot, low, high)?;
         compiler.body(&for_loop.body, &space)?;
         let Compiler { flat, .. } = compiler;
-        let adds = |step: &Step| matches!(step, Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_));
-        let mixed = flat.stored.is_some() && flat.strips.iter().flat_map(|s| &s.steps).any(adds);
+        let mixed = flat.stored.is_some() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
         if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
 }
@@ -339,6 +338,10 @@ impl Compiler<'_> {
             let count = builder.space.iterations;
             return builder.add_normal(items, (propto, varying), (factor, count));
         }
+        if let Some(odds) = log_odds(&function, items, builder, (varying, factor))? {
+            builder.sink(Step::AddLogOdds(odds));
+            return Ok(());
+        }
         let arguments = items.iter().map(|item| builder.argument(item)).collect::<Fit<_>>()?;
         builder.sink(Step::AddDensity { density: Density { function, arguments, propto, varying }, factor });
         Ok(())
@@ -381,6 +384,24 @@ impl Compiler<'_> {
         node.children(&mut |child| found = found || self.reads(child, slot));
         found
     }
+}
+
+/// Bernoulli log densities of data with log odds that depend on parameters: then nothing is dropped of them.
+fn log_odds(
+    function: &Function,
+    items: &[Item],
+    builder: &mut Builder,
+    (varying, factor): (u32, Factor),
+) -> Fit<Option<LogOdds>> {
+    let (Function::Density(scalar) | Function::LogOdds(scalar)) = function else { return Ok(None) };
+    let [Item::Column(outcomes), x @ (Item::Register(_) | Item::Uniform { .. })] = items else { return Ok(None) };
+    let bits = outcomes.iter().all(|y| *y == 0.0 || *y == 1.0);
+    if scalar.name != "bernoulli_logit" || !scalar.is_probability() || !bits || varying & 0b10 == 0 {
+        return Ok(None);
+    }
+    let signs = outcomes.iter().map(|y| 2.0 * y - 1.0).collect();
+    let detour = matches!(function, Function::LogOdds(_));
+    Ok(Some(LogOdds { signs, x: builder.argument(x)?, detour, factor }))
 }
 
 /// Declarations with constraints are left to the machine, which checks them.
