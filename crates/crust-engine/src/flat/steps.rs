@@ -1,9 +1,9 @@
 //! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each instruction set.
 
-use crust_math::lanes::scalar::{exp, log, log1p_exp_with_slope};
+use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes, log1p_exp_with_slope};
 
 use super::rows::{load, store};
-use super::{Into, Register, TILE};
+use super::{GROUP, Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -263,8 +263,11 @@ pub fn normal_data<const L: usize>(
     store(squares, 0, sums);
 }
 
-/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are too large,
-/// and that matters, the total is no number.
+/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are `most` or more the
+/// total is no number.
+///
+/// `Σ log(1 + exp t)` is the sum of the positive t and the logarithm of the product of all `1 + exp(−|t|)`: these are at most 2, and 128 of them
+/// no more than 2¹²⁸.
 #[inline(always)]
 pub fn log_odds<const L: usize>(
     signs: &[f64],
@@ -273,32 +276,70 @@ pub fn log_odds<const L: usize>(
     totals: &mut [f64],
     slope: &mut [f64],
 ) {
-    let row = |s: f64, x: f64, seed: f64| {
-        let (softplus, miss) = log1p_exp_with_slope(-s * x);
-        let value = if x.abs() < most { softplus } else { f64::NAN };
-        (value, seed * s * miss)
-    };
+    let mut sums = Softplus { positive: [0.0; GROUP], product: [1.0; GROUP], largest: [0.0; GROUP] };
     if L == 1 {
-        let n = slope.len();
-        let (signs, x, seeds, totals) = (&signs[..n], &x[..n], &seeds[..n], &mut totals[..n]);
-        for i in 0..n {
-            let (value, d) = row(signs[i], x[i], seeds[i]);
-            totals[i] -= value;
-            slope[i] = d;
+        let (seeds, whole) = ([seeds[0]; GROUP], signs.len() - signs.len() % GROUP);
+        for i in (0..whole).step_by(GROUP) {
+            store(slope, i, sums.add(load::<GROUP>(signs, i), load::<GROUP>(x, i), seeds));
+        }
+        for i in whole..signs.len() {
+            let (value, miss) = log1p_exp_with_slope(-signs[i] * x[i]);
+            totals[0] -= if x[i].abs() < most { value } else { f64::NAN };
+            slope[i] = seeds[0] * signs[i] * miss;
+        }
+        let values = sums.values(most);
+        for l in 0..GROUP.min(totals.len()) {
+            totals[l] -= values[l];
         }
         return;
     }
-    let (seeds, mut sums) = (load::<L>(seeds, 0), load::<L>(totals, 0));
-    for ((&s, x), slope) in signs.iter().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-        let (x, mut slopes) = (load::<L>(x, 0), [0.0; L]);
-        for l in 0..L {
-            let (value, d) = row(s, x[l], seeds[l]);
-            sums[l] -= value;
-            slopes[l] = d;
-        }
-        store(slope, 0, slopes);
+    let seeds = load::<GROUP>(seeds, 0);
+    for ((&sign, x), slope) in signs.iter().zip(x.chunks_exact(GROUP)).zip(slope.chunks_exact_mut(GROUP)) {
+        store(slope, 0, sums.add([sign; GROUP], load::<GROUP>(x, 0), seeds));
     }
-    store(totals, 0, sums);
+    let (mut all, values) = (load::<GROUP>(totals, 0), sums.values(most));
+    for l in 0..GROUP {
+        all[l] -= values[l];
+    }
+    store(totals, 0, all);
+}
+
+/// Sums of log(1 + exp t).
+struct Softplus {
+    positive: [f64; GROUP],
+    product: [f64; GROUP],
+    /// The largest |t|.
+    largest: [f64; GROUP],
+}
+
+impl Softplus {
+    /// Adds log(1 + exp(−s x)) and gives the derivative of minus that, times the seed.
+    #[inline(always)]
+    fn add(&mut self, sign: [f64; GROUP], x: [f64; GROUP], seed: [f64; GROUP]) -> [f64; GROUP] {
+        let mut slope = [0.0; GROUP];
+        for l in 0..GROUP {
+            let t = -sign[l] * x[l];
+            let size = t.abs();
+            let e = exp(-size);
+            let sum = 1.0 + e;
+            self.product[l] *= sum;
+            self.positive[l] += if t > 0.0 { t } else { 0.0 };
+            self.largest[l] = if size > self.largest[l] { size } else { self.largest[l] };
+            let numerator = if t < 0.0 { e } else { 1.0 };
+            slope[l] = seed[l] * sign[l] * (numerator / sum);
+        }
+        slope
+    }
+
+    #[inline(always)]
+    fn values(&self, most: f64) -> [f64; GROUP] {
+        let mut values = [0.0; GROUP];
+        for l in 0..GROUP {
+            let value = self.positive[l] + log(self.product[l]);
+            values[l] = if self.largest[l] < most { value } else { f64::NAN };
+        }
+        values
+    }
 }
 
 /// `out = max(out, x)`
@@ -346,11 +387,12 @@ fn scale(x: &mut [f64], by: &[f64]) {
 /// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind `out`.
 #[inline(always)]
 pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Register, out: Register, n: usize) {
-    match xs.len() {
-        2 => return log_sum_exp_of::<2>(registers, xs, weights, out, n),
-        3 => return log_sum_exp_of::<3>(registers, xs, weights, out, n),
-        4 => return log_sum_exp_of::<4>(registers, xs, weights, out, n),
-        _ => {}
+    if let [a, b] = xs {
+        let (low, rest) = registers.split_at_mut(usize::from(weights));
+        let (low, out) = below(low, out, n);
+        let (first, second) = rest.split_at_mut(1);
+        let weights = [&mut first[0].0[..n], &mut second[0].0[..n]];
+        return log_add_exp(at(low, a.register, n), at(low, b.register, n), out, weights);
     }
     let mut sum = Tile::ZERO;
     let (low, rest) = registers.split_at_mut(usize::from(weights));
@@ -368,44 +410,15 @@ pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Regi
     }
 }
 
-/// The same for few registers: each number is looked at once.
+/// The same for two: with one exponential.
 #[inline(always)]
-fn log_sum_exp_of<const M: usize>(
-    registers: &mut [Tile],
-    xs: &[super::Argument],
-    weights: Register,
-    out: Register,
-    n: usize,
-) {
-    // Registers are whole numbers of lines: what is behind the last number in use may be computed as well.
-    for start in (0..n).step_by(LINE) {
-        let mut x = [[0.0; LINE]; M];
-        for k in 0..M {
-            x[k] = load::<LINE>(&registers[usize::from(xs[k].register)].0, start);
-        }
-        let mut largest = x[0];
-        for k in 1..M {
-            for l in 0..LINE {
-                largest[l] = if x[k][l] > largest[l] { x[k][l] } else { largest[l] };
-            }
-        }
-        let mut sum = [0.0; LINE];
-        for k in 0..M {
-            for l in 0..LINE {
-                x[k][l] = exp(x[k][l] - largest[l]);
-                sum[l] += x[k][l];
-            }
-        }
-        for l in 0..LINE {
-            largest[l] += log(sum[l]);
-            sum[l] = 1.0 / sum[l];
-        }
-        store(&mut registers[usize::from(out)].0, start, largest);
-        for k in 0..M {
-            for l in 0..LINE {
-                x[k][l] *= sum[l];
-            }
-            store(&mut registers[usize::from(weights) + k].0, start, x[k]);
-        }
+fn log_add_exp(a: &[f64], b: &[f64], out: &mut [f64], [first, second]: [&mut [f64]; 2]) {
+    let n = out.len();
+    let (a, b, first, second) = (&a[..n], &b[..n], &mut first[..n], &mut second[..n]);
+    for i in 0..n {
+        let (value, slopes) = log_add_exp_with_slopes(a[i], b[i]);
+        out[i] = value;
+        first[i] = slopes[0];
+        second[i] = slopes[1];
     }
 }

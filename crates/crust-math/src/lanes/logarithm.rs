@@ -37,8 +37,14 @@ fn split_normal(x: f64, bias: f64) -> Split {
 /// log(1 + f) = f - s·(f - R(s²)) with s = f / (2 + f), as in fdlibm (Sun 1993); the fit is our own, with error 2^-58.5 in
 /// R. The sum e ln 2 + f is kept with its rounding error.
 #[inline(always)]
-fn log_split(Split { e, f }: Split, low: f64) -> f64 {
-    let s = f / (2.0 + f);
+fn log_split(split: Split, low: f64) -> f64 {
+    let s = split.f / (2.0 + split.f);
+    log_series(split, low, s)
+}
+
+/// The same where s is known.
+#[inline(always)]
+fn log_series(Split { e, f }: Split, low: f64, s: f64) -> f64 {
     let z = s * s;
     let z2 = z * z;
     let c6 = z.mul_add(0.14796728714199203, 0.15313977034671328);
@@ -104,14 +110,43 @@ pub fn log1p_exp_with_slope(x: f64) -> (f64, f64) {
     let e = exp(-x.abs());
     let positive = if x > 0.0 { x } else { 0.0 };
     let numerator = if x < 0.0 { e } else { 1.0 };
-    (positive + log1p_unit(e), numerator / (1.0 + e))
+    let (log, reciprocal) = log1p_unit_with_reciprocal(e);
+    (positive + log, numerator * reciprocal)
+}
+
+/// log(exp(a) + exp(b)) and its derivatives, with one exponential. No number where neither a nor b is above −∞.
+#[inline(always)]
+pub fn log_add_exp_with_slopes(a: f64, b: f64) -> (f64, [f64; 2]) {
+    let difference = b - a;
+    let e = exp(-difference.abs());
+    let largest = if difference > 0.0 { b } else { a };
+    let (log, reciprocal) = log1p_unit_with_reciprocal(e);
+    let less = e * reciprocal;
+    let slopes = if difference > 0.0 { [less, reciprocal] } else { [reciprocal, less] };
+    (largest + log, slopes)
 }
 
 /// log(1 + x) for x in [0, 1]; NaN stays.
-///
-/// There e is 0 or 1, and no special value is possible.
 #[inline(always)]
 fn log1p_unit(x: f64) -> f64 {
+    let (split, low) = split_unit(x);
+    log_split(split, low)
+}
+
+/// log(1 + x) and 1/(1 + x) for x in [0, 1], with one division: s is f times a reciprocal, which costs it less than it costs to
+/// divide again, and the result of the series half of that.
+#[inline(always)]
+fn log1p_unit_with_reciprocal(x: f64) -> (f64, f64) {
+    let (split, low) = split_unit(x);
+    let (a, b) = (2.0 + split.f, 1.0 + x);
+    let reciprocal = 1.0 / (a * b);
+    let s = split.f * (b * reciprocal);
+    (log_series(split, low, s), a * reciprocal)
+}
+
+/// 1 + x for x in [0, 1], and the rounding error of f. There e is 0 or 1, and no special value is possible.
+#[inline(always)]
+fn split_unit(x: f64) -> (Split, f64) {
     // 1 above √2 - 1 and 0 below, by rounding x + 0.0858 to the nearest integer. (With a comparison the compiler would see two
     // constants, and compute all that follows twice.)
     let e = ((x + 0.08578643762690495) + ROUND) - ROUND;
@@ -120,5 +155,5 @@ fn log1p_unit(x: f64) -> f64 {
     let f = if e > 0.5 { 0.5 * shifted } else { x };
     // ½ / (1 + f) is about 0.69 where the error is not 0.
     let low = (0.69 * e) * (x - (shifted + 1.0));
-    log_split(Split { e, f }, low)
+    (Split { e, f }, low)
 }

@@ -3,7 +3,7 @@
 
 pub use super::exponential::{exp, expm1, inv_logit, tanh};
 pub use super::gamma::{digamma, lgamma};
-pub use super::logarithm::{log, log_inv_logit, log1p, log1p_exp, log1p_exp_with_slope};
+pub use super::logarithm::{log, log_add_exp_with_slopes, log_inv_logit, log1p, log1p_exp, log1p_exp_with_slope};
 pub use super::normal::{erf, erfc, phi};
 pub use super::power::pow;
 pub use super::trigonometric::{TRIGONOMETRIC_LIMIT, cos, sin};

@@ -4,9 +4,9 @@
 
 use super::super::rows::{add_product, add_scaled, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::super::steps::{at, at_mut, below};
-use super::super::{Positions, Register};
+use super::super::{GROUP, Positions, Register};
 use super::{Group, Room};
-use crate::kernels::{fma, row_sum};
+use crate::kernels::fma;
 
 impl Group<'_> {
     #[inline(always)]
@@ -25,11 +25,17 @@ impl Group<'_> {
         let (low, out) = below(registers, out, m * L);
         out.copy_from_slice(at(low, plus, m * L));
         if L == 1 {
-            for k in 0..inner {
-                let b = values[origin + k * step];
-                let column = &rows[k * all + start..k * all + start + m];
-                for (out, x) in out.iter_mut().zip(column) {
-                    *out = fma(*x, b, *out);
+            let whole = m - m % GROUP;
+            for i in (0..whole).step_by(GROUP) {
+                let mut sums = load::<GROUP>(out, i);
+                for k in 0..inner {
+                    sums = add_scaled(sums, values[origin + k * step], load::<GROUP>(rows, k * all + start + i));
+                }
+                store(out, i, sums);
+            }
+            for i in whole..m {
+                for k in 0..inner {
+                    out[i] = fma(rows[k * all + start + i], values[origin + k * step], out[i]);
                 }
             }
             return;
@@ -106,13 +112,21 @@ impl Group<'_> {
         let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
         let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
         let adjoint = at(adjoints, out, m * L);
+        if L == 1 {
+            // Four columns at once, so that sums do not wait for each other.
+            for first in (0..inner).step_by(4) {
+                let own = |k: usize| &rows[k * all + start..k * all + start + m];
+                let columns = [0, 1, 2, 3].map(|k| own((first + k).min(inner - 1)));
+                let sums = columns_times(columns, adjoint);
+                for k in 0..4.min(inner - first) {
+                    into[origin + (first + k) * step] += sums[k];
+                }
+            }
+            return;
+        }
         for k in 0..inner {
             let column = &rows[k * all + start..k * all + start + m];
             let to = origin + k * step;
-            if L == 1 {
-                into[to] += row_sum(m, |j| column[j] * adjoint[j]);
-                continue;
-            }
             // Four running sums, so that the additions do not wait for each other.
             let mut sums = [[0.0; L]; 4];
             let (fours, rest) = column.as_chunks::<4>();
@@ -168,6 +182,29 @@ impl Group<'_> {
         };
         PairRows { kept: list(a, strides[0]), other: list(b, strides[1]) }
     }
+}
+
+/// Four columns, each times another one.
+#[inline(always)]
+fn columns_times(columns: [&[f64]; 4], by: &[f64]) -> [f64; 4] {
+    let n = by.len();
+    let whole = n - n % GROUP;
+    let mut sums = [[0.0; GROUP]; 4];
+    for i in (0..whole).step_by(GROUP) {
+        let row = load::<GROUP>(by, i);
+        for k in 0..4 {
+            sums[k] = add_product(sums[k], load::<GROUP>(columns[k], i), row);
+        }
+    }
+    let mut totals = [0.0; 4];
+    for k in 0..4 {
+        let s = sums[k];
+        totals[k] = ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+        for i in whole..n {
+            totals[k] = fma(columns[k][i], by[i], totals[k]);
+        }
+    }
+    totals
 }
 
 /// How many elements of a list stay in machine registers while the other list changes.
