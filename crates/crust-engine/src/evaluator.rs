@@ -346,6 +346,12 @@ impl Evaluator {
         }
         let rejected = self.rejections[piece.from..piece.from + piece.lanes].iter().any(Option::is_some);
         let adjoint = results.map(|(.., free)| machine.arena.adjoint(free, width));
+        if let (Some(adjoint), false) = (adjoint, rejected)
+            && piece.lanes == batch.lanes
+        {
+            batch.gradient.copy_from_slice(adjoint);
+            return;
+        }
         for (row, out) in batch.gradient.chunks_exact_mut(batch.lanes).enumerate() {
             let out = &mut out[piece.from..piece.from + piece.lanes];
             match adjoint {

@@ -106,6 +106,8 @@ pub struct Positions {
     elements: Vec<u32>,
     /// The last element that is looked at.
     last: u32,
+    /// For each iteration, the next one with another position.
+    changes: Vec<u32>,
 }
 
 impl Positions {
@@ -113,7 +115,13 @@ impl Positions {
     pub fn new(operand: usize, elements: Vec<u32>, (count, stride): (usize, u32)) -> Self {
         let reach = u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX).saturating_mul(stride);
         let last = elements.iter().max().map_or(0, |first| first.saturating_add(reach));
-        Self { operand, elements, last }
+        let mut changes: Vec<u32> = (1..).take(elements.len()).collect();
+        for i in (1..elements.len()).rev() {
+            if elements[i - 1] == elements[i] {
+                changes[i - 1] = changes[i];
+            }
+        }
+        Self { operand, elements, last, changes }
     }
 
     pub fn operand(&self) -> usize {

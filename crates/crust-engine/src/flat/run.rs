@@ -401,7 +401,7 @@ impl Group<'_> {
         let n = m * L;
         let Room { registers, adjoints, value, .. } = &mut *self.room;
         let (low, squares) = below(registers, normal.squares, n);
-        let rows = [normal.mu.register, normal.inverse, normal.weight].map(|register| at(low, register, n));
+        let rows = [at(low, normal.mu.register, n), at(low, normal.inverse, n), at(low, normal.weight, n)];
         let direct = normal.mu.into == Into::Set && normal.y.into == Into::Nothing;
         let slope = if direct { at_mut(adjoints, normal.mu.register, n) } else { &mut value.0[..n] };
         match &normal.column {
@@ -463,20 +463,21 @@ impl Group<'_> {
     #[inline(always)]
     fn squared_distance(&mut self, pairs: &[[Argument; 2]], out: Register, n: usize) {
         let (low, out) = below(&mut self.room.registers, out, n);
-        let [a, b] = [0, 1].map(|side| move |pair: &[Argument; 2]| at(low, pair[side].register, n));
         let rest = match pairs {
-            [first, second, rest @ ..] => {
-                steps::square_differences([a(first), b(first), a(second), b(second)], out);
+            [[a, b], [c, d], rest @ ..] => {
+                let rows =
+                    [at(low, a.register, n), at(low, b.register, n), at(low, c.register, n), at(low, d.register, n)];
+                steps::square_differences(rows, out);
                 rest
             }
-            [first, rest @ ..] => {
-                steps::square_difference(true, a(first), b(first), out);
+            [[a, b], rest @ ..] => {
+                steps::square_difference(true, at(low, a.register, n), at(low, b.register, n), out);
                 rest
             }
             [] => return fill(out, 0.0),
         };
-        for pair in rest {
-            steps::square_difference(false, a(pair), b(pair), out);
+        for [a, b] in rest {
+            steps::square_difference(false, at(low, a.register, n), at(low, b.register, n), out);
         }
     }
 

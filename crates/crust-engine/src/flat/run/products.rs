@@ -25,17 +25,28 @@ impl Group<'_> {
         let (low, out) = below(registers, out, m * L);
         out.copy_from_slice(at(low, plus, m * L));
         if L == 1 {
-            let whole = m - m % GROUP;
-            for i in (0..whole).step_by(GROUP) {
-                let mut sums = load::<GROUP>(out, i);
-                for k in 0..inner {
-                    sums = add_scaled(sums, values[origin + k * step], load::<GROUP>(rows, k * all + start + i));
+            let b = |k: usize| values[origin + k * step];
+            let mut i = 0;
+            while i + 4 * GROUP <= m {
+                let four = &mut out[i..i + 4 * GROUP];
+                let mut sums = [[0.0; GROUP]; 4];
+                for r in 0..4 {
+                    sums[r] = load::<GROUP>(four, r * GROUP);
                 }
-                store(out, i, sums);
-            }
-            for i in whole..m {
                 for k in 0..inner {
-                    out[i] = fma(rows[k * all + start + i], values[origin + k * step], out[i]);
+                    let column = &rows[k * all + start + i..k * all + start + i + 4 * GROUP];
+                    for r in 0..4 {
+                        sums[r] = add_scaled(sums[r], b(k), load::<GROUP>(column, r * GROUP));
+                    }
+                }
+                for r in 0..4 {
+                    store(four, r * GROUP, sums[r]);
+                }
+                i += 4 * GROUP;
+            }
+            for i in i..m {
+                for k in 0..inner {
+                    out[i] = fma(rows[k * all + start + i], b(k), out[i]);
                 }
             }
             return;
@@ -112,21 +123,13 @@ impl Group<'_> {
         let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
         let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
         let adjoint = at(adjoints, out, m * L);
-        if L == 1 {
-            // Four columns at once, so that sums do not wait for each other.
-            for first in (0..inner).step_by(4) {
-                let own = |k: usize| &rows[k * all + start..k * all + start + m];
-                let columns = [0, 1, 2, 3].map(|k| own((first + k).min(inner - 1)));
-                let sums = columns_times(columns, adjoint);
-                for k in 0..4.min(inner - first) {
-                    into[origin + (first + k) * step] += sums[k];
-                }
-            }
-            return;
-        }
         for k in 0..inner {
             let column = &rows[k * all + start..k * all + start + m];
             let to = origin + k * step;
+            if L == 1 {
+                into[to] += column_times(column, adjoint);
+                continue;
+            }
             // Four running sums, so that the additions do not wait for each other.
             let mut sums = [[0.0; L]; 4];
             let (fours, rest) = column.as_chunks::<4>();
@@ -177,34 +180,38 @@ impl Group<'_> {
     fn pair_rows<'a>(&self, [a, b]: [&'a Positions; 2], strides: [u32; 2], start: usize, m: usize) -> PairRows<'a> {
         let list = |positions: &'a Positions, stride: u32| {
             let (origin, lanes) = self.source(positions.operand);
-            let elements = &positions.elements[start..start + m];
-            List { elements, origin, lanes, step: stride as usize * lanes }
+            debug_assert!(lanes == 1 || lanes == GROUP, "elements lie together");
+            let own = start..start + m;
+            let (elements, changes) = (&positions.elements[own.clone()], &positions.changes[own]);
+            List { elements, changes, start, origin, step: stride as usize * lanes }
         };
         PairRows { kept: list(a, strides[0]), other: list(b, strides[1]) }
     }
 }
 
-/// Four columns, each times another one.
+/// The sum of products of two columns, with so many running sums that additions do not wait for each other.
 #[inline(always)]
-fn columns_times(columns: [&[f64]; 4], by: &[f64]) -> [f64; 4] {
+fn column_times(column: &[f64], by: &[f64]) -> f64 {
     let n = by.len();
-    let whole = n - n % GROUP;
-    let mut sums = [[0.0; GROUP]; 4];
-    for i in (0..whole).step_by(GROUP) {
-        let row = load::<GROUP>(by, i);
-        for k in 0..4 {
-            sums[k] = add_product(sums[k], load::<GROUP>(columns[k], i), row);
+    let (mut i, mut sums) = (0, [[0.0; GROUP]; 4]);
+    while i + 4 * GROUP <= n {
+        let (a, b) = (&column[i..i + 4 * GROUP], &by[i..i + 4 * GROUP]);
+        for r in 0..4 {
+            sums[r] = add_product(sums[r], load::<GROUP>(a, r * GROUP), load::<GROUP>(b, r * GROUP));
         }
+        i += 4 * GROUP;
     }
-    let mut totals = [0.0; 4];
-    for k in 0..4 {
-        let s = sums[k];
-        totals[k] = ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
-        for i in whole..n {
-            totals[k] = fma(columns[k][i], by[i], totals[k]);
-        }
+    let mut rest = 0.0;
+    for i in i..n {
+        rest = fma(column[i], by[i], rest);
     }
-    totals
+    total(&sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]))) + rest
+}
+
+/// Not inlined: otherwise the compiler would keep the running sums in the order in which they are added up here, in pairs.
+#[inline(never)]
+fn total(s: &[f64; GROUP]) -> f64 {
+    ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
 /// How many elements of a list stay in machine registers while the other list changes.
@@ -213,23 +220,24 @@ const MOST_KEPT: usize = 8;
 /// Elements at equal distances, from another position on in each iteration.
 struct List<'a> {
     elements: &'a [u32],
+    changes: &'a [u32],
+    /// The number of the first iteration.
+    start: usize,
     origin: usize,
-    lanes: usize,
     step: usize,
 }
 
 impl List<'_> {
     /// Where the element of this number is.
     #[inline(always)]
-    fn at(&self, iteration: usize, number: usize) -> usize {
-        self.origin + self.elements[iteration] as usize * self.lanes + number * self.step
+    fn at<const L: usize>(&self, iteration: usize, number: usize) -> usize {
+        self.origin + self.elements[iteration] as usize * L + number * self.step
     }
 
     /// The end of the iterations with the same position.
     #[inline(always)]
     fn end(&self, begin: usize) -> usize {
-        let same = self.elements[begin..].iter().take_while(|e| **e == self.elements[begin]);
-        begin + same.count()
+        (self.changes[begin] as usize - self.start).min(self.elements.len())
     }
 }
 
@@ -238,6 +246,8 @@ struct PairRows<'a> {
     other: List<'a>,
 }
 
+// SAFETY of what follows: the last of the elements of a list is one of its operand, which lies whole in `values` (`check_positions`); adjoints
+// lie as values do.
 impl PairRows<'_> {
     /// Adds the products of `K` elements from number `first` on.
     #[inline(always)]
@@ -245,9 +255,11 @@ impl PairRows<'_> {
         let mut begin = 0;
         while begin < self.kept.elements.len() {
             let end = self.kept.end(begin);
-            let kept = load_list::<L, K>(values, self.kept.at(begin, first), self.kept.step);
+            // SAFETY: see above.
+            let kept = unsafe { load_list::<L, K>(values, self.kept.at::<L>(begin, first), self.kept.step) };
             for i in begin..end {
-                let other = load_list::<L, K>(values, self.other.at(i, first), self.other.step);
+                // SAFETY: see above.
+                let other = unsafe { load_list::<L, K>(values, self.other.at::<L>(i, first), self.other.step) };
                 let mut sum = load::<L>(out, i * L);
                 for k in 0..K {
                     sum = add_product(sum, kept[k], other[k]);
@@ -268,45 +280,53 @@ impl PairRows<'_> {
     ) {
         let mut begin = 0;
         while begin < self.kept.elements.len() {
-            let end = self.kept.end(begin);
-            let kept_at = self.kept.at(begin, first);
-            let kept = load_list::<L, K>(values, kept_at, self.kept.step);
+            let (end, at, step) = (self.kept.end(begin), self.kept.at::<L>(begin, first), self.kept.step);
+            // SAFETY: see above.
+            let kept = unsafe { load_list::<L, K>(values, at, step) };
             let mut sums = [[0.0; L]; K];
             for i in begin..end {
+                let (at, step) = (self.other.at::<L>(i, first), self.other.step);
                 let adjoint = load::<L>(adjoint, i * L);
-                let at = self.other.at(i, first);
-                let other = load_list::<L, K>(values, at, self.other.step);
-                let mut adjoints = load_list::<L, K>(into, at - base, self.other.step);
+                // SAFETY: see above.
+                let other = unsafe { load_list::<L, K>(values, at, step) };
+                let mut adjoints = unsafe { load_list::<L, K>(into, at - base, step) };
                 for k in 0..K {
                     sums[k] = add_product(sums[k], adjoint, other[k]);
                     adjoints[k] = add_product(adjoints[k], adjoint, kept[k]);
                 }
-                store_list(into, at - base, self.other.step, adjoints);
+                // SAFETY: see above.
+                unsafe { store_list(into, at - base, step, adjoints) };
             }
-            let mut adjoints = load_list::<L, K>(into, kept_at - base, self.kept.step);
+            // SAFETY: see above.
+            let mut adjoints = unsafe { load_list::<L, K>(into, at - base, step) };
             for k in 0..K {
                 adjoints[k] = sum(adjoints[k], sums[k]);
             }
-            store_list(into, kept_at - base, self.kept.step, adjoints);
+            // SAFETY: see above.
+            unsafe { store_list(into, at - base, step, adjoints) };
             begin = end;
         }
     }
 }
 
+/// # Safety
+/// All elements, `step` apart, must lie in `values`.
 #[inline(always)]
-fn load_list<const L: usize, const K: usize>(values: &[f64], at: usize, step: usize) -> [[f64; L]; K] {
+unsafe fn load_list<const L: usize, const K: usize>(values: &[f64], at: usize, step: usize) -> [[f64; L]; K] {
     let mut list = [[0.0; L]; K];
     for k in 0..K {
-        // SAFETY: the last of the elements is one of the operand, which lies whole in `values` (`check_positions`).
+        // SAFETY: the caller knows.
         list[k] = unsafe { load_unchecked::<L>(values, at + k * step) };
     }
     list
 }
 
+/// # Safety
+/// As for [`load_list`].
 #[inline(always)]
-fn store_list<const L: usize, const K: usize>(into: &mut [f64], at: usize, step: usize, list: [[f64; L]; K]) {
+unsafe fn store_list<const L: usize, const K: usize>(into: &mut [f64], at: usize, step: usize, list: [[f64; L]; K]) {
     for k in 0..K {
-        // SAFETY: as in `load_list`; adjoints lie as values do.
+        // SAFETY: the caller knows.
         unsafe { store_unchecked(into, at + k * step, list[k]) };
     }
 }
