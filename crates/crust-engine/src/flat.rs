@@ -25,7 +25,7 @@ use crate::code::{Factor, Node, Slot};
 use crate::density::Scalar;
 use crate::kernels::arithmetic::Arithmetic;
 
-pub use run::{Call, Room, run};
+pub use run::{Call, MOST_KEPT, Room, run};
 
 /// Numbers in a register.
 pub const TILE: usize = 128;
@@ -169,12 +169,9 @@ pub enum Step {
         plus: Argument,
         out: Register,
     },
-    /// The sum of `inner` products of elements, `strides` apart. The first list changes less often than the second.
+    /// The sum of products of elements.
     PairDot {
-        a: Positions,
-        b: Positions,
-        strides: [u32; 2],
-        inner: usize,
+        lists: Lists,
         out: Register,
     },
     /// Derivatives are in the registers from `weights` on.
@@ -201,6 +198,11 @@ pub enum Step {
     },
     /// Adds normal log densities with a scale that is the same in all iterations.
     AddNormal(Normal),
+    /// The same for outcomes from data, with a sum of products as location: forward and backward at once.
+    AddNormalProducts {
+        lists: Lists,
+        normal: Normal,
+    },
     /// Adds Bernoulli log densities of outcomes from data, with log odds.
     AddLogOdds(LogOdds),
     /// Assigns to elements of a variable.
@@ -213,8 +215,24 @@ pub enum Step {
 impl Step {
     /// Whether it adds to the log density.
     pub fn adds(&self) -> bool {
-        matches!(self, Self::Add { .. } | Self::AddDensity { .. } | Self::AddNormal(_) | Self::AddLogOdds(_))
+        matches!(
+            self,
+            Self::Add { .. }
+                | Self::AddDensity { .. }
+                | Self::AddNormal(_)
+                | Self::AddNormalProducts { .. }
+                | Self::AddLogOdds(_)
+        )
     }
+}
+
+/// Two lists of `inner` elements each, `strides` apart. The first list changes less often than the second.
+#[derive(Debug)]
+pub struct Lists {
+    pub a: Positions,
+    pub b: Positions,
+    pub strides: [u32; 2],
+    pub inner: usize,
 }
 
 /// `plus + factor · x / divisor`; the divisor is the same in all iterations.

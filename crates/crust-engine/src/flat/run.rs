@@ -5,6 +5,8 @@
 mod ends;
 mod products;
 
+pub use products::MOST_KEPT;
+
 use crust_math::density::Terms;
 use crust_math::lanes::{Kernel, dispatch};
 
@@ -101,7 +103,7 @@ fn check_positions(call: Call, strip: &Strip) {
     let inside = |from: &Positions| (from.last as usize) < call.operands[from.operand].count();
     let fine = strip.steps.iter().all(|step| match step {
         Step::Gather { from, .. } => inside(from),
-        Step::PairDot { a, b, .. } => inside(a) && inside(b),
+        Step::PairDot { lists, .. } | Step::AddNormalProducts { lists, .. } => inside(&lists.a) && inside(&lists.b),
         _ => true,
     });
     let lanes = strip.sources.iter().all(|&operand| call.operands[operand].lanes());
@@ -279,9 +281,7 @@ impl Group<'_> {
                 Step::RowDot { rows, inner, operand, plus, out } => {
                     self.row_dot::<L>((rows, *inner), *operand, (plus.register, *out), start, m);
                 }
-                Step::PairDot { a, b, strides, inner, out } => {
-                    self.pair_dot::<L>([a, b], (*strides, *inner), *out, start, m);
-                }
+                Step::PairDot { lists, out } => self.pair_dot::<L>(lists, *out, start, m),
                 Step::LogSumExp { xs, weights, out } => {
                     steps::log_sum_exp(&mut self.room.registers, xs, *weights, *out, n);
                 }
@@ -296,6 +296,7 @@ impl Group<'_> {
                 }
                 Step::AddDensity { density, factor } => self.add_density(density, part(*factor), n),
                 Step::AddNormal(normal) => self.add_normal::<L>(normal, start, m),
+                Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L>(lists, normal, start, m),
                 Step::AddLogOdds(odds) => self.add_log_odds::<L>(odds, start, m),
                 Step::Store { x, elements } => {
                     if !self.call.backward {
@@ -501,6 +502,7 @@ impl Group<'_> {
                 | Step::Add { .. }
                 | Step::AddDensity { .. }
                 | Step::AddNormal(_)
+                | Step::AddNormalProducts { .. }
                 | Step::AddLogOdds(_) => {}
                 Step::Gather { from, out } => self.scatter::<L>(from, *out, start, m),
                 Step::Arithmetic { operator, a, b, out } => {
@@ -540,9 +542,7 @@ impl Group<'_> {
                     steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
                     self.row_dot_reverse::<L>((rows, *inner), *operand, *out, start, m);
                 }
-                Step::PairDot { a, b, strides, inner, out } => {
-                    self.pair_dot_reverse::<L>([a, b], (*strides, *inner), *out, start, m);
-                }
+                Step::PairDot { lists, out } => self.pair_dot_reverse::<L>(lists, *out, start, m),
                 Step::LogSumExp { xs, weights: partials, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
                     let (low, adjoint) = adjoint_and_below(adjoints, *out, n);

@@ -88,7 +88,7 @@ impl Group<'_> {
     pub(super) fn end<const L: usize>(&mut self) {
         let used = self.used::<L>();
         for step in &self.strip.steps {
-            if let Step::AddNormal(normal) = step {
+            if let Step::AddNormal(normal) | Step::AddNormalProducts { normal, .. } = step {
                 self.end_normal::<L>(normal);
             }
         }

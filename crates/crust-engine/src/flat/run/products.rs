@@ -4,7 +4,7 @@
 
 use super::super::rows::{add_product, add_scaled, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::super::steps::{at, at_mut, below};
-use super::super::{GROUP, Positions, Register};
+use super::super::{GROUP, Lists, Normal, Positions, Register};
 use super::{Group, Room};
 use crate::kernels::fma;
 
@@ -79,15 +79,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn pair_dot<const L: usize>(
-        &mut self,
-        pair: [&Positions; 2],
-        (strides, inner): ([u32; 2], usize),
-        out: Register,
-        start: usize,
-        m: usize,
-    ) {
-        let (rows, packed) = (self.pair_rows(pair, strides, start, m), self.is_packed());
+    pub(super) fn pair_dot<const L: usize>(&mut self, lists: &Lists, out: Register, start: usize, m: usize) {
+        let (rows, inner, packed) = (self.pair_rows(lists, start, m), lists.inner, self.is_packed());
         let Room { registers, packed: copies, .. } = &mut *self.room;
         let values: &[f64] = if packed { copies } else { self.values };
         let out = at_mut(registers, out, m * L);
@@ -148,15 +141,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn pair_dot_reverse<const L: usize>(
-        &mut self,
-        pair: [&Positions; 2],
-        (strides, inner): ([u32; 2], usize),
-        out: Register,
-        start: usize,
-        m: usize,
-    ) {
-        let (rows, packed) = (self.pair_rows(pair, strides, start, m), self.is_packed());
+    pub(super) fn pair_dot_reverse<const L: usize>(&mut self, lists: &Lists, out: Register, start: usize, m: usize) {
+        let (rows, inner, packed) = (self.pair_rows(lists, start, m), lists.inner, self.is_packed());
         let Room { adjoints, packed: copies, packed_adjoints, .. } = &mut *self.room;
         let (values, into, base): (&[f64], &mut [f64], usize) =
             if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
@@ -175,9 +161,41 @@ impl Group<'_> {
         }
     }
 
+    #[inline(always)]
+    pub(super) fn add_normal_products<const L: usize>(
+        &mut self,
+        lists: &Lists,
+        normal: &Normal,
+        start: usize,
+        m: usize,
+    ) {
+        let (rows, packed) = (self.pair_rows(lists, start, m), self.is_packed());
+        let Some(column) = &normal.column else { return };
+        let column = &column[start..start + m];
+        let Room { registers, packed: copies, packed_adjoints, .. } = &mut *self.room;
+        let scale = Scale {
+            inverse: load::<L>(at(registers, normal.inverse, L), 0),
+            weight: load::<L>(at(registers, normal.weight, L), 0),
+        };
+        let squares = at_mut(registers, normal.squares, L);
+        let (values, into, base): (&[f64], &mut [f64], usize) =
+            if packed { (copies, packed_adjoints, 0) } else { (self.values, self.adjoints, self.base) };
+        let into = if self.call.gradient { Some((into, base)) } else { None };
+        match lists.inner {
+            1 => rows.normal::<L, 1>(values, into, column, scale, squares),
+            2 => rows.normal::<L, 2>(values, into, column, scale, squares),
+            3 => rows.normal::<L, 3>(values, into, column, scale, squares),
+            4 => rows.normal::<L, 4>(values, into, column, scale, squares),
+            5 => rows.normal::<L, 5>(values, into, column, scale, squares),
+            6 => rows.normal::<L, 6>(values, into, column, scale, squares),
+            7 => rows.normal::<L, 7>(values, into, column, scale, squares),
+            _ => rows.normal::<L, MOST_KEPT>(values, into, column, scale, squares),
+        }
+    }
+
     /// Where the elements of two lists are, for the iterations of a tile.
     #[inline(always)]
-    fn pair_rows<'a>(&self, [a, b]: [&'a Positions; 2], strides: [u32; 2], start: usize, m: usize) -> PairRows<'a> {
+    fn pair_rows<'a>(&self, lists: &'a Lists, start: usize, m: usize) -> PairRows<'a> {
         let list = |positions: &'a Positions, stride: u32| {
             let (origin, lanes) = self.source(positions.operand);
             debug_assert!(lanes == 1 || lanes == GROUP, "elements lie together");
@@ -185,7 +203,7 @@ impl Group<'_> {
             let (elements, changes) = (&positions.elements[own.clone()], &positions.changes[own]);
             List { elements, changes, start, origin, step: stride as usize * lanes }
         };
-        PairRows { kept: list(a, strides[0]), other: list(b, strides[1]) }
+        PairRows { kept: list(&lists.a, lists.strides[0]), other: list(&lists.b, lists.strides[1]) }
     }
 }
 
@@ -215,7 +233,7 @@ fn total(s: &[f64; GROUP]) -> f64 {
 }
 
 /// How many elements of a list stay in machine registers while the other list changes.
-const MOST_KEPT: usize = 8;
+pub const MOST_KEPT: usize = 8;
 
 /// Elements at equal distances, from another position on in each iteration.
 struct List<'a> {
@@ -239,6 +257,13 @@ impl List<'_> {
     fn end(&self, begin: usize) -> usize {
         (self.changes[begin] as usize - self.start).min(self.elements.len())
     }
+}
+
+/// What residuals and their slopes are multiplied by.
+#[derive(Clone, Copy)]
+struct Scale<const L: usize> {
+    inverse: [f64; L],
+    weight: [f64; L],
 }
 
 struct PairRows<'a> {
@@ -306,6 +331,61 @@ impl PairRows<'_> {
             unsafe { store_list(into, at - base, step, adjoints) };
             begin = end;
         }
+    }
+
+    /// Adds squares of `z = (y − Σ a b)/σ`, and at once what they mean for the adjoints of a and b.
+    #[inline(always)]
+    fn normal<const L: usize, const K: usize>(
+        &self,
+        values: &[f64],
+        mut into: Option<(&mut [f64], usize)>,
+        column: &[f64],
+        scale: Scale<L>,
+        squares: &mut [f64],
+    ) {
+        let mut begin = 0;
+        let mut total = load::<L>(squares, 0);
+        while begin < self.kept.elements.len() {
+            let (end, kept_at, step) = (self.kept.end(begin), self.kept.at::<L>(begin, 0), self.kept.step);
+            // SAFETY: see above.
+            let kept = unsafe { load_list::<L, K>(values, kept_at, step) };
+            let mut sums = [[0.0; L]; K];
+            for i in begin..end {
+                let (at, step) = (self.other.at::<L>(i, 0), self.other.step);
+                // SAFETY: see above.
+                let other = unsafe { load_list::<L, K>(values, at, step) };
+                let mut location = [0.0; L];
+                for k in 0..K {
+                    location = add_product(location, kept[k], other[k]);
+                }
+                let mut slope = [0.0; L];
+                for l in 0..L {
+                    let z = (column[i] - location[l]) * scale.inverse[l];
+                    total[l] = fma(z, z, total[l]);
+                    slope[l] = z * scale.weight[l];
+                }
+                let Some((into, base)) = &mut into else { continue };
+                // SAFETY: see above.
+                let mut adjoints = unsafe { load_list::<L, K>(into, at - *base, step) };
+                for k in 0..K {
+                    sums[k] = add_product(sums[k], slope, other[k]);
+                    adjoints[k] = add_product(adjoints[k], slope, kept[k]);
+                }
+                // SAFETY: see above.
+                unsafe { store_list(into, at - *base, step, adjoints) };
+            }
+            if let Some((into, base)) = &mut into {
+                // SAFETY: see above.
+                let mut adjoints = unsafe { load_list::<L, K>(into, kept_at - *base, step) };
+                for k in 0..K {
+                    adjoints[k] = sum(adjoints[k], sums[k]);
+                }
+                // SAFETY: see above.
+                unsafe { store_list(into, kept_at - *base, step, adjoints) };
+            }
+            begin = end;
+        }
+        store(squares, 0, total);
     }
 }
 

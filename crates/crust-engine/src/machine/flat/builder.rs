@@ -7,7 +7,9 @@ use std::rc::Rc;
 use super::space::Space;
 use super::{Fit, Obstacle};
 use crate::code::Factor;
-use crate::flat::{Affine, Argument, Divisor, Into, LogOdds, Normal, Positions, Register, Step, Strip, Uniform};
+use crate::flat::{
+    Affine, Argument, Divisor, Into, LogOdds, MOST_KEPT, Normal, Positions, Register, Step, Strip, Uniform,
+};
 
 /// The most registers of a strip: their numbers should stay in the cache.
 const MOST_REGISTERS: u16 = 400;
@@ -237,9 +239,42 @@ impl Builder {
         self.strip.steps.push(step);
     }
 
+    /// Joins normal log densities of data with the sums of products that are their locations, and that nobody else looks at.
+    fn join_products(&mut self) {
+        let mut uses = vec![0_usize; self.classes.len()];
+        for step in &mut self.strip.steps {
+            arguments(step, &mut |argument| uses[usize::from(argument.register)] += 1);
+        }
+        let steps = std::mem::take(&mut self.strip.steps);
+        let wanted = |normal: &Normal, register: Register| {
+            normal.column.is_some() && normal.mu.register == register && uses[usize::from(register)] == 1
+        };
+        let joins = |out: Register| steps.iter().any(|s| matches!(s, Step::AddNormal(normal) if wanted(normal, out)));
+        let joined: Vec<bool> = steps
+            .iter()
+            .map(|s| matches!(s, Step::PairDot { lists, out } if lists.inner <= MOST_KEPT && joins(*out)))
+            .collect();
+        let mut lists = HashMap::new();
+        for (step, joined) in steps.into_iter().zip(joined) {
+            match step {
+                Step::PairDot { lists: own, out } if joined => {
+                    lists.insert(out, own);
+                }
+                Step::AddNormal(normal) => {
+                    self.strip.steps.push(match lists.remove(&normal.mu.register) {
+                        Some(lists) => Step::AddNormalProducts { lists, normal },
+                        None => Step::AddNormal(normal),
+                    });
+                }
+                step => self.strip.steps.push(step),
+            }
+        }
+    }
+
     /// The strip: on the way back the first contribution to an adjoint sets it, and the others add to it. What adds to the log density comes
     /// first, in the order of the program, then everything else backwards.
-    pub fn finish(self) -> Strip {
+    pub fn finish(mut self) -> Strip {
+        self.join_products();
         let Self { mut strip, classes, .. } = self;
         let mut touched = vec![false; classes.len()];
         let visit = |argument: &mut Argument, touched: &mut [bool]| {
@@ -289,7 +324,9 @@ fn sources(step: &Step) -> [Option<usize>; 2] {
     match step {
         Step::Gather { from, .. } => [Some(from.operand()), None],
         Step::RowDot { operand, .. } => [Some(*operand), None],
-        Step::PairDot { a, b, .. } => [Some(a.operand()), Some(b.operand())],
+        Step::PairDot { lists, .. } | Step::AddNormalProducts { lists, .. } => {
+            [Some(lists.a.operand()), Some(lists.b.operand())]
+        }
         _ => [None, None],
     }
 }
@@ -307,16 +344,19 @@ fn result(step: &Step) -> Option<Register> {
         | Step::PairDot { out, .. }
         | Step::LogSumExp { out, .. }
         | Step::Density { out, .. } => Some(*out),
-        Step::Add { .. } | Step::AddDensity { .. } | Step::AddNormal(_) | Step::AddLogOdds(_) | Step::Store { .. } => {
-            None
-        }
+        Step::Add { .. }
+        | Step::AddDensity { .. }
+        | Step::AddNormal(_)
+        | Step::AddNormalProducts { .. }
+        | Step::AddLogOdds(_)
+        | Step::Store { .. } => None,
     }
 }
 
 /// Visits the arguments of a step in the order in which they get their adjoints.
 fn arguments(step: &mut Step, visit: &mut impl FnMut(&mut Argument)) {
     match step {
-        Step::Column { .. } | Step::Gather { .. } | Step::PairDot { .. } => {}
+        Step::Column { .. } | Step::Gather { .. } | Step::PairDot { .. } | Step::AddNormalProducts { .. } => {}
         Step::Arithmetic { a, b, .. } => {
             visit(a);
             visit(b);

@@ -9,7 +9,7 @@ use super::expressions::{Dependence, MOST_ELEMENTS, Numbers, Val};
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
 use crate::code::{Filled, Index, Kind, Node, Varies};
-use crate::flat::{Positions, Step};
+use crate::flat::{Lists, Positions, Step};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::machine::index::strides;
 use crate::memory::cast;
@@ -234,19 +234,16 @@ impl Compiler<'_> {
         if let Some(item) = self.strands(x, x)? {
             return Ok(item);
         }
-        let (a, b) = match &x.kind {
-            Kind::Arithmetic(Arithmetic::Subtract, parts) => {
-                let (a, b) = (self.value(&parts[0])?, self.value(&parts[1])?);
-                if a.shape != b.shape {
-                    return Err(Obstacle::Unfit);
-                }
-                (Self::items(&a)?, Self::items(&b)?)
+        let (a, b) = if let Kind::Arithmetic(Arithmetic::Subtract, parts) = &x.kind {
+            let (a, b) = (self.value(&parts[0])?, self.value(&parts[1])?);
+            if a.shape != b.shape {
+                return Err(Obstacle::Unfit);
             }
-            _ => {
-                let a = Self::items(&self.value(x)?)?;
-                let zeros = vec![Item::Constant(0.0); a.len()];
-                (a, zeros)
-            }
+            (Self::items(&a)?, Self::items(&b)?)
+        } else {
+            let a = Self::items(&self.value(x)?)?;
+            let zeros = vec![Item::Constant(0.0); a.len()];
+            (a, zeros)
         };
         let mut pairs = Vec::new();
         for (a, b) in a.iter().zip(&b) {
@@ -297,7 +294,8 @@ impl Compiler<'_> {
         let (strides, inner) = ([a.stride, b.stride], a.shape.len());
         let a = Positions::new(a.operand, a.first, (inner, a.stride));
         let b = Positions::new(b.operand, b.first, (inner, b.stride));
-        self.builder.step(|out| Step::PairDot { a, b, strides, inner, out })
+        let lists = Lists { a, b, strides, inner };
+        self.builder.step(|out| Step::PairDot { lists, out })
     }
 
     /// One element of an expression that is the same in all iterations, without computing the others.

@@ -395,7 +395,7 @@ fn log_odds(
 ) -> Fit<Option<LogOdds>> {
     let (Function::Density(scalar) | Function::LogOdds(scalar)) = function else { return Ok(None) };
     let [Item::Column(outcomes), x @ (Item::Register(_) | Item::Uniform { .. })] = items else { return Ok(None) };
-    let bits = outcomes.iter().all(|y| *y == 0.0 || *y == 1.0);
+    let bits = outcomes.iter().all(|y| [0.0_f64, 1.0].map(f64::to_bits).contains(&y.to_bits()));
     if scalar.name != "bernoulli_logit" || !scalar.is_probability() || !bits || varying & 0b10 == 0 {
         return Ok(None);
     }
