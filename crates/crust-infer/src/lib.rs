@@ -50,6 +50,7 @@
 pub mod anneal;
 pub mod drive;
 pub mod error;
+pub mod evidence;
 pub mod kernel;
 pub mod metric;
 pub mod sample;

@@ -174,7 +174,7 @@ impl Metric {
 }
 
 /// The lower triangular L of A = L Lᵀ.
-fn cholesky(dimension: usize, matrix: &[f64]) -> Result<Vec<f64>, NotPositive> {
+pub(crate) fn cholesky(dimension: usize, matrix: &[f64]) -> Result<Vec<f64>, NotPositive> {
     let mut lower = vec![0.0; dimension * dimension];
     for row in 0..dimension {
         for column in 0..=row {

@@ -33,6 +33,8 @@ pub enum Command {
     Bread(Bread),
     /// Representations of a model, kernels or schedules side by side on the same simulated data
     Compare(Compare),
+    /// The log marginal likelihood of real data by one or several estimators, each with its error and what kind of number it is
+    Evidence(Evidence),
     /// Repeat an experiment of the papers
     Reproduce(Reproduce),
 }
@@ -266,6 +268,60 @@ pub struct Compare {
     /// How the distributions are spaced; several are compared
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [ScheduleChoice::Adaptive])]
     pub schedule: Vec<ScheduleChoice>,
+}
+
+#[derive(Debug, Args)]
+pub struct Evidence {
+    /// The Stan program; every parameter needs a proper prior
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON; may be left out if the program has none
+    pub data: Option<PathBuf>,
+    /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it unless told otherwise
+    #[arg(long, value_enum, value_name = "NAME,…", value_delimiter = ',')]
+    pub methods: Vec<EvidenceMethod>,
+    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too long
+    #[arg(long, value_name = "NATS", default_value_t = 0.005)]
+    pub tolerance: f64,
+    /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub effort: f64,
+    /// The seed of all random numbers: the same seed gives the same result, with any number of threads
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// How many chains a thread evaluates together; results do not depend on it
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub lanes: NonZero<usize>,
+    /// A folder for `result.json` and `timing.json`
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum EvidenceMethod {
+    /// Bridge sampling between the posterior and a density fitted to it: accurate where the posterior has one mode
+    Bridge,
+    /// Importance sampling from a density fitted to the posterior: a stochastic lower bound
+    Importance,
+    /// Sequential Monte Carlo from the prior to the posterior: a stochastic lower bound, also with many modes
+    Smc,
+    /// Annealed importance sampling: a stochastic lower bound, also with many modes
+    Ais,
+    /// Chains at many temperatures, and the ratios between neighbours
+    SteppingStone,
+    /// Chains at many temperatures, and the integral of the mean log likelihood
+    Thermodynamic,
+    /// Nested sampling, with random-walk Metropolis within the constrained prior
+    Nested,
+    /// The mean likelihood of draws from the prior: a stochastic lower bound, as a rule a very poor one
+    LikelihoodWeighting,
+    /// The harmonic mean of the likelihood over draws of the posterior: do not trust it
+    HarmonicMean,
 }
 
 fn at_least_two(text: &str) -> Result<usize, String> {

@@ -7,6 +7,7 @@ mod bread;
 mod check;
 mod compare;
 mod density;
+mod evidence;
 mod experiment;
 mod program;
 mod reproduce;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Bdmc(bdmc) => bdmc::run(bdmc, &arguments.common),
         Command::Bread(bread) => bread::run(bread, &arguments.common),
         Command::Compare(compare) => compare::run(compare, &arguments.common),
+        Command::Evidence(evidence) => evidence::run(evidence, &arguments.common),
         Command::Reproduce(reproduce) => reproduce::run(reproduce, &arguments.common),
     };
     match outcome {

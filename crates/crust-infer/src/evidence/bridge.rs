@@ -1,0 +1,150 @@
+//! Bridge sampling with the optimal bridge (Meng and Wong 1996), from draws of the posterior and of a fitted proposal.
+//!
+//! With f = prior · likelihood and p = f/Z, the mean of f h over draws of q is Z times the mean of q h over draws of p, for any function h. The h with
+//! the smallest error is 1/(s₁ f + s₂ Z q), with the shares s₁ and s₂ of draws from p and q; since Z stands in it, the estimate is the root of
+//!
+//! > mean over draws of q of e^u/(s₁ e^u + s₂) = mean over draws of p of 1/(s₁ e^u + s₂), u = log f − log q − log Z,
+//!
+//! which is unique: the left side falls and the right side rises with Z.
+
+use crust_math::random::{Purpose, StreamKey};
+use pxfm::f_exp;
+
+use super::posterior::Exploration;
+use super::proposal::{BadProposal, Proposal};
+use super::trail::look;
+use super::{Particle, Run, float, log_mean_error};
+use crate::error::Error;
+use crate::target::Target;
+
+/// What bridge sampling found.
+#[derive(Clone, Debug)]
+pub struct Bridge {
+    pub log_z: f64,
+    /// From the variation of both kinds of draws; that of the posterior's from differences between chains, so that autocorrelation counts.
+    pub se: f64,
+    /// The mean of both sides of the equation at its root: between 0 and 1/(larger share), large where proposal and posterior are alike.
+    pub overlap: f64,
+    /// Fitted to the first half of each chain.
+    pub proposal: Proposal,
+    /// log f − log q of draws from the proposal.
+    pub log_weights: Vec<f64>,
+    pub evaluations: u64,
+}
+
+impl Bridge {
+    /// How many draws of the proposal bring the error of importance sampling down to this, judging by those that there are.
+    pub fn draws_for(&self, error: f64) -> f64 {
+        float(self.log_weights.len()) * (log_mean_error(&self.log_weights) / error).powi(2)
+    }
+}
+
+/// Draws of the proposal for each of the posterior's: they cost one evaluation each, without a gradient.
+const PROPOSED: usize = 4;
+
+/// Fits a proposal to the first half of each chain, draws from it, and solves the equation with the draws of the second halves.
+pub fn bridge<T: Target + Clone + Send>(
+    target: &T,
+    exploration: &Exploration,
+    run: &Run<'_>,
+) -> Result<Result<Bridge, BadProposal>, Error> {
+    let half = exploration.draws() / 2;
+    let first: Vec<&[f64]> = exploration.chains.iter().flat_map(|chain| &chain[..half]).map(|p| &p.q[..]).collect();
+    let proposal = match Proposal::fit(&first) {
+        Ok(proposal) => proposal,
+        Err(bad) => return Ok(Err(bad)),
+    };
+    let second: Vec<Vec<f64>> = exploration
+        .chains
+        .iter()
+        .map(|chain| chain[half..].iter().map(|particle| log_weight(particle, &proposal)).collect())
+        .collect();
+    let count = PROPOSED * second.iter().map(Vec::len).sum::<usize>();
+    // Each round of exploration has draws of its own.
+    let key = StreamKey { step: exploration.draws() as u64, ..run.key.purpose(Purpose::FIT) };
+    let log_weights = weigh(target, &proposal, count, key, run)?;
+    let (log_z, overlap) = root(&log_weights, &second);
+    let se = error(&log_weights, &second, log_z, overlap);
+    Ok(Ok(Bridge { log_z, se, overlap, proposal, log_weights, evaluations: count as u64 }))
+}
+
+/// log f − log q of so many draws from the proposal. Draw k uses `key.chain(k)`.
+pub(super) fn weigh<T: Target + Clone + Send>(
+    target: &T,
+    proposal: &Proposal,
+    count: usize,
+    key: StreamKey,
+    run: &Run<'_>,
+) -> Result<Vec<f64>, Error> {
+    let points = (0..count).map(|k| proposal.draw(&mut key.chain(u32::try_from(k).unwrap_or(u32::MAX)).stream()));
+    let looked = look(target, points.collect(), run)?;
+    Ok(looked.particles.iter().map(|particle| log_weight(particle, proposal)).collect())
+}
+
+fn log_weight(particle: &Particle, proposal: &Proposal) -> f64 {
+    particle.log_joint() - proposal.log_density(&particle.q)
+}
+
+/// s₁, the share of draws from the posterior.
+fn share(proposed: &[f64], posterior: &[Vec<f64>]) -> f64 {
+    let n = float(posterior.iter().map(Vec::len).sum());
+    n / (n + float(proposed.len()))
+}
+
+/// e^u/(s₁ e^u + s₂), in the form that cannot overflow.
+fn of_proposed(u: f64, s: f64) -> f64 {
+    1.0 / (s + (1.0 - s) * f_exp(-u))
+}
+
+/// 1/(s₁ e^u + s₂)
+fn of_posterior(u: f64, s: f64) -> f64 {
+    1.0 / (s * f_exp(u) + 1.0 - s)
+}
+
+/// log Z, and both sides of the equation there.
+fn root(proposed: &[f64], posterior: &[Vec<f64>]) -> (f64, f64) {
+    let s = share(proposed, posterior);
+    let finite = || proposed.iter().chain(posterior.iter().flatten()).copied().filter(|v| v.is_finite());
+    let (Some(least), Some(greatest)) = (finite().reduce(f64::min), finite().reduce(f64::max)) else {
+        return (f64::NAN, 0.0);
+    };
+    let left = |log_z: f64| proposed.iter().map(|l| of_proposed(l - log_z, s)).sum::<f64>() / float(proposed.len());
+    let right = |log_z: f64| {
+        let terms = posterior.iter().flatten().map(|l| of_posterior(l - log_z, s));
+        terms.sum::<f64>() / float(posterior.iter().map(Vec::len).sum())
+    };
+    let (mut low, mut high) = (least - 50.0, greatest + 50.0);
+    while high - low > 1e-13 * (1.0 + low.abs().max(high.abs())) {
+        let middle = f64::midpoint(low, high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if left(middle) > right(middle) { low = middle } else { high = middle }
+    }
+    let log_z = f64::midpoint(low, high);
+    (log_z, left(log_z))
+}
+
+/// To first order the variance of log Ẑ is (Var of the left mean + Var of the right mean)/overlap², since the derivative of their difference
+/// by log Z is minus the overlap. Draws of the proposal are independent; those of the posterior are so between chains.
+fn error(proposed: &[f64], posterior: &[Vec<f64>], log_z: f64, overlap: f64) -> f64 {
+    let s = share(proposed, posterior);
+    let left: Vec<f64> = proposed.iter().map(|l| of_proposed(l - log_z, s)).collect();
+    let chains: Vec<Vec<f64>> =
+        posterior.iter().map(|chain| chain.iter().map(|l| of_posterior(l - log_z, s)).collect()).collect();
+    let means: Vec<f64> = chains.iter().map(|chain| mean(chain)).collect();
+    let all: Vec<f64> = chains.into_iter().flatten().collect();
+    // Few chains may agree by chance: the error is at least that of independent draws.
+    let right = variance_of_mean(&means).max(variance_of_mean(&all));
+    (variance_of_mean(&left) + right).sqrt() / overlap
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / float(values.len())
+}
+
+/// The variance of the mean of independent values.
+fn variance_of_mean(values: &[f64]) -> f64 {
+    let (n, centre) = (float(values.len()), mean(values));
+    values.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (n - 1.0) / n
+}
