@@ -123,11 +123,28 @@ impl SamplerReport {
     }
 }
 
+/// The rows of all quantities, computed by as many threads as pay.
+fn rows(draws: &Draws, quantiles: &[f64]) -> Vec<Row> {
+    let row = |index: usize| Row::new(&draws.names[index], &draws.quantity(index), quantiles);
+    let n = draws.names.len();
+    let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let threads = available.min(n / 4).max(1);
+    if threads == 1 {
+        return (0..n).map(row).collect();
+    }
+    let (row, share) = (&row, n.div_ceil(threads));
+    let shares: Vec<Vec<Row>> = std::thread::scope(|scope| {
+        let part = |from: usize| scope.spawn(move || (from..n.min(from + share)).map(row).collect());
+        let handles: Vec<_> = (0..n).step_by(share).map(part).collect();
+        handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    shares.into_iter().flatten().collect()
+}
+
 impl Summary {
     /// Summarises all quantities of a run.
     pub fn new(draws: &Draws, options: &SummaryOptions) -> Self {
-        let row = |(index, name): (usize, &String)| Row::new(name, &draws.quantity(index), &options.quantiles);
-        let rows: Vec<Row> = draws.names.iter().enumerate().map(row).collect();
+        let rows = rows(draws, &options.quantiles);
         let sampler = SamplerReport::new(draws, options.max_depth);
         let warnings = warnings::warnings(draws, &rows, &sampler, options);
         Self {

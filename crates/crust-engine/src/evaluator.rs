@@ -115,6 +115,11 @@ impl Evaluator {
         self.machine.flat_loops()
     }
 
+    /// About how many numbers an evaluation of one point computes, in loops and in memory; known after the first evaluation.
+    pub fn work(&self) -> usize {
+        self.machine.arena.highest() + self.machine.flat_work()
+    }
+
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.
     pub fn evaluate(&mut self, batch: &mut Batch, terms: Terms) -> Result<(), EngineError> {
         let dimension = self.model.dimension();

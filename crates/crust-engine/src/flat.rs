@@ -65,6 +65,18 @@ pub struct Strip {
     pub steps: Vec<Step>,
 }
 
+impl Strip {
+    /// How many numbers it computes for one lane.
+    pub fn work(&self) -> usize {
+        let numbers = |step: &Step| match step {
+            Step::RowDot { inner, .. } => *inner,
+            Step::PairDot { lists, .. } | Step::AddNormalProducts { lists, .. } => lists.inner,
+            _ => 1,
+        };
+        self.iterations * self.steps.iter().map(numbers).sum::<usize>()
+    }
+}
+
 /// Where a register that is the same in all iterations comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Uniform {

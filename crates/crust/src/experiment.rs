@@ -292,7 +292,8 @@ impl Fitted for StanExperiment<'_> {
     type Hyperparameters = Values;
 
     fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
-        let path = self.path(REAL, StanTarget::lanes(fit::CHAINS as usize))?;
+        let lanes = self.models.get(&REAL).map_or(1, |model| StanTarget::lanes(model, fit::CHAINS as usize));
+        let path = self.path(REAL, lanes)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;

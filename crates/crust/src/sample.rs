@@ -121,7 +121,8 @@ fn draw(
     recorder: &Recorder,
     control: &Control,
 ) -> Result<(), Error> {
-    let lanes = arguments.lanes.map_or_else(|| StanTarget::lanes(arguments.chains as usize), NonZero::get);
+    let lanes =
+        arguments.lanes.map_or_else(|| StanTarget::lanes(&bound.model, arguments.chains as usize), NonZero::get);
     let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, lanes, !common.quiet);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },

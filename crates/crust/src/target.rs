@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Chains that run side by side in the lanes of a vector register.
 const LANES: usize = 8;
 
+/// The most numbers that few chains compute side by side.
+const MOST_WORK: usize = 500;
+
 /// Log prior and log likelihood of a program on its unconstrained parameters.
 ///
 /// The last digits of a density depend on whether lanes are evaluated one by one or in groups of eight, so that this is decided for a whole run. The
@@ -25,9 +28,11 @@ pub struct StanTarget<'a> {
 }
 
 impl<'a> StanTarget<'a> {
-    /// How many lanes are best for a number of chains: groups that are not full cost as much as full ones.
-    pub fn lanes(chains: usize) -> usize {
-        if chains < LANES { 1 } else { 64 }
+    /// How many lanes are best for a number of chains. Groups that are not full cost as much as full ones, which matters if there is much to compute
+    /// (measured: from about 500 numbers on, two chains are faster one by one). Depends on the model and the chains only.
+    pub fn lanes(model: &Arc<Model>, chains: usize) -> usize {
+        let alone = chains == 1 || (chains < LANES && work(model).is_none_or(|work| work > MOST_WORK));
+        if alone { 1 } else { 64 }
     }
 
     /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
@@ -45,6 +50,23 @@ impl<'a> StanTarget<'a> {
         let evaluator = model.evaluator().with_width(width);
         Self { evaluator, source, terms, width, prints, densities: Vec::new() }
     }
+}
+
+/// How much an evaluation computes, where the program can be evaluated at 0.
+fn work(model: &Arc<Model>) -> Option<usize> {
+    let mut evaluator = model.evaluator().with_width(1);
+    let (points, mut gradient) = (vec![0.0; model.dimension()], vec![0.0; model.dimension()]);
+    let mut batch = EngineBatch {
+        lanes: 1,
+        points: &points,
+        beta: None,
+        log_prior: &mut [0.0],
+        log_likelihood: &mut [0.0],
+        gradient: &mut gradient,
+    };
+    evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
+    evaluator.take_messages();
+    Some(evaluator.work())
 }
 
 /// One by one, or in groups of eight.

@@ -2,6 +2,7 @@
 
 use super::moments::mean;
 use crate::number::count;
+use std::cell::RefCell;
 use std::f64::consts::TAU;
 
 /// Lags computed directly before a transform pays. A transform of 2n numbers costs about as much as 10 log₂ n lags.
@@ -13,7 +14,7 @@ pub fn autocovariance(values: &[f64]) -> Vec<f64> {
     if values.len() <= DIRECT_LAGS {
         (0..values.len()).map(|lag| lagged_product(&centred, lag)).collect()
     } else {
-        by_transform(&centred)
+        by_transform(&[centred])
     }
 }
 
@@ -35,11 +36,7 @@ impl MeanAutocovariance {
             return self.centred.iter().map(|chain| lagged_product(chain, lag)).sum::<f64>() / chains;
         }
         if self.all.is_empty() {
-            for chain in &self.centred {
-                let one = by_transform(chain);
-                self.all.resize(one.len(), 0.0);
-                self.all.iter_mut().zip(&one).for_each(|(sum, x)| *sum += x / chains);
-            }
+            self.all = by_transform(&self.centred);
         }
         self.all[lag]
     }
@@ -50,23 +47,57 @@ fn centred(values: &[f64]) -> Vec<f64> {
     values.iter().map(|x| x - centre).collect()
 }
 
+/// Σ `x_i` `x_i₊lag` / n, with running sums that do not wait for each other.
 fn lagged_product(centred: &[f64], lag: usize) -> f64 {
-    centred.iter().zip(&centred[lag..]).map(|(a, b)| a * b).sum::<f64>() / count(centred.len())
+    let (a, b) = (&centred[..centred.len() - lag], &centred[lag..]);
+    let mut sums = [0.0; 8];
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..8 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (sums.iter().sum::<f64>() + rest) / count(centred.len())
+}
+
+thread_local! {
+    /// The roots of unity for the size that was last asked for: all quantities of a run have the same.
+    static ROOTS: RefCell<Vec<Complex>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Wiener–Khinchin: the autocovariance is the inverse transform of the squared modulus of the transform. Zeros up to twice the
 /// length keep the circular products from wrapping round.
-fn by_transform(centred: &[f64]) -> Vec<f64> {
-    let size = (2 * centred.len()).next_power_of_two();
-    let mut spectrum: Vec<Complex> = centred.iter().map(|&x| (x, 0.0)).collect();
-    spectrum.resize(size, (0.0, 0.0));
-    let roots = roots_of_unity(size);
-    transform(&mut spectrum, &roots);
-    spectrum.iter_mut().for_each(|z| *z = (z.0 * z.0 + z.1 * z.1, 0.0));
-    // the power spectrum is real and even, so that the forward transform is the inverse one up to 1 / size
-    transform(&mut spectrum, &roots);
-    let scale = 1.0 / (count(size) * count(centred.len()));
-    spectrum[..centred.len()].iter().map(|z| z.0 * scale).collect()
+///
+/// The mean over chains is that of their spectra. Two chains are transformed at once, as real and imaginary part: the sum of their power
+/// spectra is the even part of that of the complex series.
+fn by_transform(chains: &[Vec<f64>]) -> Vec<f64> {
+    let length = chains.iter().map(Vec::len).min().unwrap_or(0);
+    let size = (2 * length).next_power_of_two();
+    ROOTS.with_borrow_mut(|roots| {
+        if roots.len() != size / 2 {
+            *roots = roots_of_unity(size);
+        }
+        let mut power = vec![(0.0, 0.0); size];
+        let mut spectrum = vec![(0.0, 0.0); size];
+        for pair in chains.chunks(2) {
+            spectrum.fill((0.0, 0.0));
+            for (i, z) in spectrum[..length].iter_mut().enumerate() {
+                *z = (pair[0][i], pair.get(1).map_or(0.0, |second| second[i]));
+            }
+            transform(&mut spectrum, roots);
+            power.iter_mut().zip(&spectrum).for_each(|(sum, z)| sum.0 += z.0 * z.0 + z.1 * z.1);
+        }
+        for j in 1..size / 2 {
+            let even = f64::midpoint(power[j].0, power[size - j].0);
+            (power[j].0, power[size - j].0) = (even, even);
+        }
+        // the power spectrum is real and even, so that the forward transform is the inverse one up to 1 / size
+        transform(&mut power, roots);
+        let scale = 1.0 / (count(size) * count(length) * count(chains.len()));
+        power[..length].iter().map(|z| z.0 * scale).collect()
+    })
 }
 
 /// Real and imaginary part.
@@ -121,7 +152,7 @@ mod tests {
     fn the_transform_gives_the_direct_sums_at_any_length() {
         for n in [1, 2, 3, 5, 64, 65, 100, 127, 128, 129, 1000] {
             let centred = centred(&noise(n));
-            let fast = by_transform(&centred);
+            let fast = by_transform(std::slice::from_ref(&centred));
             assert_eq!(fast.len(), n);
             for (lag, fast) in fast.iter().enumerate() {
                 let direct = lagged_product(&centred, lag);

@@ -28,9 +28,9 @@ pub fn sd(values: &[f64]) -> f64 {
 
 /// The median; NaN of nothing and of anything with a NaN in it.
 pub fn median(values: &[f64]) -> f64 {
-    let Some(values) = sorted(values) else { return f64::NAN };
+    let Some((low, high)) = neighbours(values, values.len().saturating_sub(1) / 2) else { return f64::NAN };
     // half the sum of the middle two, so that both lie equally far from it also after rounding: folded draws are ranked
-    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+    f64::midpoint(low, if values.len().is_multiple_of(2) { high } else { low })
 }
 
 /// The median absolute deviation from the median, scaled to be the standard deviation of normal draws, as R's `mad`.
@@ -43,7 +43,19 @@ pub fn mad(values: &[f64]) -> f64 {
 /// The quantile that interpolates between order statistics (type 7 of Hyndman & Fan 1996), R's and `NumPy`'s default; NaN of
 /// nothing, of anything with a NaN in it, and of a probability outside \[0, 1\].
 pub fn quantile(values: &[f64], probability: f64) -> f64 {
-    sorted(values).map_or(f64::NAN, |values| sorted_quantile(&values, probability))
+    let Some((below, weight)) = place(values.len(), probability) else { return f64::NAN };
+    neighbours(values, below).map_or(f64::NAN, |neighbours| between(neighbours, weight))
+}
+
+/// The value at this place in ascending order, and the one behind it; nothing if there are no values, or one is NaN.
+fn neighbours(values: &[f64], place: usize) -> Option<(f64, f64)> {
+    if values.is_empty() || values.iter().any(|x| x.is_nan()) {
+        return None;
+    }
+    let mut values = values.to_vec();
+    let (_, &mut low, above) = values.select_nth_unstable_by(place, f64::total_cmp);
+    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
+    Some((low, high))
 }
 
 /// The values in ascending order, unless there are none or one is NaN.
@@ -56,18 +68,19 @@ pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(values)
 }
 
-/// [`quantile`] of values in ascending order.
-#[expect(clippy::float_cmp, reason = "a quantile between equal draws is that draw exactly: draws are compared with it")]
+/// The place of a quantile among so many values in ascending order, and how far it lies towards the next one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position lies in 0..n")]
-pub(super) fn sorted_quantile(values: &[f64], probability: f64) -> f64 {
-    if !(0.0..=1.0).contains(&probability) {
-        return f64::NAN;
+fn place(n: usize, probability: f64) -> Option<(usize, f64)> {
+    if n == 0 || !(0.0..=1.0).contains(&probability) {
+        return None;
     }
-    let position = probability * (count(values.len()) - 1.0);
+    let position = probability * (count(n) - 1.0);
     let below = position.floor();
-    let index = below as usize;
-    let (low, high) = (values[index], values[(index + 1).min(values.len() - 1)]);
-    let weight = position - below;
+    Some((below as usize, position - below))
+}
+
+#[expect(clippy::float_cmp, reason = "a quantile between equal draws is that draw exactly: draws are compared with it")]
+fn between((low, high): (f64, f64), weight: f64) -> f64 {
     if weight == 0.0 || low == high { low } else { low + weight * (high - low) }
 }
 

@@ -16,7 +16,7 @@ use super::tape::Entry;
 use super::value::Value;
 use super::{Machine, Run, Stop};
 use crate::code::{Factor, For, Slot, Stmt};
-use crate::flat::{self, Flat, GROUP};
+use crate::flat::{self, Flat, GROUP, Strip};
 use crate::memory::{Block, Flags};
 
 /// What is known about a loop as a flat one.
@@ -71,6 +71,13 @@ impl Machine {
     /// How many loops are known to be flat.
     pub(crate) fn flat_loops(&self) -> usize {
         self.loops.iter().filter(|l| matches!(&l.flat, Compiled::Ready(flat) if !flat.terms)).count()
+    }
+
+    /// How many numbers flat loops compute for one lane.
+    pub(crate) fn flat_work(&self) -> usize {
+        let ready =
+            self.loops.iter().filter_map(|l| if let Compiled::Ready(flat) = &l.flat { Some(flat) } else { None });
+        ready.flat_map(|flat| &flat.strips).map(Strip::work).sum()
     }
 
     /// Runs a loop flat if that is possible, and says whether it was.
