@@ -12,15 +12,19 @@
 //! Densities on ℝᵈ run in batches ([`anneal_target`]) with kernels that a pilot run has tuned and that are frozen since
 //! ([`tune`], [`TunedKernels`]). Everything else is a [`System`] and runs one chain at a time ([`anneal_system`]).
 
+mod chart;
 mod itinerary;
 mod population;
+mod scales;
 mod schedule;
 mod system;
 mod target;
 mod tune;
 mod tuned;
 
+pub use chart::Frame;
 pub use itinerary::{Direction, Itinerary, Leg};
+pub use scales::{Group, Scales};
 pub use schedule::{BadSchedule, Schedule, Subset};
 pub use system::{Moved, System, anneal_system, draw_initial};
 pub use target::{anneal_target, equilibrate};

@@ -25,6 +25,12 @@ pub trait Target {
     /// Fills in `log_prior`, `log_likelihood` and, if it [is wanted](Batch::wants_gradient), `gradient` for all lanes.
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal>;
 
+    /// Coordinates on which the priors of others may depend, scales above all. Annealing looks for better coordinates there;
+    /// one too many or too few costs time, never correctness.
+    fn hyperparameters(&self) -> Vec<usize> {
+        Vec::new()
+    }
+
     /// Why a lane of the last batch was rejected, in words for the user.
     fn rejection(&self, _lane: usize) -> Option<String> {
         None

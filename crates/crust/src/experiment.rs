@@ -130,7 +130,8 @@ impl<'a> StanExperiment<'a> {
     fn path(&self, dataset: u32, lanes: usize) -> Result<StanTarget<'a>, Trouble> {
         let model = self.models.get(&dataset);
         let model = model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))?;
-        Ok(StanTarget::path(model, &self.loaded.reading.source, lanes))
+        let path = StanTarget::path(model, &self.loaded.reading.source, lanes);
+        Ok(path.with_hyperparameters(&self.loaded.scales))
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {

@@ -25,6 +25,7 @@ pub struct StanTarget<'a> {
     prints: bool,
     /// Of the last batch, to tell why a lane was rejected.
     densities: Vec<f64>,
+    hyperparameters: Arc<[usize]>,
 }
 
 impl<'a> StanTarget<'a> {
@@ -48,7 +49,16 @@ impl<'a> StanTarget<'a> {
 
     fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, width: usize, prints: bool) -> Self {
         let evaluator = model.evaluator().with_width(width);
-        Self { evaluator, source, terms, width, prints, densities: Vec::new() }
+        Self { evaluator, source, terms, width, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
+    }
+
+    /// Tells which parameters the priors of others depend on.
+    pub fn with_hyperparameters(mut self, names: &[String]) -> Self {
+        let stem = |name: &str| name.split(['[', '.']).next().unwrap_or_default().to_owned();
+        let all = self.evaluator.model().unconstrained_names();
+        let known = all.iter().enumerate().filter(|(_, name)| names.contains(&stem(name)));
+        self.hyperparameters = known.map(|(i, _)| i).collect();
+        self
     }
 }
 
@@ -76,13 +86,18 @@ fn width(lanes: usize) -> usize {
 
 impl Clone for StanTarget<'_> {
     fn clone(&self) -> Self {
-        Self::new(self.evaluator.model(), self.source, self.terms, self.width, self.prints)
+        let hyperparameters = Arc::clone(&self.hyperparameters);
+        Self { hyperparameters, ..Self::new(self.evaluator.model(), self.source, self.terms, self.width, self.prints) }
     }
 }
 
 impl Target for StanTarget<'_> {
     fn dimension(&self) -> usize {
         self.evaluator.model().dimension()
+    }
+
+    fn hyperparameters(&self) -> Vec<usize> {
+        self.hyperparameters.to_vec()
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {

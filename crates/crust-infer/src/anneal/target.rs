@@ -2,11 +2,12 @@
 
 use crust_math::random::{Stream, StreamKey};
 
-use super::tuned::{Stages, TunedKernels};
+use super::chart::Chart;
+use super::tuned::{Stage, Stages, TunedKernels};
 use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
 use crate::drive::{Answer, Control, Parallelism, Walker, drive};
 use crate::error::{Error, InitialFailure};
-use crate::kernel::{Kernel, State, Statistics, Transition};
+use crate::kernel::{Method, State, Statistics, Transition};
 use crate::target::Target;
 
 /// Runs one chain from each start: draws from the prior forward, exact draws from the posterior in reverse.
@@ -41,11 +42,11 @@ pub fn equilibrate<T: Target + Clone + Send>(
     control: &Control,
 ) -> Result<Vec<Vec<f64>>, Error> {
     check(target.dimension(), kernels, starts)?;
-    let kernel = kernels.at(1.0);
-    let mut movers: Vec<Mover> = starts.iter().map(|start| Mover::new(start, &kernel)).collect();
+    let stage = kernels.stage(1.0);
+    let mut movers: Vec<Mover> = starts.iter().map(|start| Mover::new(start, stage.kernel.method)).collect();
     let walkers = movers.iter_mut().zip(first_chain..);
     let mut walkers: Vec<Repeat<'_>> =
-        walkers.map(|(mover, k)| Repeat::new(mover, &kernel, 1.0, steps, key.chain(k), control)).collect();
+        walkers.map(|(mover, k)| Repeat::new(mover, &stage, 1.0, steps, key.chain(k), control)).collect();
     drive(target, &mut walkers, how, control)?;
     if control.is_interrupted() {
         return Err(Error::Interrupted);
@@ -74,15 +75,66 @@ pub(super) struct Mover {
     transition: Transition,
     /// The next answer is for the state itself.
     refreshing: bool,
+    /// Where the transition is, if it moves in a chart.
+    local: Option<Box<Local>>,
+}
+
+/// A transition in the coordinates of a chart, seen from outside.
+#[derive(Clone, Debug, Default)]
+struct Local {
+    /// The state in the chart; its log prior includes the Jacobian.
+    state: State,
+    /// Where it was before the transition.
+    start: Vec<f64>,
+    /// The parameters at the next evaluation, and the gradient there.
+    parameters: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl Local {
+    fn new(state: &State) -> Self {
+        let Self { start, parameters, gradient, .. } = Self::default();
+        let (n, with_gradient) = (state.q.len(), state.gradient.len());
+        let mut local = Self { state: state.clone(), start, parameters, gradient };
+        local.start.resize(n, 0.0);
+        local.parameters.resize(n, 0.0);
+        local.gradient.resize(with_gradient, 0.0);
+        local
+    }
+
+    /// The state in the coordinates of a chart.
+    fn enter(&mut self, chart: &Chart, state: &State) {
+        chart.to_coordinates(&state.q, &mut self.start);
+        self.state.q.copy_from_slice(&self.start);
+        if !state.gradient.is_empty() {
+            chart.pull_back(&state.q, &state.gradient, &mut self.state.gradient);
+        }
+        self.state.log_prior = state.log_prior + chart.log_jacobian(&state.q);
+        self.state.log_likelihood = state.log_likelihood;
+    }
+
+    /// The state in the coordinates of everyone. One that has not moved stays what it was to the last bit.
+    fn leave(&mut self, chart: &Chart, state: &mut State) {
+        if self.state.q == self.start {
+            return;
+        }
+        chart.to_parameters(&self.state.q, &mut state.q);
+        if !state.gradient.is_empty() {
+            chart.push_forward(&state.q, &self.state.gradient, &mut state.gradient);
+        }
+        state.log_prior = self.state.log_prior - chart.log_jacobian(&state.q);
+        state.log_likelihood = self.state.log_likelihood;
+    }
 }
 
 impl Mover {
-    pub(super) fn new(start: &[f64], kernel: &Kernel) -> Self {
-        let with_gradient = if kernel.method.needs_gradient() { start.len() } else { 0 };
+    pub(super) fn new(start: &[f64], method: Method) -> Self {
+        let with_gradient = if method.needs_gradient() { start.len() } else { 0 };
         Self {
             state: State { q: start.to_vec(), gradient: vec![0.0; with_gradient], ..State::default() },
-            transition: Transition::new(kernel.method, start.len()),
+            transition: Transition::new(method, start.len()),
             refreshing: true,
+            local: None,
         }
     }
 
@@ -91,30 +143,66 @@ impl Mover {
         self.refreshing = true;
     }
 
-    pub(super) fn begin(&mut self, kernel: &Kernel, beta: f64, stream: Stream) {
-        self.transition.begin(kernel, &self.state, beta, stream);
+    pub(super) fn begin(&mut self, stage: &Stage, beta: f64, stream: Stream) {
+        match &stage.chart {
+            None => {
+                self.local = None;
+                self.transition.begin(&stage.kernel, &self.state, beta, stream);
+            }
+            Some(chart) => {
+                let local = self.local.get_or_insert_with(|| Box::new(Local::new(&self.state)));
+                local.enter(chart, &self.state);
+                self.transition.begin(&stage.kernel, &local.state, beta, stream);
+                chart.to_parameters(self.transition.position(), &mut local.parameters);
+            }
+        }
     }
 
     fn position(&self) -> &[f64] {
-        if self.refreshing { &self.state.q } else { self.transition.position() }
+        match &self.local {
+            _ if self.refreshing => &self.state.q,
+            Some(local) => &local.parameters,
+            None => self.transition.position(),
+        }
     }
 
     fn gradient_mut(&mut self) -> &mut [f64] {
-        if self.refreshing { &mut self.state.gradient } else { self.transition.gradient_mut() }
+        match &mut self.local {
+            _ if self.refreshing => &mut self.state.gradient,
+            Some(local) => &mut local.gradient,
+            None => self.transition.gradient_mut(),
+        }
     }
 
     /// What an answer brings.
-    pub(super) fn advance(&mut self, kernel: &Kernel, answer: &Answer<'_>) -> Progress {
+    pub(super) fn advance(&mut self, stage: &Stage, answer: &Answer<'_>) -> Progress {
         let &Answer { log_prior, log_likelihood, .. } = answer;
         if self.refreshing {
             self.refreshing = false;
             (self.state.log_prior, self.state.log_likelihood) = (log_prior, log_likelihood);
             return Progress::Refreshed;
         }
-        match self.transition.advance(kernel, log_prior, log_likelihood) {
-            None => Progress::UnderWay,
+        let Some((chart, local)) = stage.chart.as_ref().zip(self.local.as_mut()) else {
+            return match self.transition.advance(&stage.kernel, log_prior, log_likelihood) {
+                None => Progress::UnderWay,
+                Some(statistics) => {
+                    self.transition.finish(&mut self.state);
+                    Progress::Moved(statistics)
+                }
+            };
+        };
+        if !local.gradient.is_empty() {
+            chart.pull_back(&local.parameters, &local.gradient, self.transition.gradient_mut());
+        }
+        let log_prior = log_prior + chart.log_jacobian(&local.parameters);
+        match self.transition.advance(&stage.kernel, log_prior, log_likelihood) {
+            None => {
+                chart.to_parameters(self.transition.position(), &mut local.parameters);
+                Progress::UnderWay
+            }
             Some(statistics) => {
-                self.transition.finish(&mut self.state);
+                self.transition.finish(&mut local.state);
+                local.leave(chart, &mut self.state);
                 Progress::Moved(statistics)
             }
         }
@@ -145,7 +233,7 @@ struct Chain<'a> {
 impl<'a> Chain<'a> {
     fn new(start: &[f64], number: u32, stages: &'a Stages, schedule: &'a Schedule, run: &'a Run<'a>) -> Self {
         let itinerary = Itinerary::new(run.direction, schedule.len());
-        let mover = Mover::new(start, stages.at(2));
+        let mover = Mover::new(start, stages.at(2).kernel.method);
         let mut chain =
             Self { mover, stages, schedule, run, number, itinerary, t: 2, tally: Tally::default(), done: false };
         chain.t = chain.next_move().unwrap_or(2);
@@ -177,7 +265,7 @@ impl<'a> Chain<'a> {
                 // The kernels are reversible: each is its own reversal.
                 Some(Leg::Move { t } | Leg::MoveReversed { t }) => {
                     self.t = t;
-                    if !fresh && self.stages.at(t).method.needs_gradient() {
+                    if !fresh && self.stages.at(t).kernel.method.needs_gradient() {
                         self.itinerary = before;
                         self.mover.refresh();
                         return;
@@ -240,7 +328,7 @@ impl Walker for Chain<'_> {
 /// A number of transitions at one β. Transition i uses step i of the key, counted from the key's own.
 pub(super) struct Repeat<'a> {
     mover: &'a mut Mover,
-    kernel: &'a Kernel,
+    stage: &'a Stage,
     beta: f64,
     key: StreamKey,
     control: &'a Control,
@@ -253,13 +341,13 @@ pub(super) struct Repeat<'a> {
 impl<'a> Repeat<'a> {
     pub(super) fn new(
         mover: &'a mut Mover,
-        kernel: &'a Kernel,
+        stage: &'a Stage,
         beta: f64,
         steps: usize,
         key: StreamKey,
         control: &'a Control,
     ) -> Self {
-        let mut repeat = Self { mover, kernel, beta, key, control, done: 0, steps, accept: 0.0 };
+        let mut repeat = Self { mover, stage, beta, key, control, done: 0, steps, accept: 0.0 };
         if !repeat.mover.refreshing {
             repeat.begin();
         }
@@ -269,7 +357,7 @@ impl<'a> Repeat<'a> {
     fn begin(&mut self) {
         if self.done < self.steps {
             let key = self.key.step(self.key.step + self.done as u64);
-            self.mover.begin(self.kernel, self.beta, key.stream());
+            self.mover.begin(self.stage, self.beta, key.stream());
         }
     }
 }
@@ -294,7 +382,7 @@ impl Walker for Repeat<'_> {
     }
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        match self.mover.advance(self.kernel, answer) {
+        match self.mover.advance(self.stage, answer) {
             Progress::UnderWay => return Ok(()),
             Progress::Refreshed => {
                 if !self.mover.state.log_density(self.beta).is_finite() {

@@ -1,14 +1,18 @@
 //! The pilot run: a population goes from the prior to the posterior and leaves tuned kernels behind.
 //!
-//! It moves by steps that keep half of the weights' efficiency, is resampled, and at each new β settles the step size and the
-//! metric. Nothing of it enters an estimate, so it may adapt as it likes; chains of annealed importance sampling use other streams.
+//! It moves by steps that keep half of the weights' efficiency, is resampled, and at each new β settles the coordinates, the
+//! metric and the step size. Nothing of it enters an estimate, so it may adapt as it likes; chains of annealed importance sampling use other streams.
+
+use std::sync::Arc;
 
 use crust_math::random::StreamKey;
 use pxfm::f_log;
 
-use super::population::{Likelihoods, Stride, spread};
+use super::chart::Frame;
+use super::population::{Likelihoods, Stride, relaxation, spread};
+use super::scales::Scales;
 use super::target::{Mover, Repeat};
-use super::tuned::{Knot, TunedKernels};
+use super::tuned::{Knot, Stage, TunedKernels};
 use crate::drive::{Answer, Control, Parallelism, Walker, drive};
 use crate::error::Error;
 use crate::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method};
@@ -29,13 +33,15 @@ pub struct Pilot {
     pub longest: f64,
     /// Moves at each β, in which the step size settles.
     pub moves: usize,
+    /// Trajectories of a fixed number of steps are made twice as long, up to this, as long as that pays.
+    pub most_steps: u32,
 }
 
 impl Pilot {
     /// The defaults for a method.
     pub fn new(method: Method) -> Self {
         let delta = if method == Method::Metropolis { 0.234 } else { 0.8 };
-        Self { method, delta, jitter: 0.3, longest: std::f64::consts::FRAC_PI_2, moves: 12 }
+        Self { method, delta, jitter: 0.3, longest: std::f64::consts::FRAC_PI_2, moves: 12, most_steps: 32 }
     }
 
     /// The longest step.
@@ -43,6 +49,16 @@ impl Pilot {
         match self.method {
             Method::Hmc { length: Length::Steps(n), .. } => self.longest / f64::from(n.max(1)),
             Method::Hmc { .. } | Method::Nuts { .. } | Method::Metropolis => LONGEST,
+        }
+    }
+
+    /// The same with trajectories of twice as many steps, if that is allowed.
+    fn with_longer_trajectories(&self, method: Method) -> Option<Self> {
+        match method {
+            Method::Hmc { length: Length::Steps(n), max_energy_error } if 2 * n <= self.most_steps => {
+                Some(Self { method: Method::Hmc { length: Length::Steps(2 * n), max_energy_error }, ..*self })
+            }
+            _ => None,
         }
     }
 
@@ -105,15 +121,28 @@ pub fn tune<T: Target + Clone + Send>(
     if let Some(draw) = prior_draws.iter().find(|draw| draw.len() != dimension) {
         return setting("the dimension of a prior draw", draw.len(), "that of the target");
     }
-    let mut run = Run::new(target, prior_draws, pilot, key, how, control);
-    run.start()?;
-    while run.knots[run.knots.len() - 1].beta < 1.0 {
-        run.stride()?;
+    let scales = if pilot.method.needs_gradient() { Scales::measure(target, prior_draws, how, control)? } else { None };
+    let scales = scales.map(Arc::new);
+    let pilot_run = |pilot: &Pilot| Run::new(target, prior_draws, pilot, key, how, control, scales.clone()).go();
+    let mut best = pilot_run(pilot)?;
+    while let Some(longer) = pilot.with_longer_trajectories(best.method()) {
+        let next = pilot_run(&longer)?;
+        if expense(&next) > WORTH_IT * expense(&best) {
+            break;
+        }
+        best = next;
     }
-    // At β = 0 no chain ever moves, but just above it they do, as at the first step.
-    run.knots[0].step_size = run.knots[1].step_size;
-    run.knots[0].accept = run.knots[1].accept;
-    TunedKernels::new(pilot.method, pilot.jitter, run.knots)
+    Ok(best)
+}
+
+/// Longer trajectories must promise to be cheaper by this factor: the lengths of pilot runs are uncertain.
+const WORTH_IT: f64 = 0.85;
+
+/// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
+/// n + 1 evaluations.
+fn expense(kernels: &TunedKernels) -> f64 {
+    let steps = if let Method::Hmc { length: Length::Steps(n), .. } = kernels.method() { n } else { 1 };
+    kernels.length() * kernels.length() * (f64::from(steps) + 1.0)
 }
 
 struct Run<'a, T> {
@@ -122,11 +151,20 @@ struct Run<'a, T> {
     key: StreamKey,
     how: Parallelism,
     control: &'a Control,
-    /// The kernel as it is adapted.
-    kernel: Kernel,
+    /// The kernel as it is adapted, and its coordinates.
+    stage: Stage,
+    scales: Option<Arc<Scales>>,
     variance: Vec<f64>,
     movers: Vec<Mover>,
     knots: Vec<Knot>,
+}
+
+/// How moves at one β went.
+struct Settled {
+    /// The mean acceptance probability.
+    accept: f64,
+    /// The integrated autocorrelation time of the log likelihood, in moves.
+    relaxation: f64,
 }
 
 impl<'a, T: Target + Clone + Send> Run<'a, T> {
@@ -137,6 +175,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         key: StreamKey,
         how: Parallelism,
         control: &'a Control,
+        scales: Option<Arc<Scales>>,
     ) -> Self {
         let dimension = target.dimension();
         #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
@@ -144,17 +183,28 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         // Beyond the optimum of normal targets, which the first moves then find from above.
         let step_size = if pilot.method == Method::Metropolis { 2.38 / d.sqrt() } else { 1.5 / d.sqrt().sqrt() };
         let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, metric: Metric::Unit };
-        let movers = draws.iter().map(|draw| Mover::new(draw, &kernel)).collect();
-        Self { target, pilot, key, how, control, kernel, variance: vec![1.0; dimension], movers, knots: vec![] }
+        let movers = draws.iter().map(|draw| Mover::new(draw, pilot.method)).collect();
+        let stage = Stage { kernel, chart: None };
+        Self { target, pilot, key, how, control, stage, scales, variance: vec![1.0; dimension], movers, knots: vec![] }
+    }
+
+    /// From the prior to the posterior.
+    fn go(mut self) -> Result<TunedKernels, Error> {
+        self.start()?;
+        while self.knots[self.knots.len() - 1].beta < 1.0 {
+            self.stride()?;
+        }
+        // At β = 0 no chain ever moves, but just above it they do, as at the first step.
+        self.knots[0].step_size = self.knots[1].step_size;
+        self.knots[0].accept = self.knots[1].accept;
+        let kernels = TunedKernels::new(self.pilot.method, self.pilot.jitter, self.knots)?;
+        kernels.in_charts(self.scales.map(|scales| (*scales).clone()))
     }
 
     /// Evaluates the draws of the prior.
     fn start(&mut self) -> Result<(), Error> {
-        let mut looks: Vec<Look<'_>> = self
-            .movers
-            .iter_mut()
-            .map(|mover| Look { mover, kernel: &self.kernel, done: false, reason: None })
-            .collect();
+        let mut looks: Vec<Look<'_>> =
+            self.movers.iter_mut().map(|mover| Look { mover, stage: &self.stage, done: false, reason: None }).collect();
         drive(self.target, &mut looks, self.how, self.control)?;
         let reason = looks.iter().find_map(|look| look.reason.clone());
         self.check_interrupt()?;
@@ -167,7 +217,8 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
             return Err(Error::NoLikelihood { draws: self.movers.len(), reason });
         }
         self.measure_spread();
-        self.knots.push(Knot { beta: 0.0, step_size: 1.0, variance: self.variance.clone(), accept: 0.0, length: 0.0 });
+        let (variance, frame) = (self.variance.clone(), self.frame());
+        self.knots.push(Knot { beta: 0.0, step_size: 1.0, variance, accept: 0.0, length: 0.0, frame });
         Ok(())
     }
 
@@ -179,13 +230,28 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         self.movers.iter().map(|mover| mover.state.log_likelihood).collect()
     }
 
-    /// The metric that the population suggests. A coordinate in which it has collapsed keeps what it had.
+    /// The numbers of the chart.
+    fn frame(&self) -> Frame {
+        self.stage.chart.as_ref().map(|chart| chart.frame.clone()).unwrap_or_default()
+    }
+
+    /// The chart and the metric that the population suggests. A coordinate in which it has collapsed keeps what it had.
     fn measure_spread(&mut self) {
-        for (i, variance) in self.variance.iter_mut().enumerate() {
-            let values = self.movers.iter().map(|mover| mover.state.q[i]).collect();
-            *variance = spread(values).unwrap_or(*variance);
+        let mut points: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
+        if let Some(scales) = &self.scales {
+            let population: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+            let before = self.stage.chart.as_ref().map(|chart| &chart.frame);
+            let chart = scales.chart(scales.frame(&population, before));
+            for (mover, point) in self.movers.iter().zip(&mut points) {
+                chart.to_coordinates(&mover.state.q, point);
+            }
+            self.stage.chart = Some(chart);
         }
-        self.kernel.metric = Metric::diagonal(self.variance.clone()).unwrap_or(Metric::Unit);
+        for (i, variance) in self.variance.iter_mut().enumerate() {
+            let values = points.iter().map(|point| point[i]).collect();
+            *variance = spread(values).map_or(*variance, |spread| spread.variance);
+        }
+        self.stage.kernel.metric = Metric::diagonal(self.variance.clone()).unwrap_or(Metric::Unit);
     }
 
     /// Goes one step along the path, and tunes a kernel there.
@@ -209,42 +275,48 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         let half = moves / 2;
         self.settle_step_size(beta, knot, 0..half)?;
         self.measure_spread();
-        let accept = self.settle_step_size(beta, knot, half..moves)?;
-        let (step_size, variance) = (self.kernel.step_size, self.variance.clone());
-        self.knots.push(Knot { beta, step_size, variance, accept, length: length_before + length });
+        let Settled { accept, relaxation } = self.settle_step_size(beta, knot, half..moves)?;
+        let (step_size, variance, frame) = (self.stage.kernel.step_size, self.variance.clone(), self.frame());
+        // A population that lags behind by the relaxation time loses that much more on the same way.
+        let length = length_before + length * relaxation.sqrt();
+        self.knots.push(Knot { beta, step_size, variance, accept, length, frame });
         Ok(())
     }
 
-    /// Moves with dual averaging of the acceptance probability, pooled over the population. Returns its mean.
-    fn settle_step_size(&mut self, beta: f64, knot: usize, moves: std::ops::Range<usize>) -> Result<f64, Error> {
+    /// Moves with dual averaging of the acceptance probability, pooled over the population.
+    fn settle_step_size(&mut self, beta: f64, knot: usize, moves: std::ops::Range<usize>) -> Result<Settled, Error> {
         let averaging = Averaging { delta: self.pilot.delta, ..Averaging::default() };
-        let mut averaging = DualAveraging::new(averaging, f_log(self.kernel.step_size));
+        let mut averaging = DualAveraging::new(averaging, f_log(self.stage.kernel.step_size));
         let longest = self.pilot.longest_step();
         let mut total = 0.0;
+        let mut likelihoods = vec![];
         #[expect(clippy::cast_precision_loss, reason = "both are small")]
         let (n, count) = (self.movers.len() as f64, moves.len() as f64);
         for i in moves {
             let key = self.key.step((knot as u64) << 32 | i as u64);
+            let before = self.log_likelihoods();
             let repeats = self.movers.iter_mut().zip(0..);
             let mut repeats: Vec<Repeat<'_>> = repeats
-                .map(|(mover, k)| Repeat::new(mover, &self.kernel, beta, 1, key.chain(k), self.control))
+                .map(|(mover, k)| Repeat::new(mover, &self.stage, beta, 1, key.chain(k), self.control))
                 .collect();
             drive(self.target, &mut repeats, self.how, self.control)?;
             let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / n;
             drop(repeats);
             self.check_interrupt()?;
-            self.kernel.step_size = averaging.learn(accept).clamp(SHORTEST, longest);
+            likelihoods.push((before, self.log_likelihoods()));
+            self.stage.kernel.step_size = averaging.learn(accept).clamp(SHORTEST, longest);
             total += accept;
         }
-        self.kernel.step_size = averaging.average().unwrap_or(self.kernel.step_size).clamp(SHORTEST, longest);
-        Ok(total / count)
+        let step_size = averaging.average().unwrap_or(self.stage.kernel.step_size);
+        self.stage.kernel.step_size = step_size.clamp(SHORTEST, longest);
+        Ok(Settled { accept: total / count, relaxation: relaxation(&likelihoods) })
     }
 }
 
 /// Asks for the densities of a state once.
 struct Look<'a> {
     mover: &'a mut Mover,
-    kernel: &'a Kernel,
+    stage: &'a Stage,
     done: bool,
     reason: Option<String>,
 }
@@ -269,7 +341,7 @@ impl Walker for Look<'_> {
     }
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        self.mover.advance(self.kernel, answer);
+        self.mover.advance(self.stage, answer);
         if !(answer.log_prior + answer.log_likelihood).is_finite() {
             self.reason = answer.rejection();
         }

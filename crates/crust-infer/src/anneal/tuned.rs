@@ -1,8 +1,12 @@
 //! Kernels for every β between 0 and 1, by interpolation between those that a pilot run has tuned.
 
+use std::sync::Arc;
+
 use pxfm::{f_exp, f_expm1, f_log, f_log1p};
 
 use super::Schedule;
+use super::chart::{Chart, Frame};
+use super::scales::Scales;
 use crate::error::Error;
 use crate::kernel::{Kernel, Method};
 use crate::metric::Metric;
@@ -12,12 +16,15 @@ use crate::metric::Metric;
 pub struct Knot {
     pub beta: f64,
     pub step_size: f64,
-    /// The diagonal of the inverse metric: the spread of the pilot's chains, squared.
+    /// The diagonal of the inverse metric: the spread of the pilot's chains, squared, in the coordinates of the chart.
     pub variance: Vec<f64>,
     /// The mean acceptance probability with this step size.
     pub accept: f64,
-    /// The thermodynamic length of the path from β = 0 to here.
+    /// The thermodynamic length of the path from β = 0 to here, in units in which a kernel that forgets at once has its own.
     pub length: f64,
+    /// The numbers of its chart; empty without one.
+    #[serde(default)]
+    pub frame: Frame,
 }
 
 /// A frozen kernel for each β. Both directions use the same, and nothing that a chain does changes it.
@@ -27,6 +34,16 @@ pub struct TunedKernels {
     jitter: f64,
     /// From β = 0 to β = 1, at least two.
     knots: Vec<Knot>,
+    /// What the charts of all β share, if there are any.
+    #[serde(default)]
+    scales: Option<Scales>,
+}
+
+/// A frozen kernel and the coordinates in which it moves.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Stage {
+    pub(super) kernel: Kernel,
+    pub(super) chart: Option<Chart>,
 }
 
 impl TunedKernels {
@@ -55,7 +72,25 @@ impl TunedKernels {
                 must_be: "at least 0 and below 1",
             });
         }
-        Ok(Self { method, jitter, knots })
+        Ok(Self { method, jitter, knots, scales: None })
+    }
+
+    /// Moves in the charts that the knots have the numbers for.
+    pub(super) fn in_charts(mut self, scales: Option<Scales>) -> Result<Self, Error> {
+        if let Some(scales) = &scales {
+            let dimension = self.dimension();
+            if let Some(bad) = self.knots.iter().find(|knot| !knot.frame.fits(scales, dimension)) {
+                let value = format!("{:?}", bad.frame);
+                return Err(Error::Setting { name: "the chart of a kernel", value, must_be: "finite, for all groups" });
+            }
+        }
+        self.scales = scales;
+        Ok(self)
+    }
+
+    /// The groups of coordinates that move relative to their hyperparameters, if there are any.
+    pub fn scales(&self) -> Option<&Scales> {
+        self.scales.as_ref()
     }
 
     /// The same kernel for every β.
@@ -68,8 +103,14 @@ impl TunedKernels {
                 return Err(Error::Setting { name: "the metric", value: "dense".into(), must_be });
             }
         };
-        let knot =
-            |beta| Knot { beta, step_size: kernel.step_size, variance: variance.clone(), accept: 0.0, length: beta };
+        let knot = |beta| Knot {
+            beta,
+            step_size: kernel.step_size,
+            variance: variance.clone(),
+            accept: 0.0,
+            length: beta,
+            frame: Frame::default(),
+        };
         Self::new(kernel.method, kernel.jitter, vec![knot(0.0), knot(1.0)])
     }
 
@@ -81,8 +122,8 @@ impl TunedKernels {
         &self.knots
     }
 
-    /// The thermodynamic length of the whole path. With T steps of equal length, and kernels that forget, the gap of the
-    /// sandwich (the Jeffreys bound) is about its square over T.
+    /// The thermodynamic length of the whole path, slow kernels counted in. With T steps of equal length the gap of the sandwich
+    /// (the Jeffreys bound) is about its square over T.
     pub fn length(&self) -> f64 {
         self.knots[self.knots.len() - 1].length
     }
@@ -104,7 +145,25 @@ impl TunedKernels {
         (after - 1, ((x - low) / (high - low)).clamp(0.0, 1.0))
     }
 
-    /// The kernel at β.
+    /// The kernel at β with its coordinates.
+    pub(super) fn stage(&self, beta: f64) -> Stage {
+        self.stage_with(beta, self.shared().as_ref())
+    }
+
+    /// What the charts share, for many stages.
+    fn shared(&self) -> Option<Arc<Scales>> {
+        self.scales.clone().map(Arc::new)
+    }
+
+    fn stage_with(&self, beta: f64, shared: Option<&Arc<Scales>>) -> Stage {
+        let chart = shared.map(|scales| {
+            let (i, share) = self.between(self.place(beta), |knot| self.place(knot.beta));
+            scales.chart(Frame::between(&self.knots[i].frame, &self.knots[i + 1].frame, share))
+        });
+        Stage { kernel: self.at(beta), chart }
+    }
+
+    /// The kernel at β, in the coordinates of its chart.
     pub fn at(&self, beta: f64) -> Kernel {
         let (i, share) = self.between(self.place(beta), |knot| self.place(knot.beta));
         let (a, b) = (&self.knots[i], &self.knots[i + 1]);
@@ -127,7 +186,7 @@ impl TunedKernels {
 /// with T: a rule that knows t only, so both directions agree.
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
-    kernels: Vec<Kernel>,
+    stages: Vec<Stage>,
     moves: usize,
 }
 
@@ -139,18 +198,19 @@ impl Stages {
         let moves = schedule.len() - 1;
         let count = moves.min(MOST_KERNELS);
         let group = |k: usize| k * moves / count + 2..(k + 1) * moves / count + 2;
+        let shared = kernels.shared();
         let middle = |k: usize| {
             let group = group(k);
-            kernels.at(schedule.beta(usize::midpoint(group.start, group.end - 1)))
+            kernels.stage_with(schedule.beta(usize::midpoint(group.start, group.end - 1)), shared.as_ref())
         };
-        Self { kernels: (0..count).map(middle).collect(), moves }
+        Self { stages: (0..count).map(middle).collect(), moves }
     }
 
     /// The kernel of move t, from 2 to T.
-    pub(super) fn at(&self, t: usize) -> &Kernel {
-        let count = self.kernels.len();
+    pub(super) fn at(&self, t: usize) -> &Stage {
+        let count = self.stages.len();
         // The group k with k·moves/count ≤ t − 2 < (k + 1)·moves/count, all rounded down.
-        &self.kernels[((t - 2) * count + count - 1) / self.moves]
+        &self.stages[((t - 2) * count + count - 1) / self.moves]
     }
 }
 
@@ -159,7 +219,8 @@ mod tests {
     use super::*;
 
     fn knot(beta: f64, step_size: f64, length: f64) -> Knot {
-        Knot { beta, step_size, variance: vec![step_size * 4.0, 1.0], accept: 0.8, length }
+        let frame = Frame::default();
+        Knot { beta, step_size, variance: vec![step_size * 4.0, 1.0], accept: 0.8, length, frame }
     }
 
     fn kernels() -> TunedKernels {
@@ -204,12 +265,12 @@ mod tests {
             let stages = Stages::new(&kernels, &schedule);
             let moves = distributions - 1;
             let count = moves.min(MOST_KERNELS);
-            assert_eq!(stages.kernels.len(), count);
+            assert_eq!(stages.stages.len(), count);
             for t in 2..=distributions {
                 let group = (0..count).rfind(|k| k * moves / count <= t - 2).unwrap();
-                assert_eq!(stages.at(t), &stages.kernels[group], "{distributions} {t}");
+                assert_eq!(stages.at(t), &stages.stages[group], "{distributions} {t}");
                 if moves <= MOST_KERNELS {
-                    assert_eq!(stages.at(t), &kernels.at(schedule.beta(t)));
+                    assert_eq!(stages.at(t), &kernels.stage(schedule.beta(t)));
                 }
             }
         }

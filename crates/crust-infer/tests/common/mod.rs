@@ -26,6 +26,10 @@ pub fn count(n: usize) -> f64 {
 pub trait Pointwise: Clone + Send {
     fn dimension(&self) -> usize;
     fn at(&self, x: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64);
+
+    fn hyperparameters(&self) -> Vec<usize> {
+        vec![]
+    }
 }
 
 /// A target that evaluates one lane after the other.
@@ -35,6 +39,10 @@ pub struct Lanes<P>(pub P);
 impl<P: Pointwise> Target for Lanes<P> {
     fn dimension(&self) -> usize {
         self.0.dimension()
+    }
+
+    fn hyperparameters(&self) -> Vec<usize> {
+        self.0.hyperparameters()
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {

@@ -33,6 +33,8 @@ pub struct Loaded {
     pub data: Data,
     pub simulator: Simulator,
     pub hyperparameters: Vec<String>,
+    /// Those that the program itself suggests, whatever the user says.
+    pub scales: Vec<String>,
     pub summary: ReadingResult,
     /// All texts that were read: what results depend on.
     pub texts: Vec<String>,
@@ -78,12 +80,16 @@ pub fn load(input: &Input<'_>) -> Result<Option<Loaded>, String> {
         Ok(simulator) => simulator,
         Err(error) => return tell(&reading, error),
     };
-    let name = |id: &VariableId| joint.program.variable(*id).name.clone();
-    let hyperparameters = joint.hyperparameters.iter().map(name).collect();
+    let names = |joint: &Joint| -> Vec<String> {
+        joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
+    };
+    let hyperparameters = names(&joint);
+    let own = Joint::read(&reading.typed, &ReadOptions { hyper: None, ..options });
+    let scales = own.map_or_else(|_| hyperparameters.clone(), |own| names(&own));
     let summary = summarise(&joint, &reading);
     let mut texts = vec![reading.source.text().to_owned(), json];
     texts.extend(other.map(|other| other.source.text().to_owned()));
-    Ok(Some(Loaded { reading, data, simulator, hyperparameters, summary, texts }))
+    Ok(Some(Loaded { reading, data, simulator, hyperparameters, scales, summary, texts }))
 }
 
 fn program(path: &Path, input: &Input<'_>) -> Result<Option<Reading>, String> {
