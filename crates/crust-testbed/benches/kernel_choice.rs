@@ -34,11 +34,14 @@ fn main() {
     for n in [1, 2, 3, 4, 6] {
         for (delta, longest) in [(0.65, 1.57), (0.8, 1.2), (0.8, 1.57), (0.8, 2.2)] {
             let name = format!("HMC {n} steps, delta {delta}, time {longest}");
-            rows.push((name, Pilot { delta, longest, ..Pilot::new(hmc(n)) }));
+            rows.push((name, Pilot { delta, longest, most_steps: n, ..Pilot::new(hmc(n)) }));
         }
     }
     for (jitter, longest) in [(0.0, 1.57), (0.6, 1.57), (0.9, 2.2)] {
-        rows.push((format!("HMC 3 steps, jitter {jitter}"), Pilot { jitter, longest, ..Pilot::new(hmc(3)) }));
+        rows.push((
+            format!("HMC 3 steps, jitter {jitter}"),
+            Pilot { jitter, longest, most_steps: 3, ..Pilot::new(hmc(3)) },
+        ));
     }
     let nuts = Method::Nuts { max_depth: 6, max_energy_error: MAX_ENERGY_ERROR };
     for delta in [0.65, 0.8] {

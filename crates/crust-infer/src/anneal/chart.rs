@@ -22,26 +22,22 @@ pub struct Frame {
     pub origin: Vec<f64>,
     /// λ of each group, from 0 to 1.
     pub share: Vec<f64>,
-    /// c, one for each coordinate.
-    pub centre: Vec<f64>,
 }
 
 impl Frame {
     /// Between two frames.
     pub(super) fn between(a: &Self, b: &Self, share: f64) -> Self {
         let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (1.0 - share) * a + share * b).collect();
-        Self { origin: mix(&a.origin, &b.origin), share: mix(&a.share, &b.share), centre: mix(&a.centre, &b.centre) }
+        Self { origin: mix(&a.origin, &b.origin), share: mix(&a.share, &b.share) }
     }
 
     /// Whether it has the sizes that groups need, and numbers only.
-    pub(super) fn fits(&self, scales: &Scales, dimension: usize) -> bool {
+    pub(super) fn fits(&self, scales: &Scales) -> bool {
         let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
         self.origin.len() == scales.base.len()
             && self.share.len() == scales.groups.len()
-            && self.centre.len() == dimension
             && finite(&self.origin)
             && finite(&self.share)
-            && finite(&self.centre)
     }
 }
 
@@ -66,7 +62,7 @@ impl Chart {
         for (g, group) in self.scales.groups.iter().enumerate() {
             let width = f_exp(self.log_width(g, z));
             for &i in &group.members {
-                parameters[i] = self.frame.centre[i] + z[i] * width;
+                parameters[i] = self.scales.centre[i] + z[i] * width;
             }
         }
     }
@@ -77,7 +73,7 @@ impl Chart {
         for (g, group) in self.scales.groups.iter().enumerate() {
             let width = f_exp(self.log_width(g, parameters));
             for &i in &group.members {
-                z[i] = (parameters[i] - self.frame.centre[i]) / width;
+                z[i] = (parameters[i] - self.scales.centre[i]) / width;
             }
         }
     }
@@ -108,7 +104,7 @@ impl Chart {
             for &i in &group.members {
                 into[i] = gradient[i] * width;
                 let of_parameter = if sign > 0.0 { gradient[i] } else { into[i] };
-                pull += of_parameter * (parameters[i] - self.frame.centre[i]) + 1.0;
+                pull += of_parameter * (parameters[i] - self.scales.centre[i]) + 1.0;
             }
             for (&h, slope) in self.scales.base.iter().zip(&group.slopes) {
                 into[h] += sign * self.frame.share[g] * slope * pull;
@@ -127,9 +123,8 @@ mod tests {
             Group { slopes: vec![0.5, 0.0], members: vec![1, 3] },
             Group { slopes: vec![-1.0, 0.25], members: vec![4] },
         ];
-        let scales = Arc::new(Scales { base: vec![0, 2], groups, centre: vec![0.0; 6] });
-        let frame =
-            Frame { origin: vec![0.3, -0.2], share: vec![1.0, 0.7], centre: vec![9.0, 0.4, 9.0, -1.0, 2.0, 9.0] };
+        let scales = Arc::new(Scales { base: vec![0, 2], groups, centre: vec![9.0, 0.4, 9.0, -1.0, 2.0, 9.0] });
+        let frame = Frame { origin: vec![0.3, -0.2], share: vec![1.0, 0.7] };
         Chart { scales, frame }
     }
 

@@ -289,12 +289,11 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         let mut averaging = DualAveraging::new(averaging, f_log(self.stage.kernel.step_size));
         let longest = self.pilot.longest_step();
         let mut total = 0.0;
-        let mut likelihoods = vec![];
+        let mut likelihoods = vec![self.log_likelihoods()];
         #[expect(clippy::cast_precision_loss, reason = "both are small")]
         let (n, count) = (self.movers.len() as f64, moves.len() as f64);
         for i in moves {
             let key = self.key.step((knot as u64) << 32 | i as u64);
-            let before = self.log_likelihoods();
             let repeats = self.movers.iter_mut().zip(0..);
             let mut repeats: Vec<Repeat<'_>> = repeats
                 .map(|(mover, k)| Repeat::new(mover, &self.stage, beta, 1, key.chain(k), self.control))
@@ -303,7 +302,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
             let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / n;
             drop(repeats);
             self.check_interrupt()?;
-            likelihoods.push((before, self.log_likelihoods()));
+            likelihoods.push(self.log_likelihoods());
             self.stage.kernel.step_size = averaging.learn(accept).clamp(SHORTEST, longest);
             total += accept;
         }

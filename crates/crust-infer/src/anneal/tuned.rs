@@ -78,8 +78,7 @@ impl TunedKernels {
     /// Moves in the charts that the knots have the numbers for.
     pub(super) fn in_charts(mut self, scales: Option<Scales>) -> Result<Self, Error> {
         if let Some(scales) = &scales {
-            let dimension = self.dimension();
-            if let Some(bad) = self.knots.iter().find(|knot| !knot.frame.fits(scales, dimension)) {
+            if let Some(bad) = self.knots.iter().find(|knot| !knot.frame.fits(scales)) {
                 let value = format!("{:?}", bad.frame);
                 return Err(Error::Setting { name: "the chart of a kernel", value, must_be: "finite, for all groups" });
             }
