@@ -77,11 +77,10 @@ impl TunedKernels {
 
     /// Moves in the charts that the knots have the numbers for.
     pub(super) fn in_charts(mut self, scales: Option<Scales>) -> Result<Self, Error> {
-        if let Some(scales) = &scales {
-            if let Some(bad) = self.knots.iter().find(|knot| !knot.frame.fits(scales)) {
-                let value = format!("{:?}", bad.frame);
-                return Err(Error::Setting { name: "the chart of a kernel", value, must_be: "finite, for all groups" });
-            }
+        let unfit = |knot: &&Knot| scales.as_ref().is_some_and(|scales| !knot.frame.fits(scales));
+        if let Some(bad) = self.knots.iter().find(unfit) {
+            let value = format!("{:?}", bad.frame);
+            return Err(Error::Setting { name: "the chart of a kernel", value, must_be: "finite, for all groups" });
         }
         self.scales = scales;
         Ok(self)
