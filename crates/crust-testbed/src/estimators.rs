@@ -27,7 +27,7 @@ pub use chib::ChibMurraySalakhutdinov;
 pub use harmonic_mean::HarmonicMean;
 pub use held_out::held_out;
 pub use likelihood_weighting::LikelihoodWeighting;
-pub use nested::NestedSampling;
+pub use nested::{NestedSampling, Shrinkage};
 pub use path::{PathMethod, PathSampling};
 pub use shme::Shme;
 pub use smc::Smc;

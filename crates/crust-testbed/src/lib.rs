@@ -3,6 +3,7 @@
 pub mod check;
 pub mod estimators;
 pub mod exact;
+pub mod experiment;
 pub mod grid;
 pub mod logistic;
 pub mod model;
@@ -10,6 +11,7 @@ pub mod models;
 pub mod pointwise;
 pub mod positive;
 pub mod regression;
+pub mod roster;
 pub mod scale;
 pub mod scales;
 pub mod toy;

@@ -74,8 +74,11 @@ pub struct Times {
 
 /// Whoever wants to know how far it is.
 pub trait Watcher: Sync {
-    /// So many trials were finished.
-    fn finished(&self, trials: usize);
+    /// Something new begins; how long it is, in trials, or 0 if that is not known.
+    fn begin(&self, what: &str, trials: usize);
+
+    /// A trial was finished.
+    fn finished(&self);
 }
 
 /// Streams of ground truth are those of the first free purpose; estimators come after it.
@@ -128,7 +131,7 @@ pub fn run<M: Model>(
                 next.store(jobs, Ordering::Relaxed);
             }
             done.push((job, estimate?, begin.elapsed().as_secs_f64()));
-            watcher.finished(1);
+            watcher.finished();
         }
     };
     let mut done = vec![];
@@ -189,14 +192,16 @@ fn times<M: Model>(estimator: &dyn Estimator<M>, jobs: &[(usize, f64, f64)]) -> 
 mod tests {
     use super::*;
     use crate::estimators::urn::Urn;
-    use crate::estimators::{Ais, LikelihoodWeighting, NestedSampling, ReverseAis};
+    use crate::estimators::{Ais, LikelihoodWeighting, NestedSampling, ReverseAis, Shrinkage};
     use crust_infer::drive::Control;
 
     struct Count(AtomicUsize);
 
     impl Watcher for Count {
-        fn finished(&self, trials: usize) {
-            self.0.fetch_add(trials, Ordering::Relaxed);
+        fn begin(&self, _: &str, _: usize) {}
+
+        fn finished(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -240,7 +245,7 @@ mod tests {
         let control = Control::default();
         let problem = Problem { model: &urn, exact: None, control: &control };
         let mut roster = roster();
-        roster.insert(0, Box::new(NestedSampling { particles: 1, transitions: 1 }));
+        roster.insert(0, Box::new(NestedSampling { particles: 1, transitions: 1, shrinkage: Shrinkage::Mean }));
         let plan = Plan { trials: 20, seed: 1, threads: NonZero::new(2).unwrap() };
         let watcher = Count(AtomicUsize::new(0));
         assert!(run(&problem, &roster, 0.0, &plan, &watcher).is_err());

@@ -37,6 +37,8 @@ pub enum Command {
     Evidence(Evidence),
     /// Repeat an experiment of the papers
     Reproduce(Reproduce),
+    /// How good estimators of the marginal likelihood are, on simulated data where it is known
+    Testbed(Testbed),
 }
 
 /// Options that every command takes.
@@ -405,6 +407,32 @@ pub enum MethodChoice {
     Nuts,
     /// Hamiltonian Monte Carlo with trajectories of length 2π
     Hmc,
+}
+
+#[derive(Debug, Args)]
+pub struct Testbed {
+    /// Small data and short runs, to see that everything works
+    #[arg(long)]
+    pub quick: bool,
+    /// Which of clustering, low-rank, binary; all unless told otherwise
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub models: Vec<String>,
+    /// Which of bic, lw, hme, ais, reverse-ais, smc, smc-particles, shme, vb, vb-sym, cms, ns, bar, bridge, stepping-stone, ti,
+    /// tempered-smc; all unless told otherwise
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub estimators: Vec<String>,
+    /// How often each estimator is run at each setting; 25 unless told otherwise, 5 for a quick run
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub trials: Option<u32>,
+    /// The seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// A folder for the report, its figures and all numbers
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

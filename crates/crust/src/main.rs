@@ -15,6 +15,7 @@ mod sample;
 mod simulate;
 mod target;
 mod terminal;
+mod testbed;
 
 use arguments::{Arguments, Command};
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(compare, &arguments.common),
         Command::Evidence(evidence) => evidence::run(evidence, &arguments.common),
         Command::Reproduce(reproduce) => reproduce::run(reproduce, &arguments.common),
+        Command::Testbed(testbed) => testbed::run(testbed, &arguments.common),
     };
     match outcome {
         Ok(outcome) => outcome.into(),

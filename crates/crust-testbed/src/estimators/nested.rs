@@ -15,6 +15,17 @@ pub struct NestedSampling {
     pub particles: usize,
     /// MCMC transitions for each new particle.
     pub transitions: usize,
+    pub shrinkage: Shrinkage,
+}
+
+/// By how much the prior volume is taken to shrink in each step. The share that is left is the greatest of K uniform numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shrinkage {
+    /// Its mean, K/(K+1): Eq. 47. V is right in expectation, but log V, and with it log p(Y), is too high by 1/K − log(1 + 1/K) in each
+    /// step: 0.095 nats with 2 particles, 20 nats after 208 steps.
+    Mean,
+    /// Its geometric mean, e^(−1/K) (Skilling 2006): log V is right in expectation.
+    Geometric,
 }
 
 /// Ends when a step multiplies the estimate by less than 1 + e^−10.
@@ -36,8 +47,8 @@ impl<S> Particle<S> {
     }
 }
 
-/// Σ (V(Cₜ) − V(Cₜ₊₁)) · the mean of Cₜ and Cₜ₊₁, as a logarithm: the middle between the two sums of Eq. 48, with V(Cₜ) = (K/(K+1))^t
-/// (Eq. 47).
+/// Σ (V(Cₜ) − V(Cₜ₊₁)) · the mean of Cₜ and Cₜ₊₁, as a logarithm: the middle between the two sums of Eq. 48, with V(Cₜ) as
+/// [`Shrinkage`] has it.
 struct Sum {
     log_shrink: f64,
     log_volume: f64,
@@ -47,8 +58,12 @@ struct Sum {
 }
 
 impl Sum {
-    fn new(particles: usize) -> Self {
-        let log_shrink = -f_log1p(1.0 / float(particles));
+    fn new(particles: usize, shrinkage: Shrinkage) -> Self {
+        let reciprocal = 1.0 / float(particles);
+        let log_shrink = match shrinkage {
+            Shrinkage::Mean => -f_log1p(reciprocal),
+            Shrinkage::Geometric => -reciprocal,
+        };
         Self { log_shrink, log_volume: 0.0, last: f64::NEG_INFINITY, log_total: f64::NEG_INFINITY }
     }
 
@@ -122,7 +137,7 @@ impl<M: Constrained> Estimator<M> for NestedSampling {
             let log_likelihood = model.log_likelihood(&state)?;
             particles.push(Particle { state, log_likelihood, label: stream.uniform() });
         }
-        let mut sum = Sum::new(self.particles);
+        let mut sum = Sum::new(self.particles, self.shrinkage);
         loop {
             let worst = (1..self.particles)
                 .fold(0, |w, k| if particles[k].order(&particles[w]) == Ordering::Less { k } else { w });
@@ -146,7 +161,7 @@ mod tests {
     /// With likelihoods that are known at the volumes the sum is a trapezoidal rule: ∫ L dV for L = 1 + 2(1 − V) is 2.
     #[test]
     fn the_sum_is_the_integral() {
-        let mut sum = Sum::new(100);
+        let mut sum = Sum::new(100, Shrinkage::Mean);
         for t in 1..2000 {
             let volume = (100.0_f64 / 101.0).powi(t);
             sum.add((1.0 + 2.0 * (1.0 - volume)).ln());

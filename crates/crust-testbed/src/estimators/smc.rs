@@ -40,8 +40,9 @@ pub(super) fn streams(key: StreamKey, particles: usize) -> Vec<Stream> {
 }
 
 impl<M: Sequential> Estimator<M> for Smc {
+    /// With one particle the transitions are turned, as in the paper; with many, their number.
     fn name(&self) -> &'static str {
-        "SMC"
+        if self.particles > 1 { "SMC particles" } else { "SMC" }
     }
 
     fn kind(&self) -> Kind {
@@ -49,7 +50,11 @@ impl<M: Sequential> Estimator<M> for Smc {
     }
 
     fn knob(&self) -> Knob {
-        Knob::new("transitions", self.transitions)
+        if self.particles > 1 {
+            Knob::new("particles", self.particles)
+        } else {
+            Knob::new("transitions", self.transitions)
+        }
     }
 
     /// The mean weight is unbiased: resampling by any scheme with the right expectations keeps Σ w h(x) for every h in expectation,

@@ -106,7 +106,7 @@ fn estimators_without_a_guarantee_converge() {
     }
     check("BAR", &trials(&urn, &BothDirections { distributions: 10, chains: 20 }, 40));
     // 32 states for 300 particles: nearly all likelihoods are ties.
-    check("NS", &trials(&urn, &NestedSampling { particles: 300, transitions: 2 }, 40));
+    check("NS", &trials(&urn, &NestedSampling { particles: 300, transitions: 2, shrinkage: Shrinkage::Geometric }, 40));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn all_agree_at_extreme_signal_to_noise() {
             &Shme::single(2),
             &TemperedSmc { particles: 50, sweeps: 2, efficiency: 0.5 },
             &ChibMurraySalakhutdinov { transitions: 50, pilot: 10 },
-            &NestedSampling { particles: 100, transitions: 2 },
+            &NestedSampling { particles: 100, transitions: 2, shrinkage: Shrinkage::Geometric },
             &PathSampling { method: PathMethod::Bridge, distributions: 300, sweeps: 5 },
         ];
         let control = Control::default();
@@ -185,7 +185,7 @@ fn bad_settings_and_missing_draws_are_errors() {
     let problem = Problem { model: &urn, exact: None, control: &control };
     let text = |e: Result<f64, Error>| e.unwrap_err().to_string();
     assert!(text(Shme::single(1).estimate(&problem, key(1))).contains("only simulated data have"));
-    let one = NestedSampling { particles: 1, transitions: 1 };
+    let one = NestedSampling { particles: 1, transitions: 1, shrinkage: Shrinkage::Mean };
     assert_eq!(text(one.estimate(&problem, key(1))), "nested sampling needs at least 2 particles, but was given 1");
     assert!(text(Ais { distributions: 1, chains: 1 }.estimate(&problem, key(1))).contains('1'));
     assert!(text(LikelihoodWeighting { proposals: 0 }.estimate(&problem, key(1))).contains("proposals"));

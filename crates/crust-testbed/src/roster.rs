@@ -1,0 +1,185 @@
+//! Which estimators the testbed runs, and how their knobs are turned.
+
+use crate::estimators::{
+    Ais, Bic, BothDirections, ChibMurraySalakhutdinov, Estimator, HarmonicMean, LikelihoodWeighting, NestedSampling,
+    PathMethod, PathSampling, Resampling, ReverseAis, Shme, Shrinkage, Smc, TemperedSmc, VariationalBayes,
+};
+use crate::model::{Constrained, Fit, Proposal, Sequential, Transition, Variational};
+
+/// A model that every estimator can be run on.
+pub trait Complete: Sequential + Transition + Variational + Constrained + Fit {}
+
+impl<M: Sequential + Transition + Variational + Constrained + Fit> Complete for M {}
+
+/// An estimator with its knob left open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    Bic,
+    LikelihoodWeighting,
+    HarmonicMean,
+    Ais,
+    ReverseAis,
+    Smc,
+    SmcParticles,
+    Shme,
+    VariationalBayes,
+    VariationalBayesWithSymmetry,
+    ChibMurraySalakhutdinov,
+    NestedSampling,
+    BothDirections,
+    Bridge,
+    SteppingStone,
+    Thermodynamic,
+    TemperedSmc,
+}
+
+/// How much work there is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effort {
+    /// Small data and short runs, to see that everything works.
+    Quick,
+    /// The sizes of the paper.
+    Full,
+}
+
+/// Draws at each distribution of a path.
+const SWEEPS: usize = 10;
+/// Chains in each direction that Bennett's ratio is taken of.
+const CHAINS: u32 = 10;
+/// Particles of tempered SMC.
+const PARTICLES: usize = 32;
+/// Length of the annealed chain whose end is x\* of the CMS estimator.
+const PILOT: usize = 100;
+
+impl Family {
+    /// In the order of the paper, then what it does not have.
+    pub const ALL: [Self; 17] = [
+        Self::Bic,
+        Self::LikelihoodWeighting,
+        Self::HarmonicMean,
+        Self::Ais,
+        Self::ReverseAis,
+        Self::Smc,
+        Self::SmcParticles,
+        Self::Shme,
+        Self::VariationalBayes,
+        Self::VariationalBayesWithSymmetry,
+        Self::ChibMurraySalakhutdinov,
+        Self::NestedSampling,
+        Self::BothDirections,
+        Self::Bridge,
+        Self::SteppingStone,
+        Self::Thermodynamic,
+        Self::TemperedSmc,
+    ];
+
+    /// What it is called on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Bic => "bic",
+            Self::LikelihoodWeighting => "lw",
+            Self::HarmonicMean => "hme",
+            Self::Ais => "ais",
+            Self::ReverseAis => "reverse-ais",
+            Self::Smc => "smc",
+            Self::SmcParticles => "smc-particles",
+            Self::Shme => "shme",
+            Self::VariationalBayes => "vb",
+            Self::VariationalBayesWithSymmetry => "vb-sym",
+            Self::ChibMurraySalakhutdinov => "cms",
+            Self::NestedSampling => "ns",
+            Self::BothDirections => "bar",
+            Self::Bridge => "bridge",
+            Self::SteppingStone => "stepping-stone",
+            Self::Thermodynamic => "ti",
+            Self::TemperedSmc => "tempered-smc",
+        }
+    }
+
+    /// Its estimator at one setting of the knob.
+    pub fn at<M: Complete>(self, knob: usize) -> Box<dyn Estimator<M>> {
+        let path = |method| PathSampling { method, distributions: knob, sweeps: SWEEPS };
+        let (proposal, resampling, threshold) = (Proposal::Posterior, Resampling::Systematic, 0.5);
+        match self {
+            Self::Bic => Box::new(Bic { restarts: knob }),
+            Self::LikelihoodWeighting => Box::new(LikelihoodWeighting { proposals: knob }),
+            Self::HarmonicMean => Box::new(HarmonicMean { draws: knob }),
+            Self::Ais => Box::new(Ais { distributions: knob, chains: 1 }),
+            Self::ReverseAis => Box::new(ReverseAis { distributions: knob, chains: 1 }),
+            Self::Smc => Box::new(Smc::single(knob)),
+            Self::SmcParticles => Box::new(Smc { particles: knob, transitions: 1, proposal, threshold, resampling }),
+            Self::Shme => Box::new(Shme::single(knob)),
+            Self::VariationalBayes => Box::new(VariationalBayes { restarts: knob, symmetry_correction: false }),
+            Self::VariationalBayesWithSymmetry => {
+                Box::new(VariationalBayes { restarts: knob, symmetry_correction: true })
+            }
+            Self::ChibMurraySalakhutdinov => Box::new(ChibMurraySalakhutdinov { transitions: knob, pilot: PILOT }),
+            Self::NestedSampling => {
+                Box::new(NestedSampling { particles: 2, transitions: knob, shrinkage: Shrinkage::Geometric })
+            }
+            Self::BothDirections => Box::new(BothDirections { distributions: knob, chains: CHAINS }),
+            Self::Bridge => Box::new(path(PathMethod::Bridge)),
+            Self::SteppingStone => Box::new(path(PathMethod::SteppingStone)),
+            Self::Thermodynamic => Box::new(path(PathMethod::Thermodynamic)),
+            Self::TemperedSmc => Box::new(TemperedSmc { particles: PARTICLES, sweeps: knob, efficiency: 0.5 }),
+        }
+    }
+
+    /// Settings of the knob, from quick and rough to slow and fine.
+    pub fn ladder(self, effort: Effort) -> &'static [usize] {
+        match (self, effort) {
+            (Self::LikelihoodWeighting | Self::HarmonicMean, Effort::Full) => &[10, 100, 1000, 10_000],
+            (Self::ChibMurraySalakhutdinov, Effort::Full) => &[10, 100, 1000, 3000],
+            (Self::LikelihoodWeighting | Self::HarmonicMean | Self::ChibMurraySalakhutdinov, Effort::Quick) => {
+                &[10, 100]
+            }
+            (Self::Ais | Self::ReverseAis, Effort::Full) => &[10, 30, 100, 300, 1000, 3000, 10_000],
+            (Self::Ais | Self::ReverseAis, Effort::Quick) => &[10, 30, 100, 300],
+            (Self::Smc | Self::Shme, Effort::Full) => &[1, 3, 10, 30, 100],
+            (Self::SmcParticles, Effort::Full) => &[4, 16, 64, 256],
+            (Self::SmcParticles, Effort::Quick) => &[4, 16],
+            (Self::NestedSampling, Effort::Full) => &[1, 3, 10, 30, 100],
+            (Self::Smc | Self::Shme | Self::NestedSampling, Effort::Quick) => &[1, 3, 10],
+            (Self::Bic | Self::VariationalBayes | Self::VariationalBayesWithSymmetry, Effort::Full) => &[1, 3, 10],
+            (Self::Bic | Self::VariationalBayes | Self::VariationalBayesWithSymmetry, Effort::Quick) => &[1],
+            (Self::BothDirections, Effort::Full) => &[30, 100, 300, 1000],
+            (Self::Bridge | Self::SteppingStone | Self::Thermodynamic, Effort::Full) => &[10, 30, 100, 300, 1000],
+            (Self::BothDirections | Self::Bridge | Self::SteppingStone | Self::Thermodynamic, Effort::Quick) => {
+                &[10, 30]
+            }
+            (Self::TemperedSmc, Effort::Full) => &[1, 3, 10],
+            (Self::TemperedSmc, Effort::Quick) => &[1, 3],
+        }
+    }
+}
+
+/// The estimators of some families, each with its ladder.
+pub fn roster<M: Complete>(families: &[Family], effort: Effort) -> Vec<Box<dyn Estimator<M>>> {
+    let rungs = families.iter().flat_map(|family| family.ladder(effort).iter().map(|&knob| family.at(knob)));
+    rungs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimators::urn::Urn;
+
+    #[test]
+    fn every_family_is_listed_once_and_turns_its_knob() {
+        let mut ids: Vec<&str> = Family::ALL.iter().map(|f| f.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), Family::ALL.len());
+        for family in Family::ALL {
+            for effort in [Effort::Quick, Effort::Full] {
+                for &knob in family.ladder(effort) {
+                    assert_eq!(family.at::<Urn>(knob).knob().value, knob as u64, "{family:?}");
+                }
+            }
+        }
+        let all = roster::<Urn>(&Family::ALL, Effort::Full);
+        let mut names: Vec<_> = all.iter().map(|e| (e.name(), e.knob())).collect();
+        names.dedup();
+        assert_eq!(names.len(), all.len(), "rows can be told apart");
+    }
+}
