@@ -111,7 +111,7 @@ impl Which {
             }
             Self::LowRank => {
                 let paper = low_rank::Setting::paper();
-                let small = low_rank::Prior { components: 2, ..paper.prior.clone() };
+                let small = low_rank::Prior { components: 2, ..paper.prior };
                 let setting = low_rank::Setting { cases: SMALL.0, dimensions: SMALL.1, prior: small };
                 run::<low_rank::LowRank>(self, [setting, paper], task, control, watcher)
             }

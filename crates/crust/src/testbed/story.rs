@@ -13,8 +13,8 @@ pub(super) fn model(findings: &Findings, timing: &ModelTiming) -> String {
     let mut text = format!("\n{}\n", heading(findings));
     let _ = writeln!(
         text,
-        "\n{:<15} {:<23} {:>24} {:>9} {:>8} {:>9} {:>9}   {}",
-        "estimator", "kind", "most accurate at", "bias", "RMSE", "combined", "seconds", "under 10 nats in"
+        "\n{:<15} {:<23} {:>24} {:>9} {:>8} {:>9} {:>9}   under 10 nats in",
+        "estimator", "kind", "most accurate at", "bias", "RMSE", "combined", "seconds"
     );
     let names = names(findings);
     for name in names {
