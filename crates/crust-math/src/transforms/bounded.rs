@@ -11,6 +11,7 @@
 
 use super::error::{Problem, TransformError};
 use super::{Bound, Forward, Reverse, Row, row, row_mut};
+use crate::lanes;
 
 /// One element's constrained value and log Jacobian with the derivatives for the free value and for the two bounds.
 /// Callers that use few of the fields pay for few: everything is inlined.
@@ -161,11 +162,40 @@ pub(super) fn identity_reverse(r: &mut Reverse<'_>, size: usize) {
 }
 
 pub(super) fn lower(f: &mut Forward<'_>, size: usize) {
+    if is_zero(f.bounds.first) {
+        return positive(f, size);
+    }
     forward(f, size, |x, a, _| lower_at(x, a));
 }
 
 pub(super) fn lower_reverse(r: &mut Reverse<'_>, size: usize) {
+    if is_zero(r.bounds.first) {
+        return positive_reverse(r, size);
+    }
     reverse(r, size, |x, a, _| lower_at(x, a));
+}
+
+fn is_zero(bound: Bound<'_>) -> bool {
+    matches!(bound, Bound::Scalar(a) if a == 0.0)
+}
+
+/// exp(x), by far the most common of all: in vector registers.
+fn positive(f: &mut Forward<'_>, size: usize) {
+    let n = size * f.lanes;
+    lanes::exp(&f.free[..n], &mut f.out[..n]);
+    if let Some(jacobian) = f.log_jacobian.as_deref_mut() {
+        for row in f.free[..n].chunks_exact(f.lanes) {
+            jacobian.iter_mut().zip(row).for_each(|(j, x)| *j += x);
+        }
+    }
+}
+
+/// The derivative of exp(x) is the value.
+fn positive_reverse(r: &mut Reverse<'_>, size: usize) {
+    let (n, weight) = (size * r.lanes, r.jacobian_adjoint);
+    for ((t, &a), &y) in r.free_adjoint[..n].iter_mut().zip(r.out_adjoint).zip(r.out) {
+        *t += a * y + weight;
+    }
 }
 
 pub(super) fn upper(f: &mut Forward<'_>, size: usize) {
