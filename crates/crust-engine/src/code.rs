@@ -19,7 +19,7 @@ use crate::structure::Structure;
 #[derive(Debug, Default)]
 pub struct Code {
     pub functions: Vec<Function>,
-    /// How many slots the variables outside of functions take.
+    /// How many slots the variables outside of functions take. The last one counts the elements of vectors that are gone through one by one.
     pub globals: usize,
     pub parameters: Vec<Quantity>,
     pub transformed_parameters: Vec<Quantity>,

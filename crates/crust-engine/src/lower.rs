@@ -22,7 +22,8 @@ pub(crate) use library::{vector_density, vector_function};
 pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
     let mut lowering = Lowering {
         program,
-        code: Code { globals: program.variables.len(), ..Code::default() },
+        // One more than there are variables: see `Code::element`.
+        code: Code { globals: program.variables.len() + 1, ..Code::default() },
         problems: Vec::new(),
         mutable: analysis::mutable(program),
         parts: Split::of(program),

@@ -81,6 +81,18 @@ fn least_squares() {
          model { for (i in 1:N) y[i] ~ normal(a[g[i]] - (-b) * y[i], s); for (i in 1:N) b * x[i, 1] ~ normal(y[i], 1.5); }",
         2,
     );
+    // Vectors, without a loop: a number, rows of data, several summands; what is not linear, or has a scale of its own, stays a vector.
+    check_flat("parameters { real m; real<lower=0> s; } model { y ~ normal(m, s); }", 0);
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { b ~ normal(0, 2); y ~ normal(a + x * b, s); target += normal_lpdf(y | x * b - 0.3 * y, sqrt(s)); }",
+        0,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; vector[N] e; vector<lower=0>[N] s; }
+         model { y ~ normal(exp(x * b), 1.5); y ~ normal(x * b, s); y ~ normal(e, 2); y ~ normal(a * to_vector(c) + y * b[1], 0.7); }",
+        0,
+    );
     // A location without parameters, one that is not linear, and a scale that differs.
     check_flat("parameters { real<lower=0> s; } model { for (i in 1:N) y[i] ~ normal(x[i, 1], s); }", 1);
     check_flat(

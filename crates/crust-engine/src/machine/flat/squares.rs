@@ -7,12 +7,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::Fit;
 use super::builder::{Builder, Item};
 use super::space::Space;
 use super::statements::Compiler;
+use super::{Fit, Obstacle};
+use crate::code::{DensityCall, Factor, Index, Kind, Node, Slot, Varies};
+use crate::density::Density;
 use crate::flat::{Affine, Normal, Positions, Register, Step, Strip, Uniform};
 use crate::kernels::arithmetic::Arithmetic;
+use crate::memory::cast;
 
 /// The most multiplications that the triangular factor may cost: a few seconds.
 const MOST_WORK: usize = 1 << 32;
@@ -176,6 +179,56 @@ impl Compiler<'_> {
             self.flat.strips.push(strip);
         }
         Ok(())
+    }
+
+    /// A normal log density of vectors, as if a loop went through their elements, if that makes it shorter.
+    pub(super) fn vector_squares(&mut self, call: &DensityCall, factor: Factor) -> Fit<()> {
+        let Density::Scalar(scalar) = call.density else { return Err(Obstacle::Unfit) };
+        let [y, mu, sigma] = &call.arguments[..] else { return Err(Obstacle::Unfit) };
+        if !scalar.is_normal_density() || self.dependence(y).runtime || factor == Factor::ByVariate {
+            return Err(Obstacle::Unfit);
+        }
+        let n = self.machine.numbers(y)?.shape.len();
+        let (terms, outer) = (std::mem::replace(&mut self.terms, false), self.elements_of(n));
+        let found = self.vector_items([y, mu, sigma], n);
+        let found = found.and_then(|items| {
+            let kept = (call.propto, self.varying(&call.arguments));
+            self.builder.add_normal(&items, kept, (factor, n))
+        });
+        self.terms = terms;
+        let mut builder = std::mem::replace(&mut self.builder, outer);
+        self.known.clear();
+        found?;
+        self.reduce_squares(&mut builder)?;
+        if builder.has_effect() { Err(Obstacle::Unfit) } else { Ok(()) }
+    }
+
+    /// Begins to go through so many elements, and gives back what was under way.
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    fn elements_of(&mut self, n: usize) -> Builder {
+        let numbers = Rc::new((1..=n).map(|i| i as f64).collect());
+        let space = Space { iterations: n, loops: vec![(self.element_slot(), numbers)] };
+        std::mem::replace(&mut self.builder, Builder::new(&space))
+    }
+
+    fn element_slot(&self) -> Slot {
+        Slot::Global(cast(self.machine.code.globals - 1))
+    }
+
+    fn vector_items(&mut self, [y, mu, sigma]: [&Node; 3], n: usize) -> Fit<[Item; 3]> {
+        let kind = Kind::Variable { slot: self.element_slot(), mutable: false };
+        let index = [Index::Single(Node { kind, span: y.span, varies: Varies::No })];
+        let shape = self.machine.numbers(mu)?.shape;
+        let location = match shape.rank() {
+            0 => self.scalar(mu)?,
+            1 if shape.len() == n => self.element(mu, &index)?,
+            _ => return Err(Obstacle::Unfit),
+        };
+        let scale = self.scalar(sigma)?;
+        if self.machine.numbers(y)?.shape.rank() != 1 || !matches!(scale, Item::Constant(_) | Item::Uniform { .. }) {
+            return Err(Obstacle::Unfit);
+        }
+        Ok([self.element(y, &index)?, location, scale])
     }
 
     /// The strip for `Σ (qᵢ − rᵢ·θ)²`.

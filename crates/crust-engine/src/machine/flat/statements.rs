@@ -302,6 +302,16 @@ impl Compiler<'_> {
             return Err(Obstacle::Unfit);
         }
         if let Kind::Density(call) = &value.kind {
+            if self.terms {
+                let (operands, inlined) = (self.flat.operands.len(), self.flat.inlined.len());
+                match self.vector_squares(call, factor) {
+                    Err(Obstacle::Unfit) => {
+                        self.flat.operands.truncate(operands);
+                        self.flat.inlined.truncate(inlined);
+                    }
+                    other => return other,
+                }
+            }
             let terms = self.densities(call)?;
             if self.terms && terms.len() > MOST_TERMS {
                 return Err(Obstacle::Unfit);
