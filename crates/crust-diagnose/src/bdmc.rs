@@ -7,7 +7,7 @@ pub(crate) use checks::{Ladders, rank_check, violation_checks};
 pub(crate) use verdict::{nats, nats_with_error};
 
 use crate::checkpoint::{Halt, Journal};
-use crate::experiment::{Experiment, Moves, Names, forward, mean_and_error, reverse, unit};
+use crate::experiment::{Experiment, Moves, Names, forward, forward_part, mean_and_error, reverse, reverse_part, unit};
 use crate::result::{Check, Dataset, KernelAt, MeanRung, Rung, RungTime, Timing, Verdict};
 
 /// What to run.
@@ -19,6 +19,8 @@ pub struct Plan {
     pub steps: Vec<usize>,
     /// The ladder ends once B̂ is at most this, in nats.
     pub tolerance: f64,
+    /// Chains are added at the end of the ladder until the standard error of Bennett's estimate is at most this, in nats.
+    pub bennett_error: Option<f64>,
     pub datasets: u32,
     /// Transitions at β = 1 between the generating values and the start of each reverse chain. They leave the posterior
     /// invariant, so that starts stay exact and only become less dependent.
@@ -59,6 +61,7 @@ pub fn bdmc<E: Experiment>(experiment: &mut E, plan: &Plan, journal: &mut Journa
 struct Climber<K> {
     dataset: u32,
     kernels: K,
+    truth: Vec<f64>,
     starts: Vec<Vec<f64>>,
 }
 
@@ -90,7 +93,82 @@ fn climb<E: Experiment>(
             break;
         }
     }
+    if let Some(wish) = plan.bennett_error {
+        for (climber, dataset) in climbers.iter().zip(&mut outcome.datasets) {
+            refine(experiment, plan, journal, names, climber, (wish, dataset))?;
+        }
+    }
     Ok(())
+}
+
+/// No more chains than this are run, however small an error is wished for.
+const MOST_CHAINS: usize = 200_000;
+
+/// How many chains bring an error down to a wish: it falls with the root of their number. At most four times as many as
+/// there are, since the error of few chains is itself uncertain.
+fn enough_chains(chains: usize, error: f64, wish: f64) -> usize {
+    let factor = (1.1 * (error / wish) * (error / wish)).clamp(1.0, 4.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and the most chains")]
+    let enough = (factor * number(chains)).ceil().min(number(MOST_CHAINS)) as usize;
+    enough.max(chains + 1)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "chains are far fewer than 2⁵³")]
+fn number(n: usize) -> f64 {
+    n as f64
+}
+
+/// Adds chains to the last rung of a dataset until Bennett's estimate is as good as wished.
+fn refine<E: Experiment>(
+    experiment: &mut E,
+    plan: &Plan,
+    journal: &mut Journal,
+    names: Names<'_>,
+    climber: &Climber<E::Kernels>,
+    (wish, dataset): (f64, &mut Dataset),
+) -> Result<(), Halt<E::Error>> {
+    let Some(t) = dataset.rungs.last().map(|rung| rung.t) else { return Ok(()) };
+    let Climber { dataset: number, kernels, .. } = climber;
+    let mut up = forward(experiment, journal, names, kernels, (*number, t, plan.chains))?;
+    let mut down = reverse(experiment, journal, names, kernels, (*number, t, "reverse"), &climber.starts)?;
+    loop {
+        let rung = Rung::new(t, &up, &down);
+        // Without overlap there is no error to judge by, and more chains would not help.
+        let go_on = rung.log_ml_bar_se.is_finite() && rung.log_ml_bar_se > wish && up.len() < MOST_CHAINS;
+        let (chains, error) = (up.len(), rung.log_ml_bar_se);
+        if let Some(last) = dataset.rungs.last_mut() {
+            *last = rung;
+        }
+        if !go_on {
+            return Ok(());
+        }
+        let enough = enough_chains(chains, error, wish);
+        let starts = starts(experiment, plan, journal, names, climber, enough)?;
+        up.extend(forward_part(experiment, journal, names, kernels, (*number, t, chains..enough))?);
+        let more = (chains, starts.as_slice());
+        down.extend(reverse_part(experiment, journal, names, kernels, (*number, t, "reverse"), more)?);
+    }
+}
+
+/// The starts of a number of reverse chains.
+fn starts<E: Experiment>(
+    experiment: &mut E,
+    plan: &Plan,
+    journal: &mut Journal,
+    names: Names<'_>,
+    climber: &Climber<E::Kernels>,
+    chains: usize,
+) -> Result<Vec<Vec<f64>>, Halt<E::Error>> {
+    let Climber { dataset, kernels, truth, .. } = climber;
+    let starts = vec![truth.clone(); chains];
+    if plan.start_steps == 0 {
+        return Ok(starts);
+    }
+    let what = ("moving the starts of the reverse chains", chains * plan.start_steps);
+    let suffix = if chains == plan.chains { String::new() } else { format!("/{chains}") };
+    unit(experiment, journal, &(names.other("starts", *dataset) + &suffix), what, |e| {
+        e.equilibrate(kernels, *dataset, &starts, plan.start_steps, Moves::Start)
+    })
 }
 
 /// Whether a ladder may end here.
@@ -110,14 +188,9 @@ fn prepare<E: Experiment>(
     }
     let truth = experiment.simulate(dataset).map_err(Halt::Work)?;
     let kernels = unit(experiment, journal, &names.other("pilot", dataset), ("pilot run", 0), |e| e.tune(dataset))?;
-    let mut starts = vec![truth; plan.chains];
-    if plan.start_steps > 0 {
-        let what = ("moving the starts of the reverse chains", plan.chains * plan.start_steps);
-        starts = unit(experiment, journal, &names.other("starts", dataset), what, |e| {
-            e.equilibrate(&kernels, dataset, &starts, plan.start_steps, Moves::Start)
-        })?;
-    }
-    Ok(Climber { dataset, kernels, starts })
+    let mut climber = Climber { dataset, kernels, truth, starts: vec![] };
+    climber.starts = starts(experiment, plan, journal, names, &climber, plan.chains)?;
+    Ok(climber)
 }
 
 fn rung<E: Experiment>(
@@ -128,7 +201,7 @@ fn rung<E: Experiment>(
     climber: &Climber<E::Kernels>,
     t: usize,
 ) -> Result<Rung, Halt<E::Error>> {
-    let Climber { dataset, kernels, starts } = climber;
+    let Climber { dataset, kernels, starts, .. } = climber;
     let up = forward(experiment, journal, names, kernels, (*dataset, t, plan.chains))?;
     let down = reverse(experiment, journal, names, kernels, (*dataset, t, "reverse"), starts)?;
     Ok(Rung::new(t, &up, &down))

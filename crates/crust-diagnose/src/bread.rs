@@ -1,11 +1,13 @@
 //! The BREAD protocol on real data: fit, simulate, sandwich, and compare real with simulated data (section 3.3 of the preprint).
 
 mod calibration;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
 pub use calibration::{Curve, calibrate, curve};
+pub use sizes::Size;
 
 use crate::bdmc::{is_tight, violation_checks};
 use crate::checkpoint::{Halt, Journal};
@@ -28,6 +30,16 @@ pub trait Fitted: Experiment {
 
     /// From now on data are simulated with these hyperparameters.
     fn fix(&mut self, hyperparameters: &Self::Hyperparameters);
+
+    /// How large the outcomes of a simulated dataset are, measured by those of the real data; none if they cannot be compared.
+    fn sizes(&mut self, _dataset: u32) -> Result<Vec<Size>, Self::Error> {
+        Ok(vec![])
+    }
+
+    /// Parameters that are drawn from the prior, in place of being fitted.
+    fn not_fitted(&self) -> Vec<String> {
+        vec![]
+    }
 }
 
 /// What to run.
@@ -54,6 +66,8 @@ pub struct Outcome {
     pub simulated: Dataset,
     pub start_check: Option<StartCheck>,
     pub calibration: Option<Calibration>,
+    /// What is to be said about simulated data of another size than the real ones.
+    pub size_notice: Option<String>,
     pub kernels: Vec<KernelAt>,
     pub checks: Vec<Check>,
     pub violation: bool,
@@ -94,6 +108,7 @@ fn run<E: Fitted>(
     let (fit, hyperparameters) = unit(experiment, journal, "fit/0", ("fitting the data with NUTS", 0), E::fit)?;
     outcome.fit = Some(fit);
     experiment.fix(&hyperparameters);
+    outcome.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
     let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
     // One set of kernels for all: the curves then differ by the data alone
     let kernels = unit(experiment, journal, "pilot/1", ("pilot run", 0), |e| e.tune(SIMULATED))?;

@@ -11,6 +11,7 @@ use crate::sandwich::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
+use std::ops::Range;
 
 /// The number of the real data; simulated datasets are counted from 1.
 pub const REAL: u32 = 0;
@@ -130,12 +131,13 @@ pub(crate) fn unit<E: Experiment, V: Serialize + DeserializeOwned>(
 const UNIT: usize = 100_000;
 
 /// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its resumption.
-pub(crate) fn groups(dataset: u32, t: usize, chains: usize) -> Vec<Group> {
-    let each = (UNIT / t.max(1)).clamp(8, chains.max(8));
-    (0..chains)
+pub(crate) fn groups(dataset: u32, t: usize, chains: Range<usize>) -> Vec<Group> {
+    let each = (UNIT / t.max(1)).clamp(8, chains.len().max(8));
+    let end = chains.end;
+    chains
         .step_by(each)
         .filter_map(|first| {
-            let chains = each.min(chains - first);
+            let chains = each.min(end - first);
             u32::try_from(first).ok().map(|first| Group { dataset, t, first, chains })
         })
         .collect()
@@ -169,7 +171,18 @@ pub(crate) fn forward<E: Experiment>(
     kernels: &E::Kernels,
     (dataset, t, chains): (u32, usize, usize),
 ) -> Result<Vec<Work>, Halt<E::Error>> {
-    let mut all = Vec::with_capacity(chains);
+    forward_part(experiment, journal, names, kernels, (dataset, t, 0..chains))
+}
+
+/// Some of the forward chains of a rung.
+pub(crate) fn forward_part<E: Experiment>(
+    experiment: &mut E,
+    journal: &mut Journal,
+    names: Names<'_>,
+    kernels: &E::Kernels,
+    (dataset, t, chains): (u32, usize, Range<usize>),
+) -> Result<Vec<Work>, Halt<E::Error>> {
+    let mut all = Vec::with_capacity(chains.len());
     let what = format!("forward, T = {t}, {}", Names::title(dataset));
     for group in groups(dataset, t, chains) {
         let name = names.rung(dataset, t, "forward") + &group.first.to_string();
@@ -182,7 +195,7 @@ pub(crate) fn forward<E: Experiment>(
 /// Whether the forward chains of a rung are all in the journal.
 pub(crate) fn forward_is_done(journal: &Journal, names: Names<'_>, (dataset, t, chains): (u32, usize, usize)) -> bool {
     let name = |group: Group| names.rung(dataset, t, "forward") + &group.first.to_string();
-    groups(dataset, t, chains).into_iter().all(|group| journal.has(&name(group)))
+    groups(dataset, t, 0..chains).into_iter().all(|group| journal.has(&name(group)))
 }
 
 /// All reverse chains of a rung, one from each start.
@@ -194,9 +207,21 @@ pub(crate) fn reverse<E: Experiment>(
     (dataset, t, direction): (u32, usize, &str),
     starts: &[Vec<f64>],
 ) -> Result<Vec<Work>, Halt<E::Error>> {
+    reverse_part(experiment, journal, names, kernels, (dataset, t, direction), (0, starts))
+}
+
+/// Some of the reverse chains of a rung, from a number on: the starts are those of all.
+pub(crate) fn reverse_part<E: Experiment>(
+    experiment: &mut E,
+    journal: &mut Journal,
+    names: Names<'_>,
+    kernels: &E::Kernels,
+    (dataset, t, direction): (u32, usize, &str),
+    (first, starts): (usize, &[Vec<f64>]),
+) -> Result<Vec<Work>, Halt<E::Error>> {
     let mut all = Vec::with_capacity(starts.len());
     let what = format!("{direction}, T = {t}, {}", Names::title(dataset));
-    for group in groups(dataset, t, starts.len()) {
+    for group in groups(dataset, t, first..starts.len()) {
         let name = names.rung(dataset, t, direction) + &group.first.to_string();
         let from = group.first as usize;
         let work = |e: &mut E| e.reverse(kernels, group, &starts[from..from + group.chains]);

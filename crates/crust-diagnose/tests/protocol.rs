@@ -17,6 +17,7 @@ fn plan(steps: &[usize]) -> bdmc::Plan {
         chains: 50,
         steps: steps.to_vec(),
         tolerance: 0.05,
+        bennett_error: None,
         datasets: 1,
         start_steps: 0,
         rank_checks: 20,
@@ -26,6 +27,25 @@ fn plan(steps: &[usize]) -> bdmc::Plan {
 
 fn run(toy: &mut Toy, plan: &bdmc::Plan) -> bdmc::Outcome {
     bdmc(toy, plan, &mut Journal::in_memory()).expect("a result")
+}
+
+/// Chains are added until Bennett's estimate is as good as wished, and those that were there stay. The estimate is within 5 of its
+/// standard errors: a false alarm in a million.
+#[test]
+fn chains_are_added_until_the_error_is_as_wished() {
+    for start_steps in [0, 3] {
+        let few = bdmc::Plan { start_steps, rank_checks: 0, tolerance: 0.0, ..plan(&[5, 20]) };
+        let many = bdmc::Plan { bennett_error: Some(0.01), ..few.clone() };
+        let mut toy = Toy::new(3);
+        let (before, after) = (run(&mut toy, &few), run(&mut toy, &many));
+        let last = |outcome: &bdmc::Outcome| outcome.datasets[0].rungs[1].clone();
+        let (before, after, truth) = (last(&before), last(&after), toy.log_marginal_likelihood(1));
+        assert!(before.log_ml_bar_se > 0.01 && after.log_ml_bar_se <= 0.01);
+        assert!(after.forward.len() > 50 && after.forward.len() == after.reverse.len());
+        assert_eq!((&after.forward[..50], &after.reverse[..50]), (&before.forward[..], &before.reverse[..]));
+        assert_ne!(after.forward[50..100], before.forward[..]);
+        assert!((after.log_ml_bar - truth).abs() < 0.05, "{} {truth}", after.log_ml_bar);
+    }
 }
 
 /// P(X ≥ n) for a binomial X: the sum of its terms.

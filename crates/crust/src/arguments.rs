@@ -225,6 +225,9 @@ pub struct Bdmc {
     pub annealing: Annealing,
     #[command(flatten)]
     pub method: MethodOptions,
+    /// Add chains at the end of the ladder until the standard error of Bennett's estimate of log-ML is at most this
+    #[arg(long, value_name = "NATS")]
+    pub bennett_error: Option<f64>,
     /// How many datasets to simulate: with several, error bars cover the differences between datasets
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub datasets: u32,

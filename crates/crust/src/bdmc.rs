@@ -18,6 +18,9 @@ const ACCEPTABLE: f64 = 1.0;
 pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
     let annealing = &arguments.annealing;
     annealing.check()?;
+    if let Some(wish) = arguments.bennett_error.filter(|wish| wish.is_nan() || *wish <= 0.0) {
+        return Err(format!("--bennett-error {wish}: a standard error is a positive number of nats"));
+    }
     terminal::check_writable(common.json.as_deref())?;
     let input = annealing.input(&arguments.model, arguments.data.as_deref(), false, common.quiet);
     let Some(loaded) = load(&input)? else { return Ok(Outcome::BadInput) };
@@ -25,6 +28,7 @@ pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
         chains: annealing.chains,
         steps: annealing.steps.clone(),
         tolerance: annealing.tolerance,
+        bennett_error: arguments.bennett_error,
         datasets: arguments.datasets,
         start_steps: arguments.start_steps,
         rank_checks: arguments.rank_checks,

@@ -9,7 +9,7 @@ pub use input::{Input, Loaded, load};
 pub use progress::Progress;
 
 use crate::target::StanTarget;
-use crust_diagnose::bread::Fitted;
+use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
 use crust_engine::{EngineError, Model, SimulateError, Simulator, Values};
@@ -305,5 +305,27 @@ impl Fitted for StanExperiment<'_> {
 
     fn fix(&mut self, hyperparameters: &Values) {
         self.fixed = Some(hyperparameters.clone());
+    }
+
+    fn sizes(&mut self, dataset: u32) -> Result<Vec<Size>, Trouble> {
+        let (_, simulated) = self.draw(dataset)?;
+        let (real, program) = (&self.loaded.data, self.program());
+        let size = |data: &Data, id| {
+            let numbers = data.get(id).and_then(crust_stan::value::Value::to_reals)?;
+            let squares: f64 = numbers.iter().map(|x| x * x).sum();
+            (squares > 0.0).then_some(squares)
+        };
+        let compared = program.declared_in(crust_stan::ast::BlockKind::Data).filter_map(|id| {
+            let ratio = (size(&simulated, id)? / size(real, id)?).sqrt();
+            Some(Size { name: program.variable(id).name.clone(), ratio })
+        });
+        Ok(compared.collect())
+    }
+
+    fn not_fitted(&self) -> Vec<String> {
+        let program = self.program();
+        let names =
+            program.declared_in(crust_stan::ast::BlockKind::Parameters).map(|id| program.variable(id).name.clone());
+        names.filter(|name| !self.loaded.hyperparameters.contains(name)).collect()
     }
 }

@@ -45,6 +45,9 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
                 "{bound}, but this depends on the number of steps before the reverse chains: use more (`--start-steps`)."
             ),
         ),
+        (.., false) if outcome.size_notice.is_some() => {
+            (Level::Poor, format!("{bound}; and {}", outcome.size_notice.as_deref().unwrap_or_default()))
+        }
         (.., false) => (
             Level::Poor,
             format!(
@@ -133,6 +136,7 @@ fn does_not_cover(outcome: &Outcome) -> Vec<String> {
         "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only".to_owned(),
         "whether the model is true: behaving alike is about inference, not about fit".to_owned(),
     ];
+    list.extend(outcome.size_notice.clone());
     if let Some(fit) = outcome.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {
         list.push(format!("the fit, which has trouble of its own: {}", fit.warnings.join("; ")));
     }
