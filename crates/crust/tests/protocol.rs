@@ -137,7 +137,7 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
 /// The Bennett estimate of a conjugate regression is within 0.02 nats of the truth at T = 1000, for any seed: chains are added until that is
 /// four standard errors (a false alarm in 15,000 seeds). Long: `cargo test --release -p crust --test protocol -- --ignored`.
 #[test]
-#[ignore = "some 6,000 chains of 1000 distributions each way: minutes without optimization"]
+#[ignore = "some 4,000 chains of 1000 distributions each way: minutes without optimization"]
 fn the_bennett_estimate_is_as_good_as_wished() {
     let folder = Folder::new("bennett");
     let x = design(200, 10);
