@@ -127,6 +127,14 @@ fn mixtures() {
                  for (i in 1:N) { vector[2] l = log(p) - square(y[i] - m) / s; target += log_sum_exp(l); } }",
         2,
     );
+    // Log densities of vectors, with known and unknown scales, one of them in each component.
+    check_flat(
+        "parameters { array[2] vector[K] m; real<lower=0> s; vector<lower=0>[2] t; }
+         model { for (i in 1:N) { vector[2] l = rep_vector(-log(2), 2);
+                   for (k in 1:2) l[k] += normal_lpdf(x[i] | m[k], 1.3) + normal_lpdf(y[i] | m[k, 1], s) + normal_lpdf(x[i] | m[k], sqrt(t[k]));
+                   target += log_sum_exp(l); } }",
+        1,
+    );
     // Assigned in one loop, looked at in another.
     check_flat(
         "parameters { simplex[3] p; array[3] vector[2] m; real<lower=0> s; }

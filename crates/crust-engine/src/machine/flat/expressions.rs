@@ -1,6 +1,8 @@
 //! Compiles the expressions of a loop.
 
+use crust_math::functions::elementwise::UNARY;
 use crust_math::functions::{Cell, Shape};
+use crust_math::special::LN_SQRT_TAU;
 
 use super::builder::Item;
 use super::statements::Compiler;
@@ -240,7 +242,11 @@ impl Compiler<'_> {
             Kind::Density(call) => {
                 let (propto, varying) = (call.propto, self.varying(&call.arguments));
                 let mut terms = Vec::new();
-                for (function, items) in self.densities(call)? {
+                let all = self.densities(call)?;
+                if let Some(item) = self.normal_value(call, &all)? {
+                    return Ok(Self::one(item));
+                }
+                for (function, items) in all {
                     terms.push(self.apply(function, &items, (propto, varying))?);
                 }
                 self.sum(terms).map(Self::one)
@@ -348,6 +354,40 @@ impl Compiler<'_> {
             (Function::Density(scalar), items.collect())
         };
         Ok((0..n).map(term).collect())
+    }
+
+    /// A sum of normal log densities with one scale: `−½ Σ (y − μ)²/σ² − n (log σ + ½ log 2π)`, nothing of which is dropped.
+    #[allow(clippy::cast_precision_loss, reason = "few terms")]
+    fn normal_value(&mut self, call: &DensityCall, terms: &[(Function, Vec<Item>)]) -> Fit<Option<Item>> {
+        let density::Density::Scalar(scalar) = call.density else { return Ok(None) };
+        let scale = &call.arguments[call.arguments.len() - 1];
+        if call.propto || !scalar.is_normal_density() || !self.value(scale)?.shape.is_scalar() {
+            return Ok(None);
+        }
+        let (n, sigma) = (terms.len() as f64, self.scalar(scale)?);
+        let rest = Item::Constant(-n * LN_SQRT_TAU);
+        let logs = match &sigma {
+            Item::Constant(sigma) if *sigma > 0.0 && *sigma < f64::INFINITY => {
+                Item::Constant(-n * (sigma.ln() + LN_SQRT_TAU))
+            }
+            Item::Uniform { .. } => {
+                let Some(log) = UNARY.iter().find(|function| function.name == "log") else { return Ok(None) };
+                let kind = Kind::Unary(log, Box::new(scale.clone()));
+                let (operand, _) = self.operand(&Node { kind, span: scale.span, varies: scale.varies })?;
+                self.builder.affine(&Item::Uniform { operand, element: 0 }, -n, None, Some(&rest))?
+            }
+            _ => return Ok(None),
+        };
+        let mut pairs = Vec::new();
+        for (_, items) in terms {
+            pairs.push([self.builder.argument(&items[0])?, self.builder.argument(&items[1])?]);
+        }
+        let squares = self.builder.step(|out| Step::SquaredDistance { pairs, out })?;
+        if let Item::Constant(sigma) = sigma {
+            return self.builder.affine(&squares, -0.5 / (sigma * sigma), None, Some(&logs)).map(Some);
+        }
+        let half = self.builder.affine(&squares, -0.5, Some(&sigma), None)?;
+        self.builder.affine(&half, 1.0, Some(&sigma), Some(&logs)).map(Some)
     }
 
     /// `bernoulli(inv_logit(α))` is `bernoulli_logit(α)`, without the detour. Where the detour would lose digits the
