@@ -129,11 +129,18 @@ fn estimate(
     methods.sort_unstable();
     methods.dedup();
     let mut results = Vec::new();
-    for method in methods {
+    let mut run = |session: &mut Session<'_>, method: EvidenceMethod| -> std::result::Result<(), Failure> {
         progress.begin(method.title(), 0);
         let begin = Instant::now();
         results.push(session.run(method)?);
         timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
+        Ok(())
+    };
+    for method in methods {
+        run(&mut session, method)?;
+    }
+    if let (true, Some(method)) = (arguments.methods.is_empty(), session.second_opinion()) {
+        run(&mut session, method)?;
     }
     Ok(results)
 }

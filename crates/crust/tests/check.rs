@@ -213,6 +213,9 @@ fn commands_in_the_documents_work() {
             if ["bread", "bdmc", "compare"].contains(&arguments[0].as_str()) {
                 arguments.extend(["--steps", "10,30", "--chains", "8"].map(str::to_owned));
             }
+            if arguments[0] == "evidence" {
+                arguments.extend(["--effort", "0.05"].map(str::to_owned));
+            }
             if arguments[0] == "bread" {
                 arguments.extend(["--replicates", "2", "--start-steps", "20"].map(str::to_owned));
             }

@@ -30,6 +30,9 @@ const PILOT_MOVES: usize = 4;
 const EXPLORER: Explorer = Explorer { chains: 16, warmup: 150, draws: 100 };
 /// Draws of each chain at which bridge sampling gives up on its tolerance.
 const MOST_DRAWS: f64 = 1600.0;
+/// Chains that are so far apart after so many draws are not going to meet.
+const HOPELESS_R_HAT: f64 = 1.3;
+const PATIENCE: usize = 400;
 /// Draws of importance sampling.
 const FEWEST_IMPORTANCE: f64 = 1000.0;
 const MOST_IMPORTANCE: f64 = 100_000.0;
@@ -103,6 +106,11 @@ impl<'a> Session<'a> {
             Normaliser::Known(_) => vec![EvidenceMethod::Bridge, EvidenceMethod::Importance],
             Normaliser::Unknown(_) => vec![EvidenceMethod::SteppingStone, EvidenceMethod::Smc],
         }
+    }
+
+    /// What to add to the default methods after they have run: what looks for other modes, where the chains have not met.
+    pub fn second_opinion(&self) -> Option<EvidenceMethod> {
+        self.fit.as_ref().filter(|fit| fit.apart()).map(|_| EvidenceMethod::Ais)
     }
 
     pub fn run(&mut self, method: EvidenceMethod) -> Found<MethodResult> {
@@ -199,8 +207,9 @@ impl<'a> Session<'a> {
             };
             evaluations += bridge.as_ref().map_or(0, |bridge| bridge.evaluations);
             let precise = bridge.as_ref().is_some_and(|bridge| bridge.se <= self.arguments.tolerance);
-            if precise || enough {
-                let r_hat = worst_r_hat(&exploration, self.loaded.model.dimension());
+            let r_hat = worst_r_hat(&exploration, self.loaded.model.dimension());
+            let hopeless = draws >= PATIENCE && (r_hat.is_nan() || r_hat > HOPELESS_R_HAT);
+            if precise || enough || hopeless {
                 return Ok(Fit { exploration, bridge, trouble, r_hat, evaluations });
             }
             exploration.go_on(&self.target, draws, &run)?;
@@ -424,12 +433,17 @@ impl<'a> Session<'a> {
 }
 
 impl Fit {
+    /// Whether the chains have not met.
+    fn apart(&self) -> bool {
+        self.r_hat.is_nan() || self.r_hat > MOST_R_HAT
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut list = Vec::new();
-        if self.r_hat.is_nan() || self.r_hat > MOST_R_HAT {
+        if self.apart() {
             list.push(format!(
                 "the chains are in different places (R-hat {:.2}): the posterior has several modes or is hard to sample, and a density fitted \
-                 to these draws misses what they missed; use --methods smc",
+                 to these draws misses what they missed; compare with --methods ais,smc",
                 self.r_hat
             ));
         }

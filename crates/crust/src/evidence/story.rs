@@ -14,7 +14,8 @@ const NATS: f64 = 0.1;
 pub fn story(result: &Result, timing: &BTreeMap<String, f64>, width: usize) -> String {
     let mut out = String::new();
     let data = result.data.as_ref().map_or_else(String::new, |data| format!(", {data}"));
-    let _ = writeln!(out, "log p(y) of {}{data}, in nats ({} parameters)\n", result.model, result.dimension);
+    let plural = if result.dimension == 1 { "" } else { "s" };
+    let _ = writeln!(out, "log p(y) of {}{data}, in nats ({} parameter{plural})\n", result.model, result.dimension);
     let _ = writeln!(out, "{:<21} {:>12} {:>8} {:>8} {:>12}  kind", "", "log p(y)", "± se", "seconds", "evaluations");
     for method in &result.methods {
         let seconds = timing.get(method.name).copied().unwrap_or(f64::NAN);

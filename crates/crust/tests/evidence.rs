@@ -1,0 +1,331 @@
+//! `crust evidence` as a user runs it, against evidence that is known.
+
+use serde_json::{Value, json};
+use std::f64::consts::{LN_2, TAU};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn crust(arguments: &[&str]) -> Output {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).current_dir(root).output().expect("crust runs")
+}
+
+/// A folder for one test, gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("crust-evidence-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.0.join(name), text).expect("a temporary file");
+        self.path(name)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn evidence(model: &str, data: &str, options: &[&str]) -> Value {
+    let output = crust(&[&["evidence", model, data, "--json", "-"], options].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Every method is within 5 of its standard errors of the truth (false alarms: 6 in 10⁷ each), which are as small as they should be.
+#[track_caller]
+fn check_against(result: &Value, truth: f64, most_se: f64) {
+    for method in result["methods"].as_array().expect("methods") {
+        let (log_ml, se) = (number(&method["log_ml"]), number(&method["se"]));
+        assert!(se < most_se, "{method}");
+        assert!((log_ml - truth).abs() < 5.0 * se + 1e-9, "truth {truth}: {method}");
+    }
+}
+
+const LOOPS: &str = "
+data { int N; int K; matrix[N, K] x; vector[N] y; }
+parameters { vector[K] beta; }
+model {
+  for (k in 1:K) beta[k] ~ normal(0, 1);
+  for (n in 1:N) {
+    real mu = 0;
+    for (k in 1:K) mu += x[n, k] * beta[k];
+    y[n] ~ normal(mu, 1);
+  }
+}
+";
+const VECTORISED: &str = "
+data { int N; int K; matrix[N, K] x; vector[N] y; }
+parameters { vector[K] beta; }
+model { beta ~ normal(0, 1); y ~ normal(x * beta, 1); }
+";
+
+/// Covariates, outcomes and log N(y; 0, X Xᵀ + I).
+fn regression(n: u32, k: u32) -> (Value, f64) {
+    let x: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..k).map(|j| (f64::from((i + 1) * (j + 2)) * 0.7).sin()).collect()).collect();
+    let y: Vec<f64> = (0..n).map(|i| 1.5 * (f64::from(i) * 1.9).cos() + x[i as usize][0]).collect();
+    let size = k as usize;
+    let entry = |i: usize, j: usize| f64::from(u8::from(i == j)) + x.iter().map(|row| row[i] * row[j]).sum::<f64>();
+    let mut a: Vec<Vec<f64>> = (0..size).map(|i| (0..size).map(|j| entry(i, j)).collect()).collect();
+    let mut b: Vec<f64> = (0..size).map(|i| x.iter().zip(&y).map(|(row, y)| row[i] * y).sum()).collect();
+    let (mut log_det, mut form) = (0.0, 0.0);
+    for p in 0..size {
+        let (pivot, pivot_b) = (a[p].clone(), b[p]);
+        log_det += pivot[p].ln();
+        form += pivot_b * pivot_b / pivot[p];
+        for (row, b) in a.iter_mut().zip(&mut b).skip(p + 1) {
+            let factor = row[p] / pivot[p];
+            row.iter_mut().zip(&pivot).for_each(|(x, above)| *x -= factor * above);
+            *b -= factor * pivot_b;
+        }
+    }
+    let yy: f64 = y.iter().map(|y| y * y).sum();
+    (json!({"N": n, "K": k, "x": x, "y": y}), -0.5 * (f64::from(n) * TAU.ln() + log_det + yy - form))
+}
+
+#[test]
+fn the_evidence_of_a_regression_is_found_by_default() {
+    let folder = Folder::new("regression");
+    let (data, truth) = regression(200, 10);
+    let data = folder.file("data.json", &data.to_string());
+    for (name, program) in [("loops.stan", LOOPS), ("vectorised.stan", VECTORISED)] {
+        let model = folder.file(name, program);
+        for seed in ["1", "2", "3"] {
+            let result = evidence(&model, &data, &["--seed", seed]);
+            check_against(&result, truth, 0.006);
+            let methods = result["methods"].as_array().expect("methods");
+            let kinds: Vec<(&str, &str)> =
+                methods.iter().map(|m| (m["name"].as_str().unwrap_or(""), m["kind"].as_str().unwrap_or(""))).collect();
+            assert_eq!(kinds, [("bridge", "estimate"), ("importance", "stochastic_lower_bound")]);
+            // the issue's promise
+            methods.iter().for_each(|m| assert!((number(&m["log_ml"]) - truth).abs() < 0.02, "{m}"));
+            assert_eq!(result["warnings"], json!([]));
+        }
+    }
+}
+
+#[test]
+fn all_methods_agree_and_do_not_depend_on_threads() {
+    let folder = Folder::new("methods");
+    let (data, truth) = regression(20, 2);
+    let (model, data) = (folder.file("model.stan", VECTORISED), folder.file("data.json", &data.to_string()));
+    let names = "bridge,importance,smc,ais,stepping-stone,thermodynamic,nested,likelihood-weighting";
+    let result = evidence(&model, &data, &["--methods", names, "--threads", "1"]);
+    assert_eq!(result["methods"].as_array().map(Vec::len), Some(8));
+    check_against(&result, truth, 0.3);
+    assert_eq!(result, evidence(&model, &data, &["--methods", names, "--threads", "3", "--lanes", "8"]));
+    // the harmonic mean comes with its warning, and nobody is told to mistrust others because of it
+    let out = folder.path("out");
+    let output = crust(&["evidence", &model, &data, "--methods", "harmonic-mean,bridge", "--out", &out]);
+    let shown = text(&output);
+    assert!(shown.contains("do not use this number") || shown.contains("do\nnot use this number"), "{shown}");
+    assert!(shown.contains("estimate without a guarantee") && !shown.contains("apart"), "{shown}");
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(folder.0.join("out/result.json")).expect("a file"))
+        .expect("JSON");
+    assert_eq!(kept["methods"][1]["name"], "harmonic-mean");
+    assert!(folder.0.join("out/timing.json").exists());
+}
+
+/// Φ, by the trapezoidal rule.
+fn normal_cdf(x: f64) -> f64 {
+    let (steps, low) = (20_000, -12.0);
+    let width = (x - low) / f64::from(steps);
+    let density = |i: i32| (-0.5 * (low + f64::from(i) * width).powi(2)).exp() / TAU.sqrt();
+    (1..steps).map(density).sum::<f64>() * width + 0.5 * width * (density(0) + density(steps))
+}
+
+fn log_normal(x: f64, variance: f64) -> f64 {
+    -0.5 * (TAU * variance).ln() - 0.5 * x * x / variance
+}
+
+/// Priors that Stan leaves unnormalised, each with a likelihood for which the integral is known.
+#[test]
+fn bounds_and_orders_are_divided_by() {
+    let folder = Folder::new("bounds");
+    let model = folder.file(
+        "model.stan",
+        "
+data { real y1; real y2; array[3] int y3; real y4; real y5; vector[2] y6; }
+parameters {
+  real<lower=0> half;
+  real<lower=0, upper=4> flat;
+  simplex[3] share;
+  ordered[2] cuts;
+  real<lower=0> rate;
+  vector<lower=-1>[2] low;
+}
+model {
+  half ~ normal(0, 1);
+  cuts ~ normal(0, 1);
+  rate ~ exponential(2);
+  low ~ normal(0, 1);
+  y1 ~ normal(half, 1);
+  y2 ~ normal(flat, 1);
+  y3 ~ multinomial(share);
+  y4 ~ normal(cuts[1] + cuts[2], 1);
+  y5 ~ exponential(rate);
+  y6 ~ normal(low, 1);
+}
+",
+    );
+    let (y1, y2, y4, y5, y6) = (0.8, 1.0, 0.3, 1.5, [0.4, -0.2]);
+    let data = folder
+        .file("data.json", &json!({"y1": y1, "y2": y2, "y3": [2, 1, 3], "y4": y4, "y5": y5, "y6": y6}).to_string());
+    // N(x; 0, 1) N(y; x, 1) = N(y; 0, 2) N(x; y/2, ½), which is cut off at a bound
+    let beyond = |y: f64, bound: f64| log_normal(y, 2.0) + normal_cdf((0.5 * y - bound) / 0.5_f64.sqrt()).ln();
+    let truth = beyond(y1, 0.0)
+        + LN_2
+        + ((normal_cdf(4.0 - y2) - normal_cdf(-y2)) / 4.0).ln()
+        // counts with a flat prior of their shares: all 2/((n + 1)(n + 2)) are as probable
+        + (2.0_f64 / (7.0 * 8.0)).ln()
+        + log_normal(y4, 3.0)
+        // ∫ 2 e^(−2r) r e^(−r y) dr
+        + (2.0 / (2.0_f64 + y5).powi(2)).ln()
+        + y6.iter().map(|y| beyond(*y, -1.0) - normal_cdf(1.0).ln()).sum::<f64>();
+    let result =
+        evidence(&model, &data, &["--methods", "bridge,importance,likelihood-weighting", "--tolerance", "0.01"]);
+    check_against(&result, truth, 0.05);
+    // ½, 4, 1/Γ(3), 1/2!, nothing and Φ(1)²
+    let integral = (0.5_f64 * 4.0 / 2.0 / 2.0).ln() + 2.0 * normal_cdf(1.0).ln();
+    let found = number(&result["methods"][0]["details"]["log_prior_normaliser"]);
+    assert!((found - integral).abs() < 1e-7, "{found} for {integral}");
+}
+
+/// Where the prior's integral is not known, methods that need it say so, and the default is without them.
+#[test]
+fn a_normaliser_that_is_not_known_is_not_guessed() {
+    let folder = Folder::new("unknown");
+    let model = folder.file(
+        "model.stan",
+        "data { real y; } parameters { real mu; } model { 2 * mu ~ normal(0, 2); y ~ normal(mu, 1); }",
+    );
+    let data = folder.file("data.json", r#"{"y": 0.7}"#);
+    let output = crust(&["evidence", &model, &data, "--methods", "bridge"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("a multiple of it") && text(&output).contains("--methods smc"), "{}", text(&output));
+    let result = evidence(&model, &data, &[]);
+    assert_eq!(result["methods"].as_array().map(Vec::len), Some(2));
+    check_against(&result, log_normal(0.7, 2.0), 0.1);
+}
+
+/// Two clusters and eight points: the evidence is a sum over 2⁸ assignments, in which centres are integrated out.
+#[test]
+fn assignments_that_are_summed_out_are_enumerated() {
+    let folder = Folder::new("clusters");
+    let y: Vec<[f64; 2]> = (0..8)
+        .map(|i| {
+            let (side, i) = (if i % 2 == 0 { 2.0 } else { -2.0 }, f64::from(i));
+            [side + (1.7 * i).sin(), side + (2.3 * i).cos()]
+        })
+        .collect();
+    let (tau, sigma): (f64, f64) = (2.0, 0.7);
+    let log_cluster = |points: &[f64]| {
+        let n = f64::from(u32::try_from(points.len()).expect("few"));
+        let (sum, squares): (f64, f64) = (points.iter().sum(), points.iter().map(|y| y * y).sum());
+        let precision = tau.powi(-2) + n / sigma.powi(2);
+        -0.5 * n * (TAU * sigma * sigma).ln() - 0.5 * squares / sigma.powi(2) - 0.5 * (tau * tau * precision).ln()
+            + 0.5 * (sum / sigma.powi(2)).powi(2) / precision
+    };
+    let log_joint = |assignment: u32| -> f64 {
+        let of =
+            |k: u32, d: usize| -> Vec<f64> { (0..8).filter(|i| assignment >> i & 1 == k).map(|i| y[i][d]).collect() };
+        -8.0 * LN_2 + (0..2).flat_map(|k| (0..2).map(move |d| (k, d))).map(|(k, d)| log_cluster(&of(k, d))).sum::<f64>()
+    };
+    let logs: Vec<f64> = (0..256).map(log_joint).collect();
+    let top = logs.iter().copied().fold(f64::MIN, f64::max);
+    let truth = top + logs.iter().map(|l| (l - top).exp()).sum::<f64>().ln();
+    let data = json!({"N": 8, "D": 2, "K": 2, "sigma_theta": tau, "sigma_n": sigma, "y": y}).to_string();
+    let data = folder.file("data.json", &data);
+    let methods = ["--methods", "smc,ais,stepping-stone,nested"];
+    check_against(&evidence("examples/clustering/clustering.stan", &data, &methods), truth, 0.35);
+    check_against(&evidence("examples/clustering/plain.stan", &data, &["--methods", "ais"]), truth, 0.35);
+}
+
+/// Both programs of the example state the same density.
+#[test]
+fn the_clustering_programs_are_the_same_model() {
+    let folder = Folder::new("same");
+    let centre = |k: u32, d: u32| (f64::from(3 * k + 7 * d) * 0.9).sin();
+    // theta[k][d] and, by columns, theta[d, k]: both lie with the coordinates of a centre next to each other
+    let point: Vec<f64> = (0..10).flat_map(|k| (0..25).map(move |d| centre(k, d))).collect();
+    let at = folder.file("at.json", &json!([point]).to_string());
+    let data = "examples/clustering/clustering.json";
+    let of = |program: &str| {
+        let output =
+            crust(&["density", &format!("examples/clustering/{program}.stan"), data, "--at", &at, "--json", "-"]);
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", text(&output)));
+        number(&result["points"][0]["log_density"])
+    };
+    let (a, b) = (of("clustering"), of("plain"));
+    assert!((a - b).abs() < 1e-8 * a.abs(), "{a} and {b}");
+}
+
+#[test]
+fn modes_that_chains_do_not_meet_are_told() {
+    let folder = Folder::new("modes");
+    let model = folder.file(
+        "model.stan",
+        "data { real y; } parameters { real mu; } model { mu ~ normal(0, 3); y ~ normal(abs(mu), 0.1); }",
+    );
+    let data = folder.file("data.json", r#"{"y": 4}"#);
+    let result = evidence(&model, &data, &[]);
+    let bridge = &result["methods"][0];
+    assert!(number(&bridge["details"]["r_hat"]) > 1.3, "{bridge}");
+    assert!(bridge["warnings"][0].as_str().is_some_and(|w| w.contains("several modes")), "{bridge}");
+    // and a method that looks for modes is asked, too: N(4; 0, 9.01) twice, as |mu| folds the prior
+    let ais = &result["methods"][2];
+    assert_eq!(ais["name"], "ais");
+    let truth = log_normal(4.0, 9.01) + LN_2;
+    assert!((number(&ais["log_ml"]) - truth).abs() < 5.0 * number(&ais["se"]) + 0.05, "{ais} for {truth}");
+}
+
+#[test]
+fn bad_input_is_explained() {
+    let folder = Folder::new("bad");
+    let fine = folder.file("fine.stan", VECTORISED);
+    let data = folder.file("data.json", &regression(5, 1).0.to_string());
+    let none = folder.file("none.stan", "data { real y; } model { y ~ normal(0, 1); }");
+    let y = folder.file("y.json", r#"{"y": 1.0}"#);
+    let flat = folder.file("flat.stan", "data { real y; } parameters { real mu; } model { y ~ normal(mu, 1); }");
+    let far = "data { real y; } parameters { real<lower=0> mu; } model { mu ~ normal(0, 1); -y ~ exponential(mu); }";
+    let far = folder.file("far.stan", far);
+    let missing = folder.file("missing.json", r#"{"y": "nan"}"#);
+    let one = folder
+        .file("one.stan", "data { real y; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); }");
+    let cases: [(&[&str], &str); 8] = [
+        (&[&fine, &data, "--tolerance", "0"], "--tolerance 0"),
+        (&[&fine, &data, "--effort", "1e9"], "--effort"),
+        (&[&fine, &data, "--methods", "guess"], "likelihood-weighting"),
+        (&[&fine, "nowhere.json"], "nowhere.json"),
+        (&[&none, &y], "no parameters"),
+        (&[&flat, &y], "improper"),
+        (&[&one, &missing], "not a number"),
+        (&[&far, &y, "--methods", "likelihood-weighting"], "check the priors"),
+    ];
+    for (arguments, said) in cases {
+        let output = crust(&[&["evidence"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(said), "{arguments:?}: {}", text(&output));
+        assert!(!text(&output).contains("panicked"), "{}", text(&output));
+    }
+}
