@@ -26,6 +26,8 @@ const LANES: usize = 64;
 /// Prior draws that a pilot run begins with, and moves at each of its distributions.
 const PILOT_DRAWS: u32 = 32;
 const PILOT_MOVES: usize = 4;
+/// Longer trajectories are not tried: each try is a pilot run of its own, which takes as long as the estimate.
+const LONGEST: u32 = 3;
 /// Chains of NUTS, their warm-up and the draws of the first round.
 const EXPLORER: Explorer = Explorer { chains: 16, warmup: 150, draws: 100 };
 /// Draws of each chain at which bridge sampling gives up on its tolerance.
@@ -171,7 +173,7 @@ impl<'a> Session<'a> {
             return Ok(kernels.clone());
         }
         let draws = self.prior_draws(Use::Pilot, PILOT_DRAWS as usize)?;
-        let pilot = Pilot { moves: PILOT_MOVES, ..Pilot::default() };
+        let pilot = Pilot { moves: PILOT_MOVES, most_steps: LONGEST, ..Pilot::default() };
         let key = self.key(Purpose::PILOT, Use::Pilot);
         let kernels = tune(&self.target, &draws, &pilot, key, self.how, self.control)?;
         self.kernels = Some(kernels.clone());
@@ -451,14 +453,20 @@ impl Fit {
     }
 }
 
-/// Distributions of sequential Monte Carlo and of stepping stones: one for each nat of Jeffreys divergence on the way.
-fn smc_steps(kernels: &TunedKernels) -> f64 {
-    (1.0 + kernels.length().powi(2)).max(8.0)
+/// Strides of the pilot run: each is as long as half of the weights' efficiency, or one nat of Jeffreys divergence, allow.
+#[expect(clippy::cast_precision_loss, reason = "hundreds")]
+fn strides(kernels: &TunedKernels) -> f64 {
+    kernels.knots().len() as f64 - 1.0
 }
 
-/// Distributions of annealed importance sampling: with kernels that forget, the gap to log p(y) is half of length²/T.
+/// Distributions of sequential Monte Carlo and of stepping stones.
+fn smc_steps(kernels: &TunedKernels) -> f64 {
+    (1.0 + strides(kernels)).max(8.0)
+}
+
+/// Distributions of annealed importance sampling, whose chains are never resampled.
 fn ais_steps(kernels: &TunedKernels) -> f64 {
-    (8.0 * kernels.length().powi(2)).max(400.0)
+    (8.0 * strides(kernels)).max(400.0)
 }
 
 fn draw(simulator: &mut Simulator, key: StreamKey) -> Result<Vec<f64>, InferError> {
