@@ -18,6 +18,7 @@ pub mod toy;
 pub mod trials;
 
 mod linear;
+mod stopwatch;
 
 #[cfg(test)]
 mod closed_forms_tests;

@@ -142,10 +142,18 @@ impl Family {
     }
 }
 
-/// The estimators of some families, each with its ladder.
-pub fn roster<M: Complete>(families: &[Family], effort: Effort) -> Vec<Box<dyn Estimator<M>>> {
-    let rungs = families.iter().flat_map(|family| family.ladder(effort).iter().map(|&knob| family.at(knob)));
-    rungs.collect()
+/// The estimators of some families, each with its ladder up to the greatest setting that the model allows.
+pub fn roster<M: Complete>(
+    families: &[Family],
+    effort: Effort,
+    greatest: impl Fn(Family) -> usize,
+) -> Vec<Box<dyn Estimator<M>>> {
+    let mut roster = vec![];
+    for &family in families {
+        let most = greatest(family);
+        roster.extend(family.ladder(effort).iter().filter(|knob| **knob <= most).map(|&knob| family.at(knob)));
+    }
+    roster
 }
 
 #[cfg(test)]
@@ -166,9 +174,11 @@ mod tests {
                 }
             }
         }
-        let all = roster::<Urn>(&Family::ALL, Effort::Full);
+        let all = roster::<Urn>(&Family::ALL, Effort::Full, |_| usize::MAX);
         let mut names: Vec<_> = all.iter().map(|e| (e.name(), e.knob())).collect();
         names.dedup();
         assert_eq!(names.len(), all.len(), "rows can be told apart");
+        let some = roster::<Urn>(&[Family::Ais, Family::Bic], Effort::Full, |f| if f == Family::Ais { 30 } else { 99 });
+        assert_eq!(some.iter().map(|e| e.knob().value).collect::<Vec<_>>(), [10, 30, 1, 3, 10]);
     }
 }

@@ -3,7 +3,6 @@
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
 
 use crust_diagnose::sandwich::{Exchange, bennett, lower_bound, markov_check, upper_bound};
 use crust_math::random::{Purpose, StreamKey};
@@ -11,6 +10,7 @@ use serde::Serialize;
 
 use crate::estimators::{Combination, Error, Estimator, Kind, Knob, Problem, both_directions, float, mean};
 use crate::model::Model;
+use crate::stopwatch::Stopwatch;
 
 /// The marginal likelihood, sandwiched by annealing in both directions (section 4.3).
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,7 +67,7 @@ pub struct Row {
 pub struct Times {
     pub estimator: &'static str,
     pub knob: Knob,
-    /// The median of the trials, each on one thread.
+    /// The median of the trials, each on one thread, without the time in which the thread had to wait for a processor.
     pub seconds: f64,
     pub least: f64,
 }
@@ -125,12 +125,12 @@ pub fn run<M: Model>(
             if job >= jobs {
                 return Ok(done);
             }
-            let begin = Instant::now();
+            let watch = Stopwatch::start();
             let estimate = roster[job / trials].estimate(problem, key(plan.seed, job / trials, job % trials));
             if estimate.is_err() {
                 next.store(jobs, Ordering::Relaxed);
             }
-            done.push((job, estimate?, begin.elapsed().as_secs_f64()));
+            done.push((job, estimate?, watch.seconds()));
             watcher.finished();
         }
     };

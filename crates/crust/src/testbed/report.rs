@@ -82,7 +82,7 @@ pub(super) fn page(results: &Results, timing: &Timing) -> String {
          upper bound is its mirror image, and needs an exact draw from the posterior, which only simulated data have."
             .to_owned(),
         "A lower bound is never above the truth. An estimate without a guarantee may be on either side.".to_owned(),
-        "Seconds are the median of the trials, each on one thread; other work on the computer makes them longer.".to_owned(),
+        "Seconds are the median of the trials, each on one thread. Where the system tells it, time in which a thread waited for a processor does not count.".to_owned(),
     ]);
     page.render()
 }
