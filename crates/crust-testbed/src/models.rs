@@ -14,5 +14,6 @@ pub mod conditional;
 pub mod hyper;
 pub mod low_rank;
 pub mod rows;
+pub mod table1;
 
 mod factor;
