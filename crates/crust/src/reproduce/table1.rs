@@ -8,6 +8,7 @@ use crust_infer::drive::{Control, Parallelism};
 use crust_math::special::log_sum_exp_slice;
 use crust_testbed::models::table1::{Effort, Kind, log_weights, simulate};
 use serde::Serialize;
+use std::fmt::Write;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Instant;
@@ -124,20 +125,23 @@ fn table(findings: &Findings) -> String {
          how much the model that made the data is ahead.\n\n{:<12}",
         ""
     );
-    Kind::ALL.iter().for_each(|kind| text += &format!("{:>28}", kind.name()));
+    // Writing to a text cannot fail.
+    for kind in Kind::ALL {
+        let _ = write!(text, "{:>28}", kind.name());
+    }
     for row in rows {
-        text += &format!("\n{:<12}", row.data);
+        let _ = write!(text, "\n{:<12}", row.data);
         for cell in &row.cells {
             let behind = match cell.behind_se {
                 _ if cell.model == row.data => String::new(),
                 Some(se) => format!("({:.1} ± {se:.1})", cell.behind),
                 None => format!("({:.1})", cell.behind),
             };
-            text += &format!("{:>12.1} {behind:<15}", cell.mean);
+            let _ = write!(text, "{:>12.1} {behind:<15}", cell.mean);
         }
     }
     let wins = rows.iter().filter(|row| row.cells.iter().all(|c| c.model == row.data || c.behind > 0.0)).count();
-    text += &format!("\n\nThe model that made the data wins {wins} of 3 rows. {seconds:.0} seconds.");
+    let _ = write!(text, "\n\nThe model that made the data wins {wins} of 3 rows. {seconds:.0} seconds.");
     text
 }
 
