@@ -452,9 +452,12 @@ pub struct Reproduce {
     /// The largest number of distributions
     #[arg(long, value_name = "T", default_value_t = 100_000)]
     pub largest: usize,
-    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise
+    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 4 for `table1`
     #[arg(long, value_name = "K", value_parser = at_least_two)]
     pub chains: Option<usize>,
+    /// How many datasets of each model, for `table1`; 5 unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub datasets: Option<NonZero<u32>>,
     /// A folder for the reports of experiments with Stan programs; a run that was ended goes on from what is in it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -478,6 +481,8 @@ pub enum Experiment {
     BreadReal,
     /// Matrix factorization with one factor summed out against both in the program
     Representations,
+    /// Three models on the data of each: which one has the largest marginal likelihood?
+    Table1,
 }
 
 impl Arguments {

@@ -45,6 +45,31 @@ fn the_table_says_what_it_shows() {
 }
 
 #[test]
+fn table1_has_all_cells_and_does_not_depend_on_threads() {
+    // Short chains: what the entries are worth is in docs/testbed.md, here only their form counts.
+    let short = ["reproduce", "table1", "--largest", "150", "--chains", "2", "--datasets", "2", "--json"];
+    let mut result = json(&[&short[..], &["--threads", "2"]].concat());
+    let rows = result["rows"].as_array().expect("rows");
+    assert_eq!(rows.iter().map(|row| row["data"].as_str()).collect::<Vec<_>>().len(), 3);
+    for row in rows {
+        for cell in row["cells"].as_array().expect("cells") {
+            let bounds: Vec<f64> = cell["log_ml_lower"]
+                .as_array()
+                .expect("numbers")
+                .iter()
+                .filter_map(serde_json::Value::as_f64)
+                .collect();
+            assert_eq!(bounds.len(), 2, "{cell}");
+            assert!(bounds.iter().all(|b| (-6000.0..-1000.0).contains(b)), "{cell}");
+            assert!(cell["model"] != row["data"] || cell["behind"] == 0.0, "{cell}");
+        }
+    }
+    let mut other = json(&[&short[..], &["--threads", "1"]].concat());
+    (result["seconds"], other["seconds"]) = (0.into(), 0.into());
+    assert_eq!(result, other);
+}
+
+#[test]
 fn bad_input_is_refused() {
     for (arguments, expected) in [
         (&["reproduce", "bariier"][..], "barrier"),
@@ -52,6 +77,8 @@ fn bad_input_is_refused() {
         (&["reproduce", "barrier", "--largest", "3"], "the smallest number of distributions is 10"),
         (&["reproduce", "barrier", "--json", "/nowhere/at/all.json"], "cannot write"),
         (&["reproduce", "barrier", "--threads", "0"], "threads"),
+        (&["reproduce", "table1", "--largest", "1"], "at least 2 distributions"),
+        (&["reproduce", "table1", "--datasets", "0"], "datasets"),
     ] {
         let output = crust(arguments);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
