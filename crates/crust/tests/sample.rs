@@ -3,53 +3,16 @@
 //! Statistical tests compare with exact posteriors: a deviation beyond 4 Monte Carlo standard errors has a probability of 6·10⁻⁵, and
 //! seeds are fixed.
 
+mod common;
+
+use common::{Folder, crust, json, row, stderr};
 use crust_diagnose::draws::{Draws, read_files};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-fn crust(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
-}
-
-/// A folder for one test, gone when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("crust-sample-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a temporary folder");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("a temporary file");
-        path.display().to_string()
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn json(output: &Output) -> Value {
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
-    serde_json::from_slice(&output.stdout).expect("JSON on stdout and nothing else")
 }
 
 /// Runs with exit code 2, and returns what it says.
@@ -58,11 +21,6 @@ fn complaint(arguments: &[&str]) -> String {
     assert_eq!(output.status.code(), Some(2), "{}{}", stdout(&output), stderr(&output));
     assert!(stdout(&output).is_empty());
     stderr(&output)
-}
-
-fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
-    let rows = report["summary"].as_array().expect("rows");
-    rows.iter().find(|row| row["name"] == name).expect(name)
 }
 
 #[track_caller]
@@ -95,7 +53,7 @@ const NORMAL_DATA: &str = r#"{"N": 4, "y": [1.0, 2.5, 0.5, 2.0]}"#;
 
 #[test]
 fn the_normal_model_has_its_known_posterior() {
-    let folder = Folder::new("normal");
+    let folder = Folder::new("sample-normal");
     let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
     let report = json(&crust(&["sample", &model, &data, "--seed", "3", "--json", "-"]));
     // precision 1/4 + 4, and the sum of the data is 6
@@ -112,7 +70,7 @@ transformed parameters { real odds = theta / (1 - theta); } model { theta ~ beta
 
 #[test]
 fn every_method_and_metric_finds_the_beta_posterior() {
-    let folder = Folder::new("beta");
+    let folder = Folder::new("sample-beta");
     let (model, data) = (folder.file("m.stan", BINOMIAL), folder.file("d.json", r#"{"n": 10, "y": 7}"#));
     let (a, b) = (9.0_f64, 6.0);
     let (mean, sd) = (a / (a + b), (a * b / ((a + b) * (a + b) * (a + b + 1.0))).sqrt());
@@ -124,7 +82,7 @@ fn every_method_and_metric_finds_the_beta_posterior() {
 
 #[test]
 fn lp_is_the_density_without_constants_and_files_read_back() {
-    let folder = Folder::new("files");
+    let folder = Folder::new("sample-files");
     let (model, data) = (folder.file("m.stan", BINOMIAL), folder.file("d.json", r#"{"n": 10, "y": 7}"#));
     let out = folder.path("out");
     let output = crust(&["sample", &model, &data, "--chains", "2", "--draws", "50", "--warmup", "200", "--out", &out]);
@@ -166,7 +124,7 @@ const VARIED_DATA: &str =
 
 #[test]
 fn draws_depend_on_the_seed_only() {
-    let folder = Folder::new("seed");
+    let folder = Folder::new("sample-seed");
     let (model, data) = (folder.file("m.stan", VARIED), folder.file("d.json", VARIED_DATA));
     let run = |out: &str, chains: &str, threads: &str, lanes: &str, seed: &str| {
         let out = folder.path(out);
@@ -192,7 +150,7 @@ fn draws_depend_on_the_seed_only() {
 
 #[test]
 fn batches_of_chains_do_not_change_draws() {
-    let folder = Folder::new("lanes");
+    let folder = Folder::new("sample-lanes");
     let without_branch = VARIED.replace("if (a > 0.1) target += -a; else target += -0.1;", "");
     let (model, data) = (folder.file("m.stan", &without_branch), folder.file("d.json", VARIED_DATA));
     let run = |out: &str, chains: &str, threads: &str| {
@@ -210,7 +168,7 @@ fn batches_of_chains_do_not_change_draws() {
 
 #[test]
 fn a_funnel_is_not_trusted() {
-    let folder = Folder::new("funnel");
+    let folder = Folder::new("sample-funnel");
     let text = "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }";
     let model = folder.file("funnel.stan", text);
     let output = crust(&["sample", &model, "--seed", "2"]);
@@ -223,7 +181,7 @@ fn a_funnel_is_not_trusted() {
 
 #[test]
 fn thinning_and_warm_up_draws() {
-    let folder = Folder::new("thin");
+    let folder = Folder::new("sample-thin");
     let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
     let out = folder.path("out");
     let mut arguments = vec!["sample", &model, &data, "--out", &out, "--json", "-", "--chains", "1"];
@@ -238,7 +196,7 @@ fn thinning_and_warm_up_draws() {
 
 #[test]
 fn a_program_without_parameters_only_generates() {
-    let folder = Folder::new("fixed");
+    let folder = Folder::new("sample-fixed");
     let model = folder.file("m.stan", "generated quantities { real x = normal_rng(3, 2); }");
     let report = json(&crust(&["sample", &model, "--json", "-"]));
     assert_posterior(&report, "x", 3.0, 2.0);
@@ -246,7 +204,7 @@ fn a_program_without_parameters_only_generates() {
 
 #[test]
 fn initial_values_are_read_or_refused() {
-    let folder = Folder::new("init");
+    let folder = Folder::new("sample-init");
     let program = "parameters { real a; real<lower=a> b; simplex[3] p; matrix[2, 3] m; }
         model { a ~ normal(0, 1); b ~ normal(0, 1); to_vector(m) ~ normal(0, 1); }";
     let model = folder.file("m.stan", program);
@@ -278,7 +236,7 @@ fn initial_values_are_read_or_refused() {
 
 #[test]
 fn impossible_starts_say_why() {
-    let folder = Folder::new("start");
+    let folder = Folder::new("sample-start");
     let program =
         "parameters { real x; }\nmodel {\n  if (x < 100) reject(\"x is too small: \", x);\n  x ~ normal(0, 1);\n}";
     let model = folder.file("m.stan", program);
@@ -295,7 +253,7 @@ fn impossible_starts_say_why() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_keeps_what_was_drawn() {
-    let folder = Folder::new("interrupt");
+    let folder = Folder::new("sample-interrupt");
     let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
     let out = folder.path("out");
     let arguments = ["sample", &model, &data, "--out", &out, "--draws", "100000000", "--warmup", "100", "--json", "-"];

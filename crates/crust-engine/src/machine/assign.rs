@@ -25,6 +25,7 @@ impl Machine {
                 Self::check_shape(old.shape, new.shape, span)?;
             }
             let value = self.own(value, mutable)?;
+            let value = self.widened(value, variable.declared)?;
             *self.slot_mut(slot) = Variable { value, read: true, ..variable };
             return Ok(());
         }

@@ -48,7 +48,8 @@ impl Machine {
                     let shape = self.declared_shape(&[], declared)?;
                     Self::check_shape(shape, view.shape, node.span)?;
                 }
-                self.own(value, mutable)?
+                let value = self.own(value, mutable)?;
+                self.widened(value, id)?
             }
             None => self.unset(&[], declared, (mutable, id))?,
         };
@@ -61,9 +62,7 @@ impl Machine {
         match &declared.item {
             Item::Cell { .. } => {
                 let shape = self.declared_shape(arrays, declared)?;
-                // Storage takes on at once the axes that it turned out to need before.
-                let flags = if mutable { self.learned[id as usize] } else { Flags::UNIFORM };
-                let flags = if self.width.tile > 1 { flags } else { flags.without(Flags::TILE) };
+                let flags = if mutable { self.learned_axes(id) } else { Flags::UNIFORM };
                 let block = self.allocate(shape.len(), flags)?;
                 self.arena.of_mut(block, self.width).fill(f64::NAN);
                 Ok(Value::Numbers(View { shape, block }))
@@ -80,6 +79,27 @@ impl Machine {
                 Ok(self.push_tuple(&values))
             }
         }
+    }
+
+    /// Storage takes on at once the axes that it turned out to need before.
+    fn learned_axes(&self, id: u32) -> Flags {
+        let flags = self.learned.get(id as usize).copied().unwrap_or(Flags::UNIFORM);
+        if self.width.tile > 1 { flags } else { flags.without(Flags::TILE) }
+    }
+
+    /// A variable's own numbers in storage that has the learned axes: inside of a tile it is too late to add any, and a run that is begun
+    /// again because of that must not come to the same place with the same storage.
+    pub(super) fn widened(&mut self, value: Value, id: u32) -> Run<Value> {
+        let Value::Numbers(view) = value else { return Ok(value) };
+        let axes = view.block.flags.axes();
+        let wanted = axes.with(self.learned_axes(id)).axes();
+        let wanted = if self.recording { wanted } else { wanted.without(Flags::GRADIENT) };
+        if wanted == axes {
+            return Ok(value);
+        }
+        let block = self.allocate(view.block.count(), wanted)?;
+        self.spread(view.block, block);
+        Ok(Value::Numbers(View { shape: view.shape, block }))
     }
 
     /// A value that a variable can hold: a copy where the numbers belong to a variable that may change, or where this one may.

@@ -1,7 +1,7 @@
 //! Loops over data: compiled to straight-line programs where they fit, and the same numbers either way.
 
 use crate::common::{agree, bind, evaluate};
-use crate::harness::{NORMALISED, PROPTO, check, quantities, spread};
+use crate::harness::{NORMALISED, PROPTO, check, check_value, log_sum_exp, quantities, spread};
 
 const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
     [-0.2,-0.5,1.4],[0.9,0.6,-0.1],[-1.2,0.2,0.8],[0.4,-0.9,-0.3],[1.3,0.7,0.5],[-0.8,-0.1,-0.6],[0.2,1.1,0.1],[0.6,-0.4,-1.2],[-0.3,0.5,0.7],[0.8,-0.7,0.4],
@@ -282,4 +282,24 @@ fn lanes_do_not_depend_on_each_other() {
 
 fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect()
+}
+
+/// Elements of a variable that had a value before: an iteration that adds axes to it makes the run begin again, once.
+#[test]
+fn variables_that_begin_with_data() {
+    let by_hand = |x: &[f64]| {
+        let term = |s: usize, t: usize| if t < s { x[0] } else { 0.1 * x[1] * t as f64 };
+        let sums: Vec<f64> = (1..15).map(|s| -0.5 + (1..15).map(|t| term(s, t)).sum::<f64>()).collect();
+        log_sum_exp(&sums)
+    };
+    let loops = "for (s in 1:14) for (t in 1:14) lp[s] += t < s ? a : 0.1 * b * t; target += log_sum_exp(lp);";
+    for start in [
+        "vector[14] lp = rep_vector(-0.5, 14);",
+        "vector[14] lp; lp = rep_vector(-0.5, 14);",
+        "array[14] real lp = rep_array(-0.5, 14);",
+        "vector[14] lp = rep_vector(1, 14); for (s in 1:14) lp[s] = a; lp = rep_vector(-0.5, 14);",
+        "vector[14] lp = rep_vector(1, 14); for (s in 1:14) lp[s] = -0.5;",
+    ] {
+        check_value(&format!("parameters {{ real a; real b; }} model {{ {start} {loops} }}"), "{}", by_hand);
+    }
 }
