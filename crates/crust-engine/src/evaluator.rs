@@ -76,6 +76,9 @@ const NARROWEST: usize = 16;
 /// How much memory the values of an evaluation should take at most, in numbers: half a second-level cache.
 const CACHE: usize = 1 << 16;
 
+/// How often an evaluation may be begun again: each time something is learned about a variable or a loop, so that there is an end.
+const MOST_RESTARTS: usize = 100_000;
+
 /// A part of a batch: its lanes, and where they begin.
 #[derive(Clone, Copy)]
 struct Piece {
@@ -174,6 +177,7 @@ impl Evaluator {
     fn piece(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), EngineError> {
         let printed = self.machine.messages.len();
         self.machine.flat_on = self.flat;
+        let mut again = 0;
         loop {
             // A run that is begun again says everything again.
             self.machine.messages.truncate(printed);
@@ -190,7 +194,13 @@ impl Evaluator {
                     return Ok(());
                 }
                 Err(Stop::Full) => grow(&mut self.machine)?,
-                Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::Again) => {
+                    again += 1;
+                    if again > MOST_RESTARTS {
+                        return Err(internal("an evaluation was begun again and again"));
+                    }
+                    self.machine.unsettle_loops();
+                }
                 Err(Stop::FlatFails) => {
                     self.machine.unsettle_loops();
                     let fine = self.machine.split.clone();
@@ -222,11 +232,7 @@ impl Evaluator {
                 }
                 Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
                 Err(Stop::TileParts | Stop::TileUnfit) => {
-                    let message = "a tile was left over";
-                    let span = crust_stan::span::Span::default();
-                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error(
-                        "internal", message, span,
-                    )));
+                    return Err(internal("a tile was left over"));
                 }
             }
         }
@@ -372,6 +378,12 @@ impl Evaluator {
     }
 }
 
+/// Something that cannot happen.
+fn internal(message: &str) -> EngineError {
+    let span = crust_stan::span::Span::default();
+    EngineError::one(crust_stan::diagnostics::Diagnostic::error("internal", message, span))
+}
+
 /// What a draw says about every quantity of the output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quantities {
@@ -418,6 +430,7 @@ impl Evaluator {
         assert_eq!(point.len(), self.model.dimension(), "a number for each dimension");
         let printed = self.machine.messages.len();
         self.machine.flat_on = self.flat;
+        let mut again = 0;
         loop {
             self.machine.messages.truncate(printed);
             self.machine.streams.clear();
@@ -439,18 +452,20 @@ impl Evaluator {
                     return Ok(Quantities { numbers: vec![f64::NAN; n], rejection });
                 }
                 Err(Stop::Full) => grow(&mut self.machine)?,
-                Err(Stop::Again) => self.machine.unsettle_loops(),
+                Err(Stop::Again) => {
+                    again += 1;
+                    if again > MOST_RESTARTS {
+                        return Err(internal("an evaluation was begun again and again"));
+                    }
+                    self.machine.unsettle_loops();
+                }
                 Err(Stop::FlatFails) => {
                     self.machine.unsettle_loops();
                     self.machine.flat_on = false;
                 }
                 Err(Stop::Fatal(diagnostic)) => return Err(EngineError::one(*diagnostic)),
                 Err(Stop::TileParts | Stop::TileUnfit | Stop::LanesPart | Stop::LanesUnfit) => {
-                    let message = "one lane alone was taken apart";
-                    let span = crust_stan::span::Span::default();
-                    return Err(EngineError::one(crust_stan::diagnostics::Diagnostic::error(
-                        "internal", message, span,
-                    )));
+                    return Err(internal("one lane alone was taken apart"));
                 }
             }
         }
