@@ -95,8 +95,10 @@ impl Which {
     /// are one number at a time, and sweeps of binary attributes are the slowest.
     fn greatest(self, family: Family) -> usize {
         match (self, family) {
-            (Self::LowRank, Family::NestedSampling) => 10,
-            (Self::Binary, Family::NestedSampling) => 30,
+            (Self::LowRank, Family::NestedSampling) => 3,
+            (Self::LowRank, Family::NestedParticles) => 0,
+            (Self::LowRank | Self::Clustering, Family::SmcParticles) => 256,
+            (Self::Binary, Family::NestedSampling) => 10,
             (Self::Binary, Family::BothDirections | Family::Bridge | Family::SteppingStone | Family::Thermodynamic) => {
                 300
             }

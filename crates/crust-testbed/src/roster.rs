@@ -26,6 +26,7 @@ pub enum Family {
     VariationalBayesWithSymmetry,
     ChibMurraySalakhutdinov,
     NestedSampling,
+    NestedParticles,
     BothDirections,
     Bridge,
     SteppingStone,
@@ -48,12 +49,14 @@ const SWEEPS: usize = 10;
 const CHAINS: u32 = 10;
 /// Particles of tempered SMC.
 const PARTICLES: usize = 32;
+/// Transitions at each step of nested sampling with many particles.
+const MOVES: usize = 10;
 /// Length of the annealed chain whose end is x\* of the CMS estimator.
 const PILOT: usize = 100;
 
 impl Family {
     /// In the order of the paper, then what it does not have.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Bic,
         Self::LikelihoodWeighting,
         Self::HarmonicMean,
@@ -66,6 +69,7 @@ impl Family {
         Self::VariationalBayesWithSymmetry,
         Self::ChibMurraySalakhutdinov,
         Self::NestedSampling,
+        Self::NestedParticles,
         Self::BothDirections,
         Self::Bridge,
         Self::SteppingStone,
@@ -88,6 +92,7 @@ impl Family {
             Self::VariationalBayesWithSymmetry => "vb-sym",
             Self::ChibMurraySalakhutdinov => "cms",
             Self::NestedSampling => "ns",
+            Self::NestedParticles => "ns-particles",
             Self::BothDirections => "bar",
             Self::Bridge => "bridge",
             Self::SteppingStone => "stepping-stone",
@@ -117,6 +122,10 @@ impl Family {
             Self::NestedSampling => {
                 Box::new(NestedSampling { particles: 2, transitions: knob, shrinkage: Shrinkage::Geometric })
             }
+            // The error of nested sampling with perfect moves is √(H / particles), where H is the information in the data.
+            Self::NestedParticles => {
+                Box::new(NestedSampling { particles: knob, transitions: MOVES, shrinkage: Shrinkage::Geometric })
+            }
             Self::BothDirections => Box::new(BothDirections { distributions: knob, chains: CHAINS }),
             Self::Bridge => Box::new(path(PathMethod::Bridge)),
             Self::SteppingStone => Box::new(path(PathMethod::SteppingStone)),
@@ -132,7 +141,8 @@ impl Family {
             Self::ChibMurraySalakhutdinov => (&[10, 100], &[10, 100, 1000, 3000]),
             Self::Ais | Self::ReverseAis => (&[10, 30, 100, 300], &[10, 30, 100, 300, 600, 1000, 3000, 10_000]),
             Self::Smc | Self::Shme | Self::NestedSampling => (&[1, 3, 10], &[1, 3, 10, 30, 100]),
-            Self::SmcParticles => (&[4, 16], &[4, 16, 64, 256]),
+            Self::SmcParticles => (&[4, 16], &[4, 16, 64, 256, 1024]),
+            Self::NestedParticles => (&[4], &[4, 8]),
             Self::Bic | Self::VariationalBayes | Self::VariationalBayesWithSymmetry => (&[1], &[1, 3, 10]),
             Self::BothDirections => (&[10, 30], &[30, 100, 300, 1000]),
             Self::Bridge | Self::SteppingStone | Self::Thermodynamic => (&[10, 30], &[10, 30, 100, 300, 1000]),

@@ -420,7 +420,7 @@ pub struct Testbed {
     /// Which of clustering, low-rank, binary; all unless told otherwise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub models: Vec<String>,
-    /// Which of bic, lw, hme, ais, reverse-ais, smc, smc-particles, shme, vb, vb-sym, cms, ns, bar, bridge, stepping-stone, ti,
+    /// Which of bic, lw, hme, ais, reverse-ais, smc, smc-particles, shme, vb, vb-sym, cms, ns, ns-particles, bar, bridge, stepping-stone, ti,
     /// tempered-smc; all unless told otherwise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub estimators: Vec<String>,

@@ -115,7 +115,7 @@ impl NestedSampling {
 
 impl<M: Constrained> Estimator<M> for NestedSampling {
     fn name(&self) -> &'static str {
-        "NS"
+        if self.particles > 2 { "NS particles" } else { "NS" }
     }
 
     fn kind(&self) -> Kind {
@@ -123,7 +123,11 @@ impl<M: Constrained> Estimator<M> for NestedSampling {
     }
 
     fn knob(&self) -> Knob {
-        Knob::new("transitions", self.transitions)
+        if self.particles > 2 {
+            Knob::new("particles", self.particles)
+        } else {
+            Knob::new("transitions", self.transitions)
+        }
     }
 
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
