@@ -464,9 +464,10 @@ fn smc_steps(kernels: &TunedKernels) -> f64 {
     (1.0 + strides(kernels)).max(8.0)
 }
 
-/// Distributions of annealed importance sampling, whose chains are never resampled.
+/// Distributions of annealed importance sampling, whose chains are never resampled. On the clustering example 400 of them are 2 nats off, 4000 less than
+/// half a nat.
 fn ais_steps(kernels: &TunedKernels) -> f64 {
-    (8.0 * strides(kernels)).max(400.0)
+    (8.0 * strides(kernels)).max(4000.0)
 }
 
 fn draw(simulator: &mut Simulator, key: StreamKey) -> Result<Vec<f64>, InferError> {
