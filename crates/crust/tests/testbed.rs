@@ -34,7 +34,8 @@ fn a_quick_run_covers_everything() {
         let rows = model["rows"].as_array().expect("rows");
         let mut names: Vec<&str> = rows.iter().filter_map(|row| row["estimator"].as_str()).collect();
         names.dedup();
-        assert_eq!(names.len(), 17, "{names:?}");
+        // Nested sampling with more particles would take too long on low rank.
+        assert_eq!(names.len(), 17 + usize::from(model["model"] != "low-rank"), "{names:?}");
         for row in rows {
             // Eqs. 25 and 30: beyond 14 nats in one of 5 trials with probability below 5e-6; some 100 rows: 5e-4.
             for estimate in row["estimates"].as_array().expect("estimates").iter().filter_map(serde_json::Value::as_f64)
