@@ -7,7 +7,7 @@ mod story;
 
 use crate::arguments::{Common, Evidence, EvidenceMethod};
 use crate::experiment::Progress;
-use crate::program::show_engine_error;
+use crate::program::{show_engine_error, show_simulate_error};
 use crate::{Outcome, terminal};
 use crust_engine::{EngineError, SimulateError};
 use crust_infer::drive::{Control, Parallelism};
@@ -155,7 +155,7 @@ fn failed(error: InferError, loaded: &Loaded) -> std::result::Result<Outcome, St
     match fatal.downcast::<EngineError>() {
         Ok(error) => show_engine_error(&loaded.reading, &error),
         Err(other) => match other.downcast::<SimulateError>() {
-            Ok(error) => return input::tell(&loaded.reading, *error),
+            Ok(error) => return show_simulate_error(&loaded.reading, *error),
             Err(other) => return Err(other.to_string()),
         },
     }

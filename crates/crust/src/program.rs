@@ -1,8 +1,10 @@
 //! Programs and data from files: what every command begins with.
 
-use crate::terminal;
-use crust_engine::{EngineError, Model};
-use crust_stan::data::{DataErrors, Options, read_data};
+use crate::{Outcome, terminal};
+use crust_engine::{EngineError, Model, SimulateError};
+use crust_stan::ast::BlockKind;
+use crust_stan::data::{Data, DataErrors, Options, read_data};
+use crust_stan::diagnostics::Diagnostic;
 use crust_stan::front_end::{Reading, read};
 use crust_stan::render::render;
 use crust_stan::source::IncludeFiles;
@@ -25,30 +27,12 @@ pub fn bind(
     seed: u64,
     quiet: bool,
 ) -> Result<Option<Bound>, String> {
-    let name = model.display().to_string();
-    let text = read_text("program", model)?;
-    let loader = IncludeFiles { folders: include_path.to_vec() };
-    let reading = read(&name, Some(model), &text, &loader);
-    if reading.has_errors() {
-        show_problems(&reading, None, quiet);
-        return Ok(None);
-    }
+    let Some(reading) = read_program(model, include_path, quiet)? else { return Ok(None) };
     if reading.typed.blocks.iter().all(Option::is_none) {
-        return Err(format!("the program {name} is empty: there is nothing to run"));
+        return Err(format!("the program {} is empty: there is nothing to run", model.display()));
     }
-    let json = match data {
-        Some(path) => read_text("data", path)?,
-        None => "{}".to_owned(),
-    };
-    let data_name = data.map_or_else(|| "no data".to_owned(), |path| path.display().to_string());
-    let options = Options { name: &data_name, ..Options::default() };
-    let data = match read_data(&reading.typed, &reading.source, &json, &options) {
-        Ok(data) => data,
-        Err(errors) => {
-            show_problems(&reading, Some(&errors), quiet);
-            return Ok(None);
-        }
-    };
+    let json = data_text(data)?;
+    let Some(data) = read_values(&reading, &json, data, &|_| false, quiet) else { return Ok(None) };
     match Model::bind(&reading.typed, &data, seed) {
         Ok(model) => {
             model.messages.iter().for_each(|line| terminal::complain(line));
@@ -61,11 +45,93 @@ pub fn bind(
     }
 }
 
+/// Reads a program. Mistakes are shown where they are; `None` says that there were some.
+pub fn read_program(path: &Path, include_path: &[PathBuf], quiet: bool) -> Result<Option<Reading>, String> {
+    let text = read_text("program", path)?;
+    let loader = IncludeFiles { folders: include_path.to_vec() };
+    let reading = read(&path.display().to_string(), Some(path), &text, &loader);
+    if reading.has_errors() {
+        show_problems(&reading, None, quiet);
+        return Ok(None);
+    }
+    Ok(Some(reading))
+}
+
+/// The text of a data file. A program without data needs none.
+pub fn data_text(data: Option<&Path>) -> Result<String, String> {
+    data.map_or_else(|| Ok("{}".to_owned()), |path| read_text("data", path))
+}
+
+/// The values of a program's data. Mistakes are shown where they are; `None` says that there were some.
+pub fn read_values(
+    reading: &Reading,
+    json: &str,
+    file: Option<&Path>,
+    allow_missing: &(dyn Fn(&str) -> bool + Sync),
+    quiet: bool,
+) -> Option<Data> {
+    let name = file.map_or_else(|| "no data".to_owned(), |path| path.display().to_string());
+    let options = Options { name: &name, allow_missing, ..Options::default() };
+    match read_data(&reading.typed, &reading.source, json, &options) {
+        Ok(data) => Some(data),
+        Err(errors) => {
+            show_problems(reading, Some(&errors), quiet);
+            None
+        }
+    }
+}
+
+/// Stan has no missing values.
+pub fn refuse_nan(reading: &Reading, data: &Data, file: &str) -> Result<(), String> {
+    let program = &reading.typed;
+    for id in program.declared_in(BlockKind::Data) {
+        let Some(numbers) = data.get(id).and_then(crust_stan::value::Value::to_reals) else { continue };
+        if let Some(at) = numbers.iter().position(|x| x.is_nan()) {
+            let name = &program.variable(id).name;
+            let place =
+                if numbers.len() == 1 { String::new() } else { format!(" (number {} of {})", at + 1, numbers.len()) };
+            return Err(format!(
+                "`{name}` in {file} is not a number{place}: Stan has no missing values; leave such rows out, or declare them as \
+                 parameters"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the engine has all that the program needs; what it lacks is shown.
+pub fn is_supported(reading: &Reading) -> bool {
+    let lacking = crust_engine::unsupported(&reading.typed);
+    if !lacking.is_empty() {
+        show_engine_error(reading, &EngineError(lacking.clone()));
+    }
+    lacking.is_empty()
+}
+
+/// Shows a warning or a mistake at its place in the program.
+pub fn show(reading: &Reading, problem: &Diagnostic) {
+    terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
+}
+
+/// Shows why nothing could be drawn, where it is in the program if it has a place there.
+pub fn show_simulate_error(reading: &Reading, error: SimulateError) -> Result<Outcome, String> {
+    let problems = match error {
+        SimulateError::Engine(error) => error,
+        SimulateError::Reading(problem) => EngineError(vec![*problem]),
+        SimulateError::Rejected(rejection) => EngineError(vec![
+            Diagnostic::error("draw-failed", rejection.message, rejection.span)
+                .note("parameters were drawn from the prior, or data given them, and this statement could not be drawn")
+                .help("a prior that lets parameters be so large that nothing can be drawn is the usual cause: use a narrower one"),
+        ]),
+        other => return Err(other.to_string()),
+    };
+    show_engine_error(reading, &problems);
+    Ok(Outcome::BadInput)
+}
+
 /// Shows what went wrong in a run, at its place in the program.
 pub fn show_engine_error(reading: &Reading, error: &EngineError) {
-    for problem in &error.0 {
-        terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
-    }
+    error.0.iter().for_each(|problem| show(reading, problem));
     let n = error.0.len();
     terminal::error(&format!("{n} {} found", if n == 1 { "mistake" } else { "mistakes" }));
 }
@@ -91,7 +157,7 @@ pub fn show_problems(reading: &Reading, data: Option<&DataErrors>, quiet: bool) 
                 continue;
             }
         }
-        terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
+        show(reading, problem);
     }
     for (code, seen) in warnings.into_iter().filter(|(_, seen)| *seen > MOST_OF_A_KIND && !quiet) {
         let more = seen - MOST_OF_A_KIND;

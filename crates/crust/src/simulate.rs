@@ -2,13 +2,12 @@
 
 use crate::arguments::{Common, Simulate};
 use crate::experiment::{Input, Loaded, load};
-use crate::program::show_engine_error;
+use crate::program::show_simulate_error;
 use crate::sample::initial::read_values;
 use crate::{Outcome, terminal};
-use crust_engine::{EngineError, SimulateError, Values};
+use crust_engine::{SimulateError, Values};
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::write_json;
-use crust_stan::diagnostics::Diagnostic;
 use std::path::Path;
 
 /// A simulated dataset with the parameters behind it; both are Stan JSON.
@@ -39,7 +38,7 @@ pub fn run(arguments: &Simulate, common: &Common) -> Result<Outcome, String> {
     for number in 0..arguments.number {
         let (parameters, data) = match draw(&mut loaded, fixed.as_ref(), arguments.seed, number) {
             Ok(drawn) => drawn,
-            Err(error) => return tell(&loaded, error),
+            Err(error) => return show_simulate_error(&loaded.reading, error),
         };
         if let Some(folder) = &arguments.out {
             let file = |ending: &str| folder.join(format!("simulated-{}{ending}.json", number + 1));
@@ -93,23 +92,6 @@ fn draw(
     let point = loaded.simulator.draw_parameters(fixed, key)?;
     let data = loaded.simulator.draw_data(&point, key.purpose(Purpose::DATA))?;
     Ok((loaded.simulator.parameters_json(&point)?, write_json(loaded.program(), &data)))
-}
-
-/// Shows a failure where it is in the program, if it has a place there.
-pub fn tell(loaded: &Loaded, error: SimulateError) -> Result<Outcome, String> {
-    let problems = match error {
-        SimulateError::Engine(error) => error,
-        SimulateError::Reading(problem) => EngineError(vec![*problem]),
-        SimulateError::Rejected(rejection) => {
-            let problem = Diagnostic::error("draw-failed", rejection.message, rejection.span)
-                .note("parameters were drawn from the prior, or data given them, and this statement could not be drawn")
-                .help("a prior that lets parameters be so large that nothing can be drawn is the usual cause: use a narrower one");
-            EngineError(vec![problem])
-        }
-        other => return Err(other.to_string()),
-    };
-    show_engine_error(&loaded.reading, &problems);
-    Ok(Outcome::BadInput)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

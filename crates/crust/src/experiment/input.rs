@@ -1,16 +1,14 @@
 //! Reads a program with its data for an experiment, and refuses what no experiment can be made of.
 
-use crate::program::{read_text, show_engine_error, show_problems};
-use crate::terminal;
+use crate::program::{
+    data_text, is_supported, read_program, read_values, refuse_nan, show, show_engine_error, show_simulate_error,
+};
 use crust_diagnose::result::{Reading as ReadingResult, Stated};
-use crust_engine::{EngineError, Model, SimulateError, Simulator};
+use crust_engine::{EngineError, Model, Simulator};
 use crust_stan::ast::BlockKind;
-use crust_stan::data::{Data, Options, read_data};
-use crust_stan::diagnostics::Diagnostic;
-use crust_stan::front_end::{Reading, read};
+use crust_stan::data::Data;
+use crust_stan::front_end::Reading;
 use crust_stan::joint::{Joint, ReadOptions};
-use crust_stan::render::render;
-use crust_stan::source::IncludeFiles;
 use crust_stan::typed::{Program, VariableId};
 use std::path::{Path, PathBuf};
 
@@ -65,20 +63,22 @@ pub fn load(input: &Input<'_>) -> Result<Option<Loaded>, String> {
         ReadOptions { hyper: input.hyper.map(<[String]>::to_vec), simulated: simulated.into_iter().collect() };
     let joint = match Joint::read(&reading.typed, &options) {
         Ok(joint) => joint,
-        Err(problems) => return Ok(refuse(&reading, &problems)),
+        Err(problems) => {
+            show_engine_error(&reading, &EngineError(problems));
+            return Ok(None);
+        }
     };
     if !input.quiet {
         joint.warnings.iter().for_each(|warning| show(&reading, warning));
     }
-    let json = match input.data {
-        Some(path) => read_text("data", path)?,
-        None => "{}".to_owned(),
-    };
-    let Some(data) = read_values(&reading, &joint, &json, input) else { return Ok(None) };
+    let json = data_text(input.data)?;
+    let outcomes = joint.outcome_names();
+    let may_be_missing = |name: &str| !input.real && outcomes.contains(name);
+    let Some(data) = read_values(&reading, &json, input.data, &may_be_missing, input.quiet) else { return Ok(None) };
     check_values(&reading, &joint, &data, input)?;
     let simulator = match Simulator::new(&reading.typed, &joint, &data, other.as_ref().map(|other| &other.typed)) {
         Ok(simulator) => simulator,
-        Err(error) => return tell(&reading, error),
+        Err(error) => return show_simulate_error(&reading, error).map(|_| None),
     };
     let names = |joint: &Joint| -> Vec<String> {
         joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
@@ -93,18 +93,11 @@ pub fn load(input: &Input<'_>) -> Result<Option<Loaded>, String> {
 }
 
 fn program(path: &Path, input: &Input<'_>) -> Result<Option<Reading>, String> {
-    let name = path.display().to_string();
-    let text = read_text("program", path)?;
-    let loader = IncludeFiles { folders: input.include_path.to_vec() };
-    let reading = read(&name, Some(path), &text, &loader);
-    if reading.has_errors() {
-        show_problems(&reading, None, input.quiet);
-        return Ok(None);
-    }
+    let Some(reading) = read_program(path, input.include_path, input.quiet)? else { return Ok(None) };
     if reading.typed.declared_in(BlockKind::Parameters).next().is_none() {
-        return Err(format!("the program {name} has no parameters: there is nothing to infer"));
+        return Err(format!("the program {} has no parameters: there is nothing to infer", path.display()));
     }
-    Ok(Some(reading))
+    Ok(is_supported(&reading).then_some(reading))
 }
 
 /// Names of generated quantities: what a simulator supplies.
@@ -112,37 +105,10 @@ fn generated(program: &Program) -> Vec<String> {
     program.declared_in(BlockKind::GeneratedQuantities).map(|id| program.variable(id).name.clone()).collect()
 }
 
-fn read_values(reading: &Reading, joint: &Joint, json: &str, input: &Input<'_>) -> Option<Data> {
-    let name = input.data.map_or_else(|| "no data".to_owned(), |path| path.display().to_string());
-    let outcomes = joint.outcome_names();
-    let real = input.real;
-    let allow_missing = move |name: &str| !real && outcomes.contains(name);
-    let options = Options { name: &name, allow_missing: &allow_missing, ..Options::default() };
-    match read_data(&reading.typed, &reading.source, json, &options) {
-        Ok(data) => Some(data),
-        Err(errors) => {
-            show_problems(reading, Some(&errors), input.quiet);
-            None
-        }
-    }
-}
-
 /// Data that are complete and of the right sizes may still be of no use.
 fn check_values(reading: &Reading, joint: &Joint, data: &Data, input: &Input<'_>) -> Result<(), String> {
     let file = input.data.map_or_else(|| "the data".to_owned(), |path| path.display().to_string());
-    let program = &reading.typed;
-    for id in program.declared_in(BlockKind::Data) {
-        let Some(numbers) = data.get(id).and_then(crust_stan::value::Value::to_reals) else { continue };
-        if let Some(at) = numbers.iter().position(|x| x.is_nan()) {
-            let name = &program.variable(id).name;
-            let place =
-                if numbers.len() == 1 { String::new() } else { format!(" (number {} of {})", at + 1, numbers.len()) };
-            return Err(format!(
-                "`{name}` in {file} is not a number{place}: Stan has no missing values; leave such rows out, or declare them as \
-                 parameters"
-            ));
-        }
-    }
+    refuse_nan(reading, data, &file)?;
     let names: Vec<String> = joint.outcome_names().into_iter().collect();
     if names.is_empty() {
         return Err(
@@ -183,25 +149,6 @@ fn check_variation(joint: &Joint, data: &Data, file: &str) -> Result<(), String>
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn show(reading: &Reading, problem: &Diagnostic) {
-    terminal::complain(&(render(problem, &reading.source, terminal::colour()) + "\n"));
-}
-
-fn refuse(reading: &Reading, problems: &[Diagnostic]) -> Option<Loaded> {
-    show_engine_error(reading, &EngineError(problems.to_vec()));
-    None
-}
-
-/// Mistakes in the program are shown where they are, others are told.
-fn tell(reading: &Reading, error: SimulateError) -> Result<Option<Loaded>, String> {
-    match error {
-        SimulateError::Engine(error) => show_engine_error(reading, &error),
-        SimulateError::Reading(problem) => show_engine_error(reading, &EngineError(vec![*problem])),
-        other => return Err(other.to_string()),
-    }
-    Ok(None)
 }
 
 fn summarise(joint: &Joint, reading: &Reading) -> ReadingResult {

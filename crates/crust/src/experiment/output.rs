@@ -25,7 +25,7 @@ pub fn failed(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome
             crate::program::show_engine_error(&experiment.reading, &error);
             Ok(Outcome::BadInput)
         }
-        Halt::Work(Trouble::Simulate(error)) => crate::simulate::tell(experiment, error),
+        Halt::Work(Trouble::Simulate(error)) => crate::program::show_simulate_error(&experiment.reading, error),
         Halt::Work(Trouble::Infer(error)) => match error {
             crust_infer::error::Error::Fatal(fatal) => match fatal.0.downcast::<crust_engine::EngineError>() {
                 Ok(error) => {
