@@ -1,30 +1,8 @@
 //! Input that no experiment can be made of: each has its message, and exit code 2.
 
-use std::path::PathBuf;
-use std::process::Command;
+mod common;
 
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Self {
-        let path = std::env::temp_dir().join(format!("crust-bad-input-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a temporary folder");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).expect("a temporary file");
-        path.display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use common::{Folder, crust, stderr};
 
 /// A normal model with something in place of its prior statement.
 fn model(prior: &str) -> String {
@@ -69,13 +47,19 @@ fn table() -> Vec<(&'static str, String, &'static str, Vec<&'static str>)> {
         ("missing outcome", good(), r#"{"N": 3, "x": [0, 1, 2]}"#, vec!["`y`"]),
         ("no JSON", good(), "N = 3", vec!["data.json"]),
         ("no parameters", "data { int N; } model { }".to_owned(), r#"{"N": 3}"#, vec!["no parameters"]),
+        (
+            "complex numbers",
+            "data { real y; } parameters { complex z; } model { y ~ normal(get_real(z), 1); }".to_owned(),
+            r#"{"y": 1}"#,
+            vec!["complex", "engine"],
+        ),
         ("no outcome", "parameters { real a; } model { a ~ normal(0, 1); }".to_owned(), "{}", vec!["no outcome"]),
     ]
 }
 
 fn complaint(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = crust(arguments);
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
     assert!(output.stdout.is_empty() && !said.contains("panicked"), "{said}");
     said
@@ -83,7 +67,7 @@ fn complaint(arguments: &[&str]) -> String {
 
 #[test]
 fn each_mistake_has_its_message() {
-    let folder = Folder::new();
+    let folder = Folder::new("bad-input");
     for (name, program, data, words) in table() {
         let program = folder.file("model.stan", &program);
         let data = folder.file("data.json", data);
@@ -94,7 +78,7 @@ fn each_mistake_has_its_message() {
     }
     let program = folder.file("model.stan", &model(PRIOR));
     let data = folder.file("data.json", DATA);
-    let missing = folder.0.join("nowhere.json").display().to_string();
+    let missing = folder.path("nowhere.json");
     assert!(complaint(&["bread", &program, &missing]).contains("cannot read the data"));
     assert!(complaint(&["bread", &missing, &data]).contains("cannot read the program"));
     for (options, word) in [

@@ -1,15 +1,9 @@
 //! `crust density` and `crust bench` as a user runs them.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn crust(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).current_dir(root()).output().expect("crust runs")
-}
+use common::crust;
+use std::process::Output;
 
 /// Writes files for one test into a folder of its own.
 fn files(test: &str, list: &[(&str, &str)]) -> Vec<String> {

@@ -1,54 +1,13 @@
 //! `crust evidence` as a user runs it, against evidence that is known.
 
+mod common;
+
+use common::{Folder, crust, json as report, number, text};
 use serde_json::{Value, json};
 use std::f64::consts::{LN_2, TAU};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn crust(arguments: &[&str]) -> Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).current_dir(root).output().expect("crust runs")
-}
-
-/// A folder for one test, gone when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("crust-evidence-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a temporary folder");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("a temporary file");
-        self.path(name)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
 
 fn evidence(model: &str, data: &str, options: &[&str]) -> Value {
-    let output = crust(&[&["evidence", model, data, "--json", "-"], options].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+    report(&crust(&[&["evidence", model, data, "--json", "-"], options].concat()))
 }
 
 /// Every method is within 5 of its standard errors of the truth (false alarms: 6 in 10⁷ each), which are as small as they should be.
@@ -140,10 +99,9 @@ fn all_methods_agree_and_do_not_depend_on_threads() {
     let shown = text(&output);
     assert!(shown.contains("do not use this number") || shown.contains("do\nnot use this number"), "{shown}");
     assert!(shown.contains("estimate without a guarantee") && !shown.contains("apart"), "{shown}");
-    let kept: Value = serde_json::from_str(&std::fs::read_to_string(folder.0.join("out/result.json")).expect("a file"))
-        .expect("JSON");
+    let kept = folder.json("out/result.json");
     assert_eq!(kept["methods"][1]["name"], "harmonic-mean");
-    assert!(folder.0.join("out/timing.json").exists());
+    assert!(std::path::Path::new(&folder.path("out/timing.json")).exists());
 }
 
 /// Φ, by the trapezoidal rule.

@@ -1,60 +1,11 @@
 //! `crust bdmc`, `crust bread` and `crust compare` as a user runs them.
 
+mod common;
+
+use common::{Folder, crust, number, numbers, text};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-fn crust(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
-}
-
-/// A folder for one test, gone when the test ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("crust-protocol-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("a temporary folder");
-        Self(path)
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).expect("a temporary file");
-        self.path(name)
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.0.join(name).display().to_string()
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
-    }
-
-    fn json(&self, name: &str) -> Value {
-        serde_json::from_str(&self.read(name)).expect("JSON")
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
-
-fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
-}
 
 const REGRESSION: &str = "
 data { int N; int K; matrix[N, K] x; vector[N] y; }

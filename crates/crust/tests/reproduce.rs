@@ -1,15 +1,11 @@
 //! `crust reproduce` as a user runs it.
 
-use std::process::{Command, Output};
+mod common;
 
-fn crust(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
-}
+use common::crust;
 
 fn json(arguments: &[&str]) -> serde_json::Value {
-    let output = crust(arguments);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON and nothing else")
+    common::json(&crust(arguments))
 }
 
 #[test]

@@ -1,12 +1,10 @@
 //! `crust simulate`, and the reading in `crust check`, as a user runs them.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn crust(arguments: &[&str]) -> Output {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).current_dir(root).output().expect("crust runs")
-}
+use common::crust;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn folder(test: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("crust-simulate-{test}-{}", std::process::id()));

@@ -1,12 +1,10 @@
 //! `crust testbed` as a user runs it.
 
+mod common;
+
+use common::crust;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn crust(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).output().expect("crust runs")
-}
 
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
