@@ -17,3 +17,37 @@ pub mod rows;
 pub mod table1;
 
 mod factor;
+
+use crust_infer::anneal::{Direction, Moved};
+use crust_infer::target::Fatal;
+use crust_math::random::Stream;
+
+/// A Gibbs kernel that updates latent variables, then hyperparameters. Its time reversal does the same in the opposite order.
+trait Scan {
+    type State;
+
+    /// All latent variables, one after the other, or in the opposite order.
+    fn update_latents(&mut self, state: &mut Self::State, beta: f64, direction: Direction, stream: &mut Stream);
+
+    fn update_hyperparameters(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<(), Fatal>;
+
+    fn scan(
+        &mut self,
+        state: &mut Self::State,
+        beta: f64,
+        direction: Direction,
+        stream: &mut Stream,
+    ) -> Result<Moved, Fatal> {
+        match direction {
+            Direction::Forward => {
+                self.update_latents(state, beta, direction, stream);
+                self.update_hyperparameters(state, beta, stream)?;
+            }
+            Direction::Reverse => {
+                self.update_hyperparameters(state, beta, stream)?;
+                self.update_latents(state, beta, direction, stream);
+            }
+        }
+        Ok(Moved { accept: 1.0, evaluations: 1 })
+    }
+}

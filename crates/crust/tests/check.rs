@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Folder, crust, root, stderr};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -47,7 +47,7 @@ fn json_has_places_and_nothing_else_is_on_stdout() {
     assert_eq!(first["code"], "assignment-type");
     assert_eq!(first["file"], model.as_str());
 
-    let file = folder.0.join("out.json").display().to_string();
+    let file = folder.path("out.json");
     let output = crust(&["check", MODEL, DATA, "--json", &file]);
     assert_eq!(output.status.code(), Some(0));
     let text = std::fs::read_to_string(&file).expect("the JSON file");
@@ -89,17 +89,17 @@ fn pedantic_warnings_do_not_fail() {
 #[test]
 fn includes_come_from_the_program_s_folder_and_the_include_path_only() {
     let folder = Folder::new("includes");
-    std::fs::create_dir_all(folder.0.join("model")).expect("a folder");
-    std::fs::create_dir_all(folder.0.join("shared")).expect("a folder");
+    std::fs::create_dir_all(folder.path("model")).expect("a folder");
+    std::fs::create_dir_all(folder.path("shared")).expect("a folder");
     folder.file("shared/data.stan", "data { int n; }\n");
     folder.file("secret.stan", "data { int n; }\n");
     let model = folder.file("model/m.stan", "#include data.stan\nmodel { print(n); }\n");
     let output = crust(&["check", &model]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("include-not-found"), "{}", stderr(&output));
-    let shared = folder.0.join("shared").display().to_string();
+    let shared = folder.path("shared");
     assert_eq!(crust(&["check", &model, "--include-path", &shared]).status.code(), Some(0));
-    let secret = folder.0.join("secret.stan").display().to_string();
+    let secret = folder.path("secret.stan");
     for name in ["../secret.stan", secret.as_str()] {
         let model = folder.file("model/escape.stan", &format!("#include {name}\n"));
         let output = crust(&["check", &model]);
@@ -117,9 +117,9 @@ fn bad_input_table() {
     let broken = folder.file("broken.json", "{\"mints\": 3,");
     let empty = folder.file("empty.json", "");
     let array = folder.file("array.json", "[1, 2]");
-    let not_text = folder.0.join("binary.stan").display().to_string();
+    let not_text = folder.path("binary.stan");
     std::fs::write(&not_text, [0xff, 0xfe, 0x00, 0x01]).expect("a file");
-    let folder_path = folder.0.display().to_string();
+    let folder_path = folder.path("");
     let cases: &[(&[&str], &str)] = &[
         (&["check", "no-such-file.stan"], "cannot read the program"),
         (&["check", &folder_path], "cannot read the program"),

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Folder, crust, number, numbers, text};
 use serde_json::{Value, json};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const REGRESSION: &str = "
@@ -158,7 +158,7 @@ impl Problem {
     /// Waits until the journal has some units.
     fn wait_for_units(&self, out: &str, units: usize) {
         let begin = Instant::now();
-        let path = self.folder.0.join(out).join("journal.jsonl");
+        let path = std::path::PathBuf::from(self.folder.path(out)).join("journal.jsonl");
         while std::fs::read_to_string(&path).map_or(0, |text| text.lines().count()) <= units {
             assert!(begin.elapsed() < Duration::from_mins(1), "the journal does not grow");
             std::thread::sleep(Duration::from_millis(5));

@@ -26,6 +26,7 @@ use crust_math::random::Stream;
 use pxfm::{f_log, f_log1p};
 
 use self::sweep::{Posterior, Scratch};
+use super::Scan;
 use super::choice::{Constrained as Above, Drawn, Flip, FollowedBits};
 use super::conditional::{Bernoulli, Beta, Conditional};
 use super::hyper::{BadModel, NeedsFixed, Probabilities, Variance, check_data};
@@ -262,6 +263,37 @@ impl BinaryAttributes {
         a
     }
 
+    fn is_fixed(&self) -> bool {
+        self.prior.probabilities.is_fixed() && self.prior.features.is_fixed() && self.prior.noise.is_fixed()
+    }
+}
+
+fn draw_attributes(hyper: &Hyper, cases: usize, stream: &mut Stream) -> Rows {
+    let bit = |k: usize, stream: &mut Stream| f64::from(u8::from(stream.uniform() < hyper.probabilities[k]));
+    Rows::from_fn(cases, hyper.probabilities.len(), |_, k| bit(k, stream))
+}
+
+fn draw_data(z: &Rows, hyper: &Hyper, dimensions: usize, stream: &mut Stream) -> Rows {
+    let (spread, noise) = (hyper.features.sqrt(), hyper.noise.sqrt());
+    let a = Rows::from_fn(z.columns(), dimensions, |_, _| spread * stream.standard_normal());
+    let mut data = Rows::from_fn(z.rows(), dimensions, |_, _| noise * stream.standard_normal());
+    for (i, z) in z.iter().enumerate() {
+        for (&z, a) in z.iter().zip(a.iter()) {
+            add_scaled(data.row_mut(i), z, a);
+        }
+    }
+    data
+}
+
+impl Scan for BinaryAttributes {
+    type State = State;
+
+    fn update_latents(&mut self, state: &mut State, beta: f64, direction: Direction, stream: &mut Stream) {
+        let mut thresholds = std::mem::take(&mut self.scratch.thresholds);
+        self.sweep(state, beta, direction, &mut Drawn { stream, thresholds: &mut thresholds });
+        self.scratch.thresholds = thresholds;
+    }
+
     /// Draws π, then σ_a² and σ_n² by way of A: given A both are inverse gamma, that of the noise with the powers of a
     /// tempered likelihood.
     fn update_hyperparameters(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<(), Fatal> {
@@ -287,46 +319,6 @@ impl BinaryAttributes {
         let observed = float(state.z.rows()) * float(self.data.columns());
         self.prior.noise.redraw(noise, beta, observed, residual.max(0.0), stream)
     }
-
-    fn sweep_all(
-        &mut self,
-        state: &mut State,
-        beta: f64,
-        direction: Direction,
-        stream: &mut Stream,
-    ) -> Result<Moved, Fatal> {
-        if direction == Direction::Reverse {
-            self.update_hyperparameters(state, beta, stream)?;
-        }
-        let mut thresholds = std::mem::take(&mut self.scratch.thresholds);
-        self.sweep(state, beta, direction, &mut Drawn { stream, thresholds: &mut thresholds });
-        self.scratch.thresholds = thresholds;
-        if direction == Direction::Forward {
-            self.update_hyperparameters(state, beta, stream)?;
-        }
-        Ok(Moved { accept: 1.0, evaluations: 1 })
-    }
-
-    fn is_fixed(&self) -> bool {
-        self.prior.probabilities.is_fixed() && self.prior.features.is_fixed() && self.prior.noise.is_fixed()
-    }
-}
-
-fn draw_attributes(hyper: &Hyper, cases: usize, stream: &mut Stream) -> Rows {
-    let bit = |k: usize, stream: &mut Stream| f64::from(u8::from(stream.uniform() < hyper.probabilities[k]));
-    Rows::from_fn(cases, hyper.probabilities.len(), |_, k| bit(k, stream))
-}
-
-fn draw_data(z: &Rows, hyper: &Hyper, dimensions: usize, stream: &mut Stream) -> Rows {
-    let (spread, noise) = (hyper.features.sqrt(), hyper.noise.sqrt());
-    let a = Rows::from_fn(z.columns(), dimensions, |_, _| spread * stream.standard_normal());
-    let mut data = Rows::from_fn(z.rows(), dimensions, |_, _| noise * stream.standard_normal());
-    for (i, z) in z.iter().enumerate() {
-        for (&z, a) in z.iter().zip(a.iter()) {
-            add_scaled(data.row_mut(i), z, a);
-        }
-    }
-    data
 }
 
 impl System for BinaryAttributes {
@@ -343,11 +335,11 @@ impl System for BinaryAttributes {
     }
 
     fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Forward, stream)
+        self.scan(state, beta, Direction::Forward, stream)
     }
 
     fn step_reversed(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Reverse, stream)
+        self.scan(state, beta, Direction::Reverse, stream)
     }
 }
 

@@ -26,6 +26,7 @@ use crust_infer::target::Fatal;
 use crust_math::random::Stream;
 use pxfm::f_log;
 
+use super::Scan;
 use super::choice::{Choose, Constrained as Above, Drawn, Followed};
 use super::conditional::{Categorical, Conditional, Dirichlet};
 use super::hyper::{BadModel, NeedsFixed, Variance, Weights, check_data};
@@ -221,6 +222,32 @@ impl Clustering {
         self.prior.weights.conditional(&state.counts)
     }
 
+    fn is_fixed(&self) -> bool {
+        self.prior.weights.is_fixed() && self.prior.between.is_fixed() && self.prior.within.is_fixed()
+    }
+}
+
+fn draw_state(prior: &Prior, cases: usize, stream: &mut Stream) -> Result<(Vec<usize>, Vec<f64>, f64, f64), Fatal> {
+    let log_weights = prior.weights.draw(prior.components, stream)?;
+    let between = prior.between.draw(stream)?;
+    let within = prior.within.draw(stream)?;
+    let z = (0..cases).map(|_| stream.categorical_log(&log_weights).map_err(Fatal::new)).collect::<Result<_, _>>()?;
+    Ok((z, log_weights, between, within))
+}
+
+fn draw_data(prior: &Prior, state: &State, dimensions: usize, stream: &mut Stream) -> Rows {
+    let (spread, noise) = (state.between.sqrt(), state.within.sqrt());
+    let centres = Rows::from_fn(prior.components, dimensions, |_, _| spread * stream.standard_normal());
+    Rows::from_fn(state.z.len(), dimensions, |i, j| centres.row(state.z[i])[j] + noise * stream.standard_normal())
+}
+
+impl Scan for Clustering {
+    type State = State;
+
+    fn update_latents(&mut self, state: &mut State, beta: f64, direction: Direction, stream: &mut Stream) {
+        self.sweep(state, beta, direction, &mut Drawn { stream, thresholds: &mut [] });
+    }
+
     /// Draws π, then σ_θ² and σ_n² by way of the centres: given z, y and the variances
     ///
     /// > θₖ ~ N(c Sₖ / λₖ, 1/λₖ) with λₖ = 1/σ_θ² + c nₖ,
@@ -252,41 +279,6 @@ impl Clustering {
         let observed = d * float(state.z.len());
         self.prior.within.redraw(&mut state.within, beta, observed, residual.max(0.0), stream)
     }
-
-    fn sweep_all(
-        &mut self,
-        state: &mut State,
-        beta: f64,
-        direction: Direction,
-        stream: &mut Stream,
-    ) -> Result<Moved, Fatal> {
-        if direction == Direction::Reverse {
-            self.update_hyperparameters(state, beta, stream)?;
-        }
-        self.sweep(state, beta, direction, &mut Drawn { stream, thresholds: &mut [] });
-        if direction == Direction::Forward {
-            self.update_hyperparameters(state, beta, stream)?;
-        }
-        Ok(Moved { accept: 1.0, evaluations: 1 })
-    }
-
-    fn is_fixed(&self) -> bool {
-        self.prior.weights.is_fixed() && self.prior.between.is_fixed() && self.prior.within.is_fixed()
-    }
-}
-
-fn draw_state(prior: &Prior, cases: usize, stream: &mut Stream) -> Result<(Vec<usize>, Vec<f64>, f64, f64), Fatal> {
-    let log_weights = prior.weights.draw(prior.components, stream)?;
-    let between = prior.between.draw(stream)?;
-    let within = prior.within.draw(stream)?;
-    let z = (0..cases).map(|_| stream.categorical_log(&log_weights).map_err(Fatal::new)).collect::<Result<_, _>>()?;
-    Ok((z, log_weights, between, within))
-}
-
-fn draw_data(prior: &Prior, state: &State, dimensions: usize, stream: &mut Stream) -> Rows {
-    let (spread, noise) = (state.between.sqrt(), state.within.sqrt());
-    let centres = Rows::from_fn(prior.components, dimensions, |_, _| spread * stream.standard_normal());
-    Rows::from_fn(state.z.len(), dimensions, |i, j| centres.row(state.z[i])[j] + noise * stream.standard_normal())
 }
 
 impl System for Clustering {
@@ -302,11 +294,11 @@ impl System for Clustering {
     }
 
     fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Forward, stream)
+        self.scan(state, beta, Direction::Forward, stream)
     }
 
     fn step_reversed(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Reverse, stream)
+        self.scan(state, beta, Direction::Reverse, stream)
     }
 }
 

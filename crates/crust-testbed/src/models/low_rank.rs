@@ -26,6 +26,7 @@ use crust_math::random::Stream;
 use pxfm::f_log;
 
 use self::half::{Drawn, Followed, Half, Scratch, Settle};
+use super::Scan;
 use super::conditional::MultiNormal;
 use super::hyper::{BadModel, NeedsFixed, Variance, check_data};
 use super::rows::{Rows, distance};
@@ -227,38 +228,6 @@ impl LowRank {
         MultiNormal { mean, lower }
     }
 
-    /// All three variances that have priors; given U and V they are independent.
-    fn update_variances(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<(), Fatal> {
-        let State { u, v, variances, residual } = state;
-        let Prior { rows, columns, noise, .. } = &self.prior;
-        rows.redraw(&mut variances.rows, 1.0, u.entries(), u.sum_of_squares(), stream)?;
-        columns.redraw(&mut variances.columns, 1.0, v.entries(), v.sum_of_squares(), stream)?;
-        let observed = float(u.rows()) * float(v.rows());
-        noise.redraw(&mut variances.noise, beta, observed, *residual, stream)
-    }
-
-    fn sweep_all(
-        &mut self,
-        state: &mut State,
-        beta: f64,
-        direction: Direction,
-        stream: &mut Stream,
-    ) -> Result<Moved, Fatal> {
-        match direction {
-            Direction::Forward => {
-                self.update_side(state, Side::U, beta, &mut Drawn(stream));
-                self.update_side(state, Side::V, beta, &mut Drawn(stream));
-                self.update_variances(state, beta, stream)?;
-            }
-            Direction::Reverse => {
-                self.update_variances(state, beta, stream)?;
-                self.update_side(state, Side::V, beta, &mut Drawn(stream));
-                self.update_side(state, Side::U, beta, &mut Drawn(stream));
-            }
-        }
-        Ok(Moved { accept: 1.0, evaluations: 1 })
-    }
-
     fn draw_factors(&self, cases: usize, stream: &mut Stream) -> Result<State, Fatal> {
         draw_factors(&self.prior, cases, self.data.columns(), stream)
     }
@@ -290,6 +259,27 @@ fn draw_data(state: &State, stream: &mut Stream) -> Rows {
     Rows::from_fn(u.rows(), v.rows(), entry)
 }
 
+impl Scan for LowRank {
+    type State = State;
+
+    fn update_latents(&mut self, state: &mut State, beta: f64, direction: Direction, stream: &mut Stream) {
+        let order = if direction == Direction::Forward { [Side::U, Side::V] } else { [Side::V, Side::U] };
+        for side in order {
+            self.update_side(state, side, beta, &mut Drawn(stream));
+        }
+    }
+
+    /// All three variances that have priors; given U and V they are independent.
+    fn update_hyperparameters(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<(), Fatal> {
+        let State { u, v, variances, residual } = state;
+        let Prior { rows, columns, noise, .. } = &self.prior;
+        rows.redraw(&mut variances.rows, 1.0, u.entries(), u.sum_of_squares(), stream)?;
+        columns.redraw(&mut variances.columns, 1.0, v.entries(), v.sum_of_squares(), stream)?;
+        let observed = float(u.rows()) * float(v.rows());
+        noise.redraw(&mut variances.noise, beta, observed, *residual, stream)
+    }
+}
+
 impl System for LowRank {
     type State = State;
 
@@ -304,11 +294,11 @@ impl System for LowRank {
     }
 
     fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Forward, stream)
+        self.scan(state, beta, Direction::Forward, stream)
     }
 
     fn step_reversed(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.sweep_all(state, beta, Direction::Reverse, stream)
+        self.scan(state, beta, Direction::Reverse, stream)
     }
 }
 

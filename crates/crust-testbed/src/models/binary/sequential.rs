@@ -9,6 +9,7 @@ use crust_math::random::Stream;
 use crust_math::special::log1p_exp;
 use pxfm::{f_log, f_log1p};
 
+use super::super::Scan;
 use super::enumerate::{self, LARGEST, Quadratic, bits};
 use super::{BinaryAttributes, Hyper, State};
 use crate::grid::float;
@@ -157,11 +158,11 @@ impl Sequential for BinaryAttributes {
     }
 
     fn refresh(&mut self, particle: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
-        self.sweep_all(particle, 1.0, Direction::Forward, stream).map(|_| ())
+        self.scan(particle, 1.0, Direction::Forward, stream).map(|_| ())
     }
 
     fn refresh_reversed(&mut self, particle: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
-        self.sweep_all(particle, 1.0, Direction::Reverse, stream).map(|_| ())
+        self.scan(particle, 1.0, Direction::Reverse, stream).map(|_| ())
     }
 
     fn particle(&mut self, state: &State) -> Result<State, Fatal> {

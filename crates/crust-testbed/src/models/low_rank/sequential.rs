@@ -7,6 +7,7 @@ use crust_infer::target::Fatal;
 use crust_math::random::Stream;
 use pxfm::f_log;
 
+use super::super::Scan;
 use super::half::multiply;
 use super::{LowRank, State};
 use crate::grid::float;
@@ -89,11 +90,11 @@ impl Sequential for LowRank {
     }
 
     fn refresh(&mut self, particle: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
-        self.sweep_all(particle, 1.0, Direction::Forward, stream).map(|_| ())
+        self.scan(particle, 1.0, Direction::Forward, stream).map(|_| ())
     }
 
     fn refresh_reversed(&mut self, particle: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
-        self.sweep_all(particle, 1.0, Direction::Reverse, stream).map(|_| ())
+        self.scan(particle, 1.0, Direction::Reverse, stream).map(|_| ())
     }
 
     fn particle(&mut self, state: &State) -> Result<State, Fatal> {
