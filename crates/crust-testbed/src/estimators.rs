@@ -11,6 +11,8 @@ mod held_out;
 mod likelihood_weighting;
 mod nested;
 mod path;
+#[cfg(test)]
+mod paths;
 mod shme;
 mod smc;
 mod tempering;

@@ -97,7 +97,7 @@ impl Which {
         match (self, family) {
             (Self::LowRank, Family::NestedSampling) => 3,
             (Self::LowRank, Family::NestedParticles) => 0,
-            (Self::LowRank | Self::Clustering, Family::SmcParticles) => 256,
+            (Self::LowRank, Family::SmcParticles) => 64,
             (Self::Binary, Family::NestedSampling) => 10,
             (Self::Binary, Family::BothDirections | Family::Bridge | Family::SteppingStone | Family::Thermodynamic) => {
                 300

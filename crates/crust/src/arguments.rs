@@ -458,7 +458,8 @@ pub struct Reproduce {
     /// How many datasets of each model, for `table1`; 5 unless told otherwise
     #[arg(long, value_name = "N")]
     pub datasets: Option<NonZero<u32>>,
-    /// A folder for the reports of experiments with Stan programs; a run that was ended goes on from what is in it
+    /// A folder for the reports of experiments with Stan programs and for what is finished of `table1`; a run that was ended goes on from
+    /// what is in it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Which of the models of `bread-real`; all unless told otherwise

@@ -57,6 +57,9 @@ pub fn run(arguments: &Evidence, common: &Common) -> std::result::Result<Outcome
     let Some(loaded) = input::load(arguments, common.quiet)? else { return Ok(Outcome::BadInput) };
     if let Some(folder) = &arguments.out {
         std::fs::create_dir_all(folder).map_err(|e| format!("cannot use the folder {}: {e}", folder.display()))?;
+        if folder.join(crust_diagnose::checkpoint::FILE).exists() {
+            return Err(format!("{} has the results of another command: choose another folder", folder.display()));
+        }
     }
     let control = Arc::new(Control::default());
     crate::sample::interrupt_on_ctrl_c(&control)?;

@@ -5,6 +5,7 @@ mod report;
 mod story;
 
 use crate::arguments::{Common, Testbed};
+use crate::experiment::output::journal;
 use crate::{Outcome, terminal};
 use crust_diagnose::sandwich::LEVEL;
 use crust_infer::drive::Control;
@@ -51,11 +52,6 @@ pub fn run(arguments: &Testbed, common: &Common) -> Result<Outcome, String> {
     let models = chosen(&arguments.models, &Which::ALL, Which::id, "model")?;
     let families = chosen(&arguments.estimators, &Family::ALL, Family::id, "estimator")?;
     terminal::check_writable(common.json.as_deref())?;
-    if let Some(folder) = &arguments.out {
-        fs::create_dir_all(folder).map_err(|e| format!("cannot use the folder {}: {e}", folder.display()))?;
-    }
-    let control = Arc::new(Control::default());
-    crate::sample::interrupt_on_ctrl_c(&control)?;
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.unwrap_or(NonZero::<usize>::MIN);
     let trials = arguments.trials.unwrap_or(if arguments.quick { 5 } else { 25 });
@@ -64,41 +60,26 @@ pub fn run(arguments: &Testbed, common: &Common) -> Result<Outcome, String> {
         effort: if arguments.quick { Effort::Quick } else { Effort::Full },
         plan: Plan { trials, seed: arguments.seed, threads },
     };
+    // Keeps the files of other runs from being overwritten, and two runs from one folder.
+    let settings = format!("testbed {models:?} {:?} {:?} {trials} {}", task.families, task.effort, arguments.seed);
+    let _journal = journal(arguments.out.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
     let mut results = Results {
         version: env!("CARGO_PKG_VERSION"),
         quick: arguments.quick,
         seed: arguments.seed,
         trials,
         models: vec![],
-        partial: false,
+        partial: true,
     };
     let mut timing = Timing { threads: threads.get(), models: vec![] };
-    let tells = !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout);
     let bar = Bar::new(common.quiet);
-    for model in models {
-        match model.run(&task, &control, &bar) {
-            Ok((findings, rows)) => {
-                let comparisons = if arguments.quick { vec![] } else { model.compare(&findings.rows, &rows) };
-                let times = ModelTiming { model, rows, comparisons };
-                if tells {
-                    bar.0.suspend(|| terminal::say(&story::model(&findings, &times)));
-                }
-                results.models.push(findings);
-                timing.models.push(times);
-            }
-            Err(error) if error.is_interruption() => {
-                results.partial = true;
-                break;
-            }
-            Err(error) => {
-                bar.0.finish_and_clear();
-                return Err(format!("{}: {error}", model.words()));
-            }
-        }
-    }
+    let ran = run_models(&models, &task, arguments.out.as_deref(), common, &bar, &mut results, &mut timing);
     bar.0.finish_and_clear();
-    deliver(&results, &timing, arguments.out.as_deref(), common)?;
-    if let (true, Some(folder)) = (tells, &arguments.out) {
+    ran?;
+    if let Some(file) = &common.json {
+        terminal::deliver(&results, file)?;
+    }
+    if let (true, Some(folder)) = (tells(common) && !results.models.is_empty(), &arguments.out) {
         terminal::say(&format!("\nOpen {} for all rows and figures.", folder.join("report.html").display()));
     }
     if results.models.iter().any(|findings| findings.truth.p_value < LEVEL) {
@@ -106,6 +87,43 @@ pub fn run(arguments: &Testbed, common: &Common) -> Result<Outcome, String> {
         return Ok(Outcome::BadDiagnosis);
     }
     Ok(if results.partial { Outcome::Interrupted } else { Outcome::Fine })
+}
+
+/// Whether there is something to be said on standard output.
+fn tells(common: &Common) -> bool {
+    !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout)
+}
+
+/// One model after the other. What is finished is told and written at once; what is interrupted is left out.
+fn run_models(
+    models: &[Which],
+    task: &Task,
+    folder: Option<&Path>,
+    common: &Common,
+    bar: &Bar,
+    results: &mut Results,
+    timing: &mut Timing,
+) -> Result<(), String> {
+    let control = Arc::new(Control::default());
+    crate::sample::interrupt_on_ctrl_c(&control)?;
+    for &model in models {
+        let (findings, rows) = match model.run(task, &control, bar) {
+            Err(error) if error.is_interruption() => return Ok(()),
+            found => found.map_err(|error| format!("{}: {error}", model.words()))?,
+        };
+        let comparisons = if results.quick { vec![] } else { model.compare(&findings.rows, &rows) };
+        let times = ModelTiming { model, rows, comparisons };
+        if tells(common) {
+            bar.0.suspend(|| terminal::say(&story::model(&findings, &times)));
+        }
+        results.models.push(findings);
+        timing.models.push(times);
+        results.partial = results.models.len() < models.len();
+        if let Some(folder) = folder {
+            write_all(results, timing, folder)?;
+        }
+    }
+    Ok(())
 }
 
 /// Those that were asked for by name; all if none was.
@@ -131,23 +149,17 @@ fn chosen<T: Copy + PartialEq>(
     Ok(found)
 }
 
-fn deliver(results: &Results, timing: &Timing, folder: Option<&Path>, common: &Common) -> Result<(), String> {
-    if let Some(folder) = folder {
-        let write = |name: &str, text: String| {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
-        };
-        write("result.json", serde_json::to_string(results).map_err(|e| e.to_string())? + "\n")?;
-        write("timing.json", serde_json::to_string_pretty(timing).map_err(|e| e.to_string())? + "\n")?;
-        for (name, svg) in report::figures(results, timing) {
-            write(&name, svg)?;
-        }
-        write("report.html", report::page(results, timing))?;
+fn write_all(results: &Results, timing: &Timing, folder: &Path) -> Result<(), String> {
+    let write = |name: &str, text: String| {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    };
+    write("result.json", serde_json::to_string(results).map_err(|e| e.to_string())? + "\n")?;
+    write("timing.json", serde_json::to_string_pretty(timing).map_err(|e| e.to_string())? + "\n")?;
+    for (name, svg) in report::figures(results, timing) {
+        write(&name, svg)?;
     }
-    match &common.json {
-        Some(file) => terminal::deliver(results, file),
-        None => Ok(()),
-    }
+    write("report.html", report::page(results, timing))
 }
 
 /// Trials that are finished, on a terminal only.

@@ -43,6 +43,9 @@ pub struct Smc {
     pub evaluations: u64,
     /// The mean acceptance probability.
     pub accept: f64,
+    /// The largest correlation, over distributions, of a chain's last log likelihood with its first. Near 0 chains forget where they began;
+    /// near 1 they do not, all that descends from a particle is alike, and the bound is low.
+    pub memory: f64,
 }
 
 /// Runs all islands, each from its share of the draws from the prior: `settings.islands` · `settings.particles()` of them.
@@ -59,7 +62,7 @@ pub fn smc<T: Target + Clone + Send>(
     let mut particles = look(target, prior_draws, run)?.particles;
     let n = settings.particles();
     let mut islands = vec![0.0; settings.islands];
-    let (mut accept, mut moves) = (0.0, 0);
+    let (mut accept, mut moves, mut memory) = (0.0, 0, 0.0_f64);
     for t in 2..=schedule.len() {
         let rise = schedule.beta(t) - schedule.beta(t - 1);
         let mut starts = Vec::with_capacity(settings.islands * settings.resampled);
@@ -78,6 +81,7 @@ pub fn smc<T: Target + Clone + Send>(
         evaluations += chains.evaluations;
         accept += chains.accept;
         moves += starts.len() * (settings.chain - 1);
+        memory = memory.max(correlation(&chains.visited));
         // An island without a likelihood has no more particles: its places stay, with weight 0.
         let mut next = vec![lost(); settings.islands * n];
         let mut filled = vec![0; settings.islands];
@@ -89,7 +93,22 @@ pub fn smc<T: Target + Clone + Send>(
         }
         particles = next;
     }
-    Ok(Smc { islands, evaluations, accept: accept / float(moves.max(1)) })
+    Ok(Smc { islands, evaluations, accept: accept / float(moves.max(1)), memory })
+}
+
+/// Of the last log likelihood of each chain with its first; 0 where they do not vary.
+fn correlation(chains: &[Vec<Particle>]) -> f64 {
+    let ends = || chains.iter().filter_map(|c| Some((c.first()?.log_likelihood, c.last()?.log_likelihood)));
+    let n = float(chains.len());
+    let (a, b) = ends().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let (mut first, mut last, mut both) = (0.0, 0.0, 0.0);
+    for (x, y) in ends() {
+        first += (x - a) * (x - a);
+        last += (y - b) * (y - b);
+        both += (x - a) * (y - b);
+    }
+    let found = both / (first * last).sqrt();
+    if found.is_finite() { found } else { 0.0 }
 }
 
 /// A particle that counts as one but has no weight.
@@ -181,4 +200,21 @@ pub(super) fn systematic(log_weights: &[f64], count: usize, stream: &mut Stream)
 
 fn number(k: usize) -> u32 {
     u32::try_from(k).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_that_stay_remember() {
+        let chain = |values: &[f64]| -> Vec<Particle> {
+            values.iter().map(|&log_likelihood| Particle { log_likelihood, ..Particle::default() }).collect()
+        };
+        let stuck: Vec<_> = (0..9).map(|k| chain(&[f64::from(k), -3.0, f64::from(k)])).collect();
+        assert!((correlation(&stuck) - 1.0).abs() < 1e-12);
+        let free = [chain(&[0.0, 1.0]), chain(&[1.0, 1.0]), chain(&[0.0, 2.0]), chain(&[1.0, 2.0])];
+        assert!(correlation(&free).abs() < 1e-12);
+        assert!(correlation(&[chain(&[1.0, 1.0])]).abs() < 1e-12, "no variation, no memory");
+    }
 }

@@ -64,10 +64,21 @@ impl Urn {
     }
 
     /// log p(zᵢ = k | the others) + β log likelihood, up to a constant.
-    fn conditional(&self, z: &[usize], i: usize, beta: f64) -> Vec<f64> {
+    pub(super) fn conditional(&self, z: &[usize], i: usize, beta: f64) -> Vec<f64> {
         let mut counts = self.counts(z);
         counts[z[i]] -= 1.0;
         counts.iter().zip(&self.table[i]).map(|(c, l)| (c + self.alpha).ln() + beta * l).collect()
+    }
+
+    /// log p(zₙ₊₁ = k | z), up to a constant.
+    pub(super) fn log_shares(&self, z: &[usize]) -> Vec<f64> {
+        self.counts(z).iter().map(|c| (c + self.alpha).ln()).collect()
+    }
+
+    /// What the group of the next case is drawn from, up to a constant.
+    pub(super) fn log_proposal(&self, z: &[usize], proposal: Proposal) -> Vec<f64> {
+        let share = if proposal == Proposal::Posterior { 1.0 } else { 0.0 };
+        self.log_shares(z).iter().zip(&self.table[z.len()]).map(|(p, l)| p + share * l).collect()
     }
 
     fn sweep(&self, z: &mut State, beta: f64, order: impl Iterator<Item = usize>, stream: &mut Stream) {
@@ -101,19 +112,7 @@ impl System for Urn {
     fn draw_initial(&mut self, stream: &mut Stream) -> Result<State, Fatal> {
         let mut z = vec![];
         for _ in 0..self.table.len() {
-            let weights: Vec<f64> = self.counts(&z).iter().map(|c| c + self.alpha).collect();
-            let total: f64 = weights.iter().sum();
-            let u = stream.uniform() * total;
-            let mut below = 0.0;
-            z.push(
-                weights
-                    .iter()
-                    .position(|w| {
-                        below += w;
-                        u < below
-                    })
-                    .unwrap_or(0),
-            );
+            z.push(stream.categorical_log(&self.log_shares(&z)).map_err(Fatal::new)?);
         }
         Ok(z)
     }
@@ -167,10 +166,7 @@ impl Sequential for Urn {
     }
 
     fn extend(&mut self, z: &mut State, proposal: Proposal, stream: &mut Stream) -> Result<f64, Fatal> {
-        let next = &self.table[z.len()];
-        let share = if proposal == Proposal::Posterior { 1.0 } else { 0.0 };
-        let logs: Vec<f64> = self.counts(z).iter().zip(next).map(|(c, l)| (c + self.alpha).ln() + share * l).collect();
-        z.push(stream.categorical_log(&logs).unwrap());
+        z.push(stream.categorical_log(&self.log_proposal(z, proposal)).unwrap());
         let mut whole = z.clone();
         self.retract(&mut whole, proposal)
     }

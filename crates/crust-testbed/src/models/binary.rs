@@ -30,7 +30,7 @@ use super::Scan;
 use super::choice::{Constrained as Above, Drawn, Flip, FollowedBits};
 use super::conditional::{Bernoulli, Beta, Conditional};
 use super::hyper::{BadModel, NeedsFixed, Probabilities, Variance, check_data};
-use super::rows::{Rows, add_scaled, dot, padded};
+use super::rows::{Rows, add_scaled, dot, padded, vectorised};
 use crate::grid::float;
 use crate::model::{Constrained, Floor, Model, Simulate, Transition};
 
@@ -248,7 +248,8 @@ impl BinaryAttributes {
     /// A | Z, Y at β: columns are independent, N(μⱼ, Σ) with Σ = Λ⁻¹ and μ = Σ c ZᵀY.
     fn draw_features(&mut self, state: &State, beta: f64, stream: &mut Stream) -> Rows {
         let c = beta / state.hyper.noise;
-        self.scratch.posterior.solve(&state.gram, &state.cross, state.hyper.features, c);
+        let posterior = &mut self.scratch.posterior;
+        vectorised(|| posterior.solve(&state.gram, &state.cross, state.hyper.features, c));
         let Posterior { mean, inverse, .. } = &self.scratch.posterior;
         let mut a = mean.clone();
         for j in 0..self.data.columns() {
@@ -263,8 +264,15 @@ impl BinaryAttributes {
         a
     }
 
-    fn is_fixed(&self) -> bool {
-        self.prior.probabilities.is_fixed() && self.prior.features.is_fixed() && self.prior.noise.is_fixed()
+    /// Draws π given the attributes, where it is not fixed.
+    fn redraw_probabilities(&self, state: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
+        for k in 0..self.prior.components {
+            if let Some(conditional) = self.conditional_probability(state, k) {
+                state.hyper.probabilities[k] = conditional.sample(stream)?;
+            }
+        }
+        state.hyper.refresh();
+        Ok(())
     }
 }
 
@@ -297,12 +305,7 @@ impl Scan for BinaryAttributes {
     /// Draws π, then σ_a² and σ_n² by way of A: given A both are inverse gamma, that of the noise with the powers of a
     /// tempered likelihood.
     fn update_hyperparameters(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<(), Fatal> {
-        for k in 0..self.prior.components {
-            if let Some(conditional) = self.conditional_probability(state, k) {
-                state.hyper.probabilities[k] = conditional.sample(stream)?;
-            }
-        }
-        state.hyper.refresh();
+        self.redraw_probabilities(state, stream)?;
         if self.prior.features.is_fixed() && self.prior.noise.is_fixed() {
             return Ok(());
         }
@@ -371,26 +374,47 @@ impl Simulate for BinaryAttributes {
 
 impl Transition for BinaryAttributes {
     fn log_transition(&mut self, from: &State, to: &State, beta: f64, direction: Direction) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "a transition probability", model: "binary attribute" }));
+        if !(self.prior.features.is_fixed() && self.prior.noise.is_fixed()) {
+            // They are drawn by way of features that are forgotten: their density is an integral over these.
+            let what = "a transition density";
+            return Err(Fatal::new(NeedsFixed { what, which: "variances", model: "binary attribute" }));
         }
         let components = self.prior.components;
         let bits = |z: &Rows| z.iter().flat_map(|row| row[..components].to_vec()).collect::<Vec<f64>>();
         let differs: Vec<bool> =
             bits(&from.z).into_iter().zip(bits(&to.z)).map(|(a, b)| a.total_cmp(&b).is_ne()).collect();
         let mut flip = FollowedBits { differs: &differs, components, row: 0, log_probability: 0.0 };
-        self.sweep(&mut from.clone(), beta, direction, &mut flip);
-        Ok(flip.log_probability)
+        let mut state = from.clone();
+        if direction == Direction::Reverse {
+            state.hyper.clone_from(&to.hyper);
+        }
+        self.sweep(&mut state, beta, direction, &mut flip);
+        // Probabilities are drawn after the attributes, in reverse before them.
+        let given = if direction == Direction::Forward { to } else { from };
+        let log_density = |(k, p)| self.conditional_probability(given, k).map_or(0.0, |c: Beta| c.log_density(p));
+        Ok(flip.log_probability + to.hyper.probabilities.iter().enumerate().map(log_density).sum::<f64>())
     }
 }
 
 impl Constrained for BinaryAttributes {
     fn step_constrained(&mut self, state: &mut State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "nested sampling", model: "binary attribute" }));
-        }
         let log_likelihood = self.log_likelihood(state)?;
         self.sweep(state, 1.0, Direction::Forward, &mut Above { stream, floor, log_likelihood });
+        let Prior { features, noise, .. } = self.prior;
+        let mut trial = state.clone();
+        let at = |value: f64| {
+            trial.hyper.features = value;
+            self.log_likelihood(&trial)
+        };
+        state.hyper.features = features.move_constrained(state.hyper.features, floor, at, stream)?;
+        trial.hyper.features = state.hyper.features;
+        let at = |value: f64| {
+            trial.hyper.noise = value;
+            self.log_likelihood(&trial)
+        };
+        state.hyper.noise = noise.move_constrained(state.hyper.noise, floor, at, stream)?;
+        // Given the attributes, the likelihood does not depend on their probabilities.
+        self.redraw_probabilities(state, stream)?;
         self.log_likelihood(state)
     }
 }

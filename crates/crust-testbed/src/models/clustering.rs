@@ -222,8 +222,13 @@ impl Clustering {
         self.prior.weights.conditional(&state.counts)
     }
 
-    fn is_fixed(&self) -> bool {
-        self.prior.weights.is_fixed() && self.prior.between.is_fixed() && self.prior.within.is_fixed()
+    /// Draws π given the assignments, where it is not fixed.
+    fn redraw_weights(&self, state: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
+        if let Some(conditional) = self.conditional_weights(state) {
+            let logs = conditional.sample(stream)?;
+            state.log_weights[..logs.len()].copy_from_slice(&logs);
+        }
+        Ok(())
     }
 }
 
@@ -254,10 +259,7 @@ impl Scan for Clustering {
     ///
     /// and given θ both variances are inverse gamma, that of the noise with the powers of a tempered likelihood.
     fn update_hyperparameters(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<(), Fatal> {
-        if let Some(conditional) = self.conditional_weights(state) {
-            let logs = conditional.sample(stream)?;
-            state.log_weights[..logs.len()].copy_from_slice(&logs);
-        }
+        self.redraw_weights(state, stream)?;
         if self.prior.between.is_fixed() && self.prior.within.is_fixed() {
             return Ok(());
         }
@@ -329,22 +331,46 @@ impl Simulate for Clustering {
 
 impl Transition for Clustering {
     fn log_transition(&mut self, from: &State, to: &State, beta: f64, direction: Direction) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "a transition probability", model: "clustering" }));
+        if !(self.prior.between.is_fixed() && self.prior.within.is_fixed()) {
+            // They are drawn by way of centres that are forgotten: their density is an integral over these.
+            return Err(Fatal::new(NeedsFixed {
+                what: "a transition density",
+                which: "variances",
+                model: "clustering",
+            }));
+        }
+        let mut state = from.clone();
+        if direction == Direction::Reverse {
+            state.log_weights.clone_from(&to.log_weights);
         }
         let mut choice = Followed { to: &to.z, log_probability: 0.0 };
-        self.sweep(&mut from.clone(), beta, direction, &mut choice);
-        Ok(choice.log_probability)
+        self.sweep(&mut state, beta, direction, &mut choice);
+        // Weights are drawn after the assignments, in reverse before them.
+        let given = if direction == Direction::Forward { to } else { from };
+        let weights = self.conditional_weights(given).map_or(0.0, |c| c.log_density(&to.log_weights().to_vec()));
+        Ok(choice.log_probability + weights)
     }
 }
 
 impl Constrained for Clustering {
     fn step_constrained(&mut self, state: &mut State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "nested sampling", model: "clustering" }));
-        }
         let log_likelihood = self.log_likelihood(state)?;
         self.sweep(state, 1.0, Direction::Forward, &mut Above { stream, floor, log_likelihood });
+        let Prior { between, within, .. } = self.prior.clone();
+        let mut trial = state.clone();
+        let at = |value: f64| {
+            trial.between = value;
+            self.log_likelihood(&trial)
+        };
+        state.between = between.move_constrained(state.between, floor, at, stream)?;
+        trial.between = state.between;
+        let at = |value: f64| {
+            trial.within = value;
+            self.log_likelihood(&trial)
+        };
+        state.within = within.move_constrained(state.within, floor, at, stream)?;
+        // Given the assignments, the likelihood does not depend on the weights.
+        self.redraw_weights(state, stream)?;
         self.log_likelihood(state)
     }
 }

@@ -2,10 +2,11 @@
 
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
-use pxfm::f_log;
+use pxfm::{f_exp, f_log};
 
 use super::conditional::{Beta, Conditional, Dirichlet, InverseGamma};
 use crate::grid::float;
+use crate::model::Floor;
 
 /// Why a model cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -75,6 +76,37 @@ impl Variance {
                 scale: prior.scale + 0.5 * power * squares,
             }),
         }
+    }
+
+    /// log of the density of [`Self::conditional`] at a value; 0 where it is fixed.
+    pub(crate) fn log_conditional(&self, value: f64, power: f64, count: f64, squares: f64) -> f64 {
+        self.conditional(power, count, squares).map_or(0.0, |conditional| conditional.log_density(&value))
+    }
+
+    /// Metropolis moves within the constrained prior (Eq. 45), if the value is not fixed: steps of log σ² of several sizes, each
+    /// accepted with probability p(σ′²) σ′² share(σ′²) / (p(σ²) σ² share(σ²)), where σ² is the Jacobian of the logarithm.
+    /// `log_likelihood` is that at a value. Returns the last value.
+    pub(crate) fn move_constrained(
+        &self,
+        mut value: f64,
+        floor: &Floor,
+        mut log_likelihood: impl FnMut(f64) -> Result<f64, Fatal>,
+        stream: &mut Stream,
+    ) -> Result<f64, Fatal> {
+        const SIZES: [f64; 3] = [1.0, 0.3, 0.1];
+        if self.is_fixed() {
+            return Ok(value);
+        }
+        let mut share = floor.share(log_likelihood(value)?);
+        for size in SIZES {
+            let next = value * f_exp(size * stream.standard_normal());
+            let next_share = floor.share(log_likelihood(next)?);
+            let ratio = f_exp(self.log_prior(next) - self.log_prior(value)) * next / value * next_share;
+            if stream.uniform() * share < ratio {
+                (value, share) = (next, next_share);
+            }
+        }
+        Ok(value)
     }
 
     /// Replaces a value by a draw from [`Self::conditional`], if it is not fixed.
@@ -225,8 +257,11 @@ pub(crate) fn check_data(data: &super::rows::Rows) -> Result<(), BadModel> {
 
 /// An error for estimators that need what only fixed hyperparameters offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} needs fixed hyperparameters: the {model} model was given priors on some of them")]
+#[error(
+    "{what} needs fixed {which}: the {model} model was given priors on them. Annealing, particle learning and nested sampling do not"
+)]
 pub struct NeedsFixed {
     pub what: &'static str,
+    pub which: &'static str,
     pub model: &'static str,
 }

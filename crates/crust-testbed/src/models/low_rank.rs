@@ -28,7 +28,7 @@ use pxfm::f_log;
 use self::half::{Drawn, Followed, Half, Scratch, Settle};
 use super::Scan;
 use super::conditional::MultiNormal;
-use super::hyper::{BadModel, NeedsFixed, Variance, check_data};
+use super::hyper::{BadModel, Variance, check_data};
 use super::rows::{Rows, distance};
 use crate::grid::float;
 use crate::model::{Model, Simulate, Transition};
@@ -232,8 +232,14 @@ impl LowRank {
         draw_factors(&self.prior, cases, self.data.columns(), stream)
     }
 
-    fn is_fixed(&self) -> bool {
-        self.prior.rows.is_fixed() && self.prior.columns.is_fixed() && self.prior.noise.is_fixed()
+    /// The log density of variances given the factors of a state, for those that have priors.
+    fn log_variances(&self, variances: &Variances, given: &State, beta: f64) -> f64 {
+        let State { u, v, residual, .. } = given;
+        let Prior { rows, columns, noise, .. } = &self.prior;
+        let observed = float(u.rows()) * float(v.rows());
+        rows.log_conditional(variances.rows, 1.0, u.entries(), u.sum_of_squares())
+            + columns.log_conditional(variances.columns, 1.0, v.entries(), v.sum_of_squares())
+            + noise.log_conditional(variances.noise, beta, observed, *residual)
     }
 }
 
@@ -328,20 +334,22 @@ impl Simulate for LowRank {
 
 impl Transition for LowRank {
     fn log_transition(&mut self, from: &State, to: &State, beta: f64, direction: Direction) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "a transition probability", model: "low rank" }));
-        }
         let mut state = from.clone();
         let mut u = Followed { to: &to.u, log_density: 0.0 };
         let mut v = Followed { to: &to.v, log_density: 0.0 };
-        if direction == Direction::Forward {
+        // Variances are drawn after the factors, in reverse before them.
+        let variances = if direction == Direction::Forward {
             self.update_side(&mut state, Side::U, beta, &mut u);
             self.update_side(&mut state, Side::V, beta, &mut v);
+            self.log_variances(&to.variances, &state, beta)
         } else {
+            let variances = self.log_variances(&to.variances, from, beta);
+            state.variances = to.variances;
             self.update_side(&mut state, Side::V, beta, &mut v);
             self.update_side(&mut state, Side::U, beta, &mut u);
-        }
-        Ok(u.log_density + v.log_density)
+            variances
+        };
+        Ok(u.log_density + v.log_density + variances)
     }
 }
 

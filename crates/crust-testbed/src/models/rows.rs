@@ -1,6 +1,7 @@
 //! Matrices by rows that are padded with zeros to whole blocks of lanes, and the loops over such rows.
 
 use crate::grid::float;
+use crust_math::lanes::{Kernel, dispatch};
 
 /// Lanes of the widest instruction set.
 pub(crate) const BLOCK: usize = 8;
@@ -104,6 +105,20 @@ impl Rows {
     pub(crate) fn entries(&self) -> f64 {
         float(self.height) * float(self.columns)
     }
+}
+
+/// Runs arithmetic that is compiled for the vector units of this processor. Without it, every `mul_add` is a call of a function.
+pub(crate) fn vectorised<R>(arithmetic: impl FnOnce() -> R) -> R {
+    struct Arithmetic<F>(F);
+    impl<R, F: FnOnce() -> R> Kernel for Arithmetic<F> {
+        type Output = R;
+
+        #[inline(always)]
+        fn run(self) -> R {
+            self.0()
+        }
+    }
+    dispatch(Arithmetic(arithmetic))
 }
 
 /// Σ x y over whole blocks. The order of summation is the same for every instruction set.

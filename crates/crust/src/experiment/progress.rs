@@ -54,6 +54,11 @@ impl Progress {
         self.bar.reset();
     }
 
+    /// Says something in between, without tearing the bar.
+    pub fn aside(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
+    }
+
     /// Takes the bar away.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);

@@ -2,9 +2,12 @@
 
 use crate::arguments::{Common, Reproduce};
 use crate::experiment::Progress;
+use crate::experiment::output::journal;
 use crate::sample::interrupt_on_ctrl_c;
 use crate::{Outcome, terminal};
+use crust_diagnose::checkpoint::{Halt, Journal};
 use crust_infer::drive::{Control, Parallelism};
+use crust_infer::error::Error;
 use crust_math::special::log_sum_exp_slice;
 use crust_testbed::models::table1::{Effort, Kind, log_weights, simulate};
 use serde::Serialize;
@@ -26,7 +29,10 @@ struct Findings {
     #[serde(rename = "T")]
     distributions: usize,
     chains: usize,
+    /// Those that are finished.
     datasets: u32,
+    /// Ended early: there should have been more datasets.
+    partial: bool,
     seconds: f64,
     rows: Vec<Row>,
 }
@@ -57,11 +63,11 @@ pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, Str
         return Err(format!("--largest {}: annealing needs at least 2 distributions", arguments.largest));
     }
     let chains = arguments.chains.unwrap_or(CHAINS);
-    let datasets = arguments.datasets.map_or(DATASETS, NonZero::get);
-    let tells = !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout);
+    let wanted = arguments.datasets.map_or(DATASETS, NonZero::get);
+    let settings = format!("table1 {} {distributions} {chains}", arguments.seed);
+    let mut journal = journal(arguments.out.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
     let control = Arc::new(Control::default());
     interrupt_on_ctrl_c(&control)?;
-    let progress = Progress::new(&control, common.quiet);
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let effort = Effort {
         distributions,
@@ -70,41 +76,93 @@ pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, Str
         how: Parallelism { threads: threads.unwrap_or(NonZero::<usize>::MIN), ..Parallelism::default() },
         control: &control,
     };
+    let tells = !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout);
+    let progress = Progress::new(&control, common.quiet);
     let clock = Instant::now();
-    let rows = Kind::ALL.map(|data| row(data, datasets, &effort, &progress));
+    let mut tables = vec![];
+    let halt = fill(&mut tables, wanted, &effort, &mut journal, &progress, tells);
     progress.end();
-    let rows = rows.into_iter().collect::<Result<Vec<Row>, String>>()?;
-    let seconds = clock.elapsed().as_secs_f64();
-    let findings =
-        Findings { experiment: "table1", seed: arguments.seed, distributions, chains, datasets, seconds, rows };
+    match halt {
+        Ok(()) | Err(Halt::Interrupted) => {}
+        Err(halt) => return Err(halt.to_string()),
+    }
+    let findings = Findings {
+        experiment: "table1",
+        seed: arguments.seed,
+        distributions,
+        chains,
+        datasets: u32::try_from(tables.len()).unwrap_or(wanted),
+        partial: tables.len() < wanted as usize,
+        seconds: clock.elapsed().as_secs_f64(),
+        rows: if tables.is_empty() { vec![] } else { Kind::ALL.map(|data| row(data, &tables)).into() },
+    };
     if tells {
         terminal::say(&table(&findings));
     }
     if let Some(file) = &common.json {
         terminal::deliver(&findings, file)?;
     }
-    Ok(Outcome::Fine)
+    Ok(if findings.partial { Outcome::Interrupted } else { Outcome::Fine })
 }
 
-fn row(data: Kind, datasets: u32, effort: &Effort<'_>, progress: &Progress) -> Result<Row, String> {
-    let mut bounds = Kind::ALL.map(|_| vec![]);
-    for dataset in 0..datasets {
-        let y = simulate(data, dataset, effort.seed).map_err(|e| e.to_string())?;
-        for (model, bounds) in Kind::ALL.into_iter().zip(&mut bounds) {
-            let what = format!("{} data {} of {datasets}, {} model", data.name(), dataset + 1, model.name());
-            progress.begin(&what, effort.chains as usize * (effort.distributions - 1));
-            let weights = log_weights(model, &y, data, dataset, effort).map_err(|e| e.to_string())?;
-            bounds.push(log_sum_exp_slice(&weights) - f64::from(effort.chains).ln());
+/// The bounds of one dataset of each model: a row for the data, a column for the model that sees them.
+type Table = [[f64; 3]; 3];
+
+/// Finds all entries, dataset by dataset, so that a run that is ended early has whole tables.
+fn fill(
+    tables: &mut Vec<Table>,
+    wanted: u32,
+    effort: &Effort<'_>,
+    journal: &mut Journal,
+    progress: &Progress,
+    tells: bool,
+) -> Result<(), Halt<Error>> {
+    for dataset in 0..wanted {
+        let mut table = [[0.0; 3]; 3];
+        for data in Kind::ALL {
+            let y = simulate(data, dataset, effort.seed).map_err(|e| Halt::Work(e.into()))?;
+            for model in Kind::ALL {
+                let what = format!("dataset {} of {wanted}: {} data, {} model", dataset + 1, data.name(), model.name());
+                progress.begin(&what, effort.chains as usize * (effort.distributions - 1));
+                let bound = || match log_weights(model, &y, data, dataset, effort) {
+                    Ok(weights) => Ok(Some(log_sum_exp_slice(&weights) - f64::from(effort.chains).ln())),
+                    Err(Error::Interrupted) => Ok(None),
+                    Err(error) => Err(error),
+                };
+                let name = format!("{dataset} {} {}", data.name(), model.name());
+                table[data as usize][model as usize] = journal.unit(&name, bound)?;
+            }
         }
+        if tells {
+            progress.aside(|| terminal::say(&margins(dataset, wanted, &table)));
+        }
+        tables.push(table);
     }
-    let own = bounds[data as usize].clone();
-    let cell = |(model, bounds): (Kind, Vec<f64>)| {
-        let behind: Vec<f64> = own.iter().zip(&bounds).map(|(own, other)| own - other).collect();
+    Ok(())
+}
+
+/// What came of one dataset of each model, in a line.
+fn margins(dataset: u32, wanted: u32, table: &Table) -> String {
+    let margin = |data: Kind| {
+        let bounds = &table[data as usize];
+        let others = Kind::ALL.into_iter().filter(|model| *model != data);
+        let ahead = others.map(|model| bounds[data as usize] - bounds[model as usize]).fold(f64::INFINITY, f64::min);
+        let verdict = if ahead > 0.0 { "wins" } else { "loses" };
+        format!("{} {verdict} by {:.1} nats", data.name(), ahead.abs())
+    };
+    format!("dataset {} of {wanted}: on its own data {}", dataset + 1, Kind::ALL.map(margin).join(", "))
+}
+
+fn row(data: Kind, tables: &[Table]) -> Row {
+    let cell = |model: Kind| {
+        let bounds: Vec<f64> = tables.iter().map(|table| table[data as usize][model as usize]).collect();
+        let own = tables.iter().map(|table| table[data as usize][data as usize]);
+        let behind: Vec<f64> = own.zip(&bounds).map(|(own, other)| own - other).collect();
         let (mean, _) = moments(&bounds);
         let (difference, behind_se) = moments(&behind);
         Cell { model: model.name(), log_ml_lower: bounds, mean, behind: difference, behind_se }
     };
-    Ok(Row { data: data.name(), cells: Kind::ALL.into_iter().zip(bounds).map(cell).collect() })
+    Row { data: data.name(), cells: Kind::ALL.map(cell).into() }
 }
 
 /// The mean and its standard error, if there are two numbers at least.
@@ -117,9 +175,12 @@ fn moments(x: &[f64]) -> (f64, Option<f64>) {
 }
 
 fn table(findings: &Findings) -> String {
-    let Findings { distributions, chains, datasets, seconds, rows, .. } = findings;
+    let Findings { distributions, chains, datasets, seconds, rows, partial, .. } = findings;
+    if rows.is_empty() {
+        return "Ended before the first dataset of each model was finished.".to_owned();
+    }
     let mut text = format!(
-        "Table 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} datasets each), columns the models \
+        "\nTable 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} datasets each), columns the models \
          that see them,\nwith priors on all hyperparameters. Entries are the mean over datasets of a stochastic lower bound on \
          the log marginal likelihood\n(annealing through {distributions} distributions, {chains} chains), in nats; in brackets: by \
          how much the model that made the data is ahead.\n\n{:<12}",
@@ -142,6 +203,9 @@ fn table(findings: &Findings) -> String {
     }
     let wins = rows.iter().filter(|row| row.cells.iter().all(|c| c.model == row.data || c.behind > 0.0)).count();
     let _ = write!(text, "\n\nThe model that made the data wins {wins} of 3 rows. {seconds:.0} seconds.");
+    if *partial {
+        text.push_str(" Ended early: there should have been more datasets.");
+    }
     text
 }
 

@@ -23,6 +23,7 @@ impl Quadratic {
     }
 
     /// |y − z A|².
+    #[inline(always)]
     pub(super) fn error(y: &[f64], a: &Rows) -> Self {
         let k = a.rows();
         Self {

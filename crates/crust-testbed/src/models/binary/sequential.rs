@@ -14,7 +14,7 @@ use super::enumerate::{self, LARGEST, Quadratic, bits};
 use super::{BinaryAttributes, Hyper, State};
 use crate::grid::float;
 use crate::model::{Proposal, Sequential};
-use crate::models::rows::add_scaled;
+use crate::models::rows::{add_scaled, vectorised};
 
 /// p(y | z, earlier cases) as a function of the bits z of the next case.
 struct Predictive {
@@ -74,14 +74,12 @@ impl BinaryAttributes {
     fn predictive(&mut self, state: &State) -> Predictive {
         let Hyper { features, noise, .. } = state.hyper;
         let posterior = &mut self.scratch.posterior;
-        posterior.solve(&state.gram, &state.cross, features, 1.0 / noise);
-        let y = self.data.row(state.z.rows());
-        Predictive {
-            variance: Quadratic::variance(&posterior.covariance),
-            error: Quadratic::error(y, &posterior.mean),
-            noise,
-            dimensions: float(self.data.columns()),
-        }
+        let (y, dimensions) = (self.data.row(state.z.rows()), float(self.data.columns()));
+        vectorised(|| {
+            posterior.solve(&state.gram, &state.cross, features, 1.0 / noise);
+            let variance = Quadratic::variance(&posterior.covariance);
+            Predictive { variance, error: Quadratic::error(y, &posterior.mean), noise, dimensions }
+        })
     }
 
     /// Adds (sign 1) or takes away (sign −1) the bits of a case.

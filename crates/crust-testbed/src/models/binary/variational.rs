@@ -19,7 +19,7 @@ use super::{BinaryAttributes, Hyper};
 use crate::grid::float;
 use crate::model::{Fit, Variational};
 use crate::models::hyper::{NeedsFixed, Probabilities, Variance};
-use crate::models::rows::{Rows, add_scaled, dot};
+use crate::models::rows::{Rows, add_scaled, dot, vectorised};
 
 /// q(Z) q(A).
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,7 @@ struct Moments {
 }
 
 impl Factors {
+    #[inline(always)]
     fn moments(&self, data: &Rows) -> Moments {
         let k = self.means.rows();
         let mut moments = Moments { gram: Rows::zeros(k, k), cross: Rows::zeros(k, data.columns()) };
@@ -67,19 +68,23 @@ impl BinaryAttributes {
             (Probabilities::Fixed(probabilities), Variance::Fixed(features), Variance::Fixed(noise)) => {
                 Ok(Hyper::new(probabilities.clone(), features, noise))
             }
-            _ => Err(Fatal::new(NeedsFixed { what, model: "binary attribute" })),
+            _ => Err(Fatal::new(NeedsFixed { what, which: "hyperparameters", model: "binary attribute" })),
         }
     }
 
     pub(super) fn update_features(&mut self, hyper: &Hyper, factors: &mut Factors) {
-        let Moments { gram, cross } = factors.moments(&self.data);
-        self.scratch.posterior.solve(&gram, &cross, hyper.features, 1.0 / hyper.noise);
+        let posterior = &mut self.scratch.posterior;
+        vectorised(|| {
+            let Moments { gram, cross } = factors.moments(&self.data);
+            posterior.solve(&gram, &cross, hyper.features, 1.0 / hyper.noise);
+        });
         let Posterior { covariance, mean, log_determinant, .. } = &self.scratch.posterior;
         factors.means.clone_from(mean);
         factors.covariance.clone_from(covariance);
         factors.log_determinant = -log_determinant;
     }
 
+    #[inline(always)]
     pub(super) fn update_attributes(&self, hyper: &Hyper, factors: &mut Factors) {
         let products = factors.products();
         for (i, y) in self.data.iter().enumerate() {
@@ -118,7 +123,7 @@ impl Variational for BinaryAttributes {
 
     fn update(&mut self, factors: &mut Factors) -> Result<(), Fatal> {
         let hyper = self.known("variational Bayes")?;
-        self.update_attributes(&hyper, factors);
+        vectorised(|| self.update_attributes(&hyper, factors));
         self.update_features(&hyper, factors);
         Ok(())
     }
@@ -168,7 +173,7 @@ impl Fit for BinaryAttributes {
         let mut features = Features { a, hyper };
         let mut best = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
-            let (log_likelihood, moments) = self.expect(&features);
+            let (log_likelihood, moments) = vectorised(|| self.expect(&features));
             if log_likelihood < best + SETTLED {
                 break;
             }
@@ -187,6 +192,7 @@ impl Fit for BinaryAttributes {
 
 impl BinaryAttributes {
     /// log p(Y | A), and the expectations given Y and A.
+    #[inline(always)]
     fn expect(&self, features: &Features) -> (f64, Moments) {
         let k = self.prior.components;
         let mut moments = Moments { gram: Rows::zeros(k, k), cross: Rows::zeros(k, self.data.columns()) };

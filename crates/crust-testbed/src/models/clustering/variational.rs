@@ -16,7 +16,7 @@ use super::Clustering;
 use crate::grid::float;
 use crate::model::{Fit, Variational};
 use crate::models::hyper::{NeedsFixed, Variance, Weights};
-use crate::models::rows::{Rows, add_scaled, distance, dot};
+use crate::models::rows::{Rows, add_scaled, distance, dot, vectorised};
 
 /// q(z) q(θ).
 #[derive(Clone, Debug, PartialEq)]
@@ -42,11 +42,12 @@ impl Clustering {
             (Weights::Fixed(weights), Variance::Fixed(between), Variance::Fixed(within)) => {
                 Ok(Known { log_weights: weights.iter().map(|&w| f_log(w)).collect(), between, within })
             }
-            _ => Err(Fatal::new(NeedsFixed { what, model: "clustering" })),
+            _ => Err(Fatal::new(NeedsFixed { what, which: "hyperparameters", model: "clustering" })),
         }
     }
 
     /// q(θ) given q(z).
+    #[inline(always)]
     pub(super) fn update_centres(&self, known: &Known, factors: &mut Factors) {
         let Factors { responsibilities, means, variances } = factors;
         means.fill(0.0);
@@ -65,6 +66,7 @@ impl Clustering {
     }
 
     /// log πₖ + E[log p(yᵢ | θₖ)] for all k.
+    #[inline(always)]
     fn expected_logs(&self, known: &Known, factors: &Factors, case: usize) -> Vec<f64> {
         let d = float(self.data.columns());
         let constant = d * f_log(TAU * known.within);
@@ -76,6 +78,7 @@ impl Clustering {
     }
 
     /// q(z) given q(θ).
+    #[inline(always)]
     pub(super) fn update_assignments(&self, known: &Known, factors: &mut Factors) {
         for case in 0..self.data.rows() {
             let logs = self.expected_logs(known, factors, case);
@@ -106,8 +109,10 @@ impl Variational for Clustering {
 
     fn update(&mut self, factors: &mut Factors) -> Result<(), Fatal> {
         let known = self.known("variational Bayes")?;
-        self.update_assignments(&known, factors);
-        self.update_centres(&known, factors);
+        vectorised(|| {
+            self.update_assignments(&known, factors);
+            self.update_centres(&known, factors);
+        });
         Ok(())
     }
 

@@ -7,11 +7,10 @@ use crust_math::random::Stream;
 use crust_math::special::{log_Phi, log_diff_exp, log_sum_exp, std_normal_log_qf};
 use pxfm::f_log;
 
-use super::{LowRank, State};
+use super::{LowRank, Prior, State};
 use crate::grid::float;
 use crate::model::{Constrained, Floor, Model};
-use crate::models::hyper::NeedsFixed;
-use crate::models::rows::{Rows, add_scaled, dot};
+use crate::models::rows::{Rows, add_scaled, dot, vectorised};
 
 /// A draw of N(0, 1) between two numbers, by inversion; far tails are computed with logarithms.
 pub(super) fn truncated_normal(low: f64, high: f64, stream: &mut Stream) -> f64 {
@@ -28,6 +27,7 @@ pub(super) fn truncated_normal(low: f64, high: f64, stream: &mut Stream) -> f64 
 }
 
 /// All rows of a factor. `residuals` are those of its rows, by rows; `others` is the other factor with K rows.
+#[inline(always)]
 fn sweep(targets: &mut Rows, others: &Rows, residuals: &mut Rows, scale: f64, room: &mut f64, stream: &mut Stream) {
     let sizes: Vec<f64> = others.iter().map(|row| dot(row, row)).collect();
     for i in 0..targets.rows() {
@@ -53,19 +53,27 @@ fn sweep(targets: &mut Rows, others: &Rows, residuals: &mut Rows, scale: f64, ro
 impl Constrained for LowRank {
     /// Log likelihoods above C are residual sums of squares below −2σ_n²C − σ_n² N D log 2πσ_n². Ties have probability 0.
     fn step_constrained(&mut self, state: &mut State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal> {
-        if !self.is_fixed() {
-            return Err(Fatal::new(NeedsFixed { what: "nested sampling", model: "low rank" }));
-        }
         let noise = state.variances.noise;
         let entries = float(state.u.rows()) * float(self.data.columns());
         let most = -noise * (2.0 * floor.log_likelihood + entries * f_log(TAU * noise));
         let State { u, v, variances, .. } = &mut *state;
         let mut residuals = Rows::from_fn(u.rows(), v.rows(), |i, j| self.data.row(i)[j] - dot(u.row(i), v.row(j)));
         let mut room = most - residuals.sum_of_squares();
-        sweep(u, &v.transposed(), &mut residuals, variances.rows.sqrt(), &mut room, stream);
+        vectorised(|| sweep(u, &v.transposed(), &mut residuals, variances.rows.sqrt(), &mut room, stream));
         let mut residuals = residuals.transposed();
-        sweep(v, &u.transposed(), &mut residuals, variances.columns.sqrt(), &mut room, stream);
+        vectorised(|| sweep(v, &u.transposed(), &mut residuals, variances.columns.sqrt(), &mut room, stream));
         state.residual = self.residual(state);
+        // Given the factors, the likelihood does not depend on their variances.
+        let State { u, v, variances, .. } = &mut *state;
+        let Prior { rows, columns, noise, .. } = self.prior;
+        rows.redraw(&mut variances.rows, 1.0, u.entries(), u.sum_of_squares(), stream)?;
+        columns.redraw(&mut variances.columns, 1.0, v.entries(), v.sum_of_squares(), stream)?;
+        let mut trial = state.clone();
+        let at = |value: f64| {
+            trial.variances.noise = value;
+            self.log_likelihood(&trial)
+        };
+        state.variances.noise = noise.move_constrained(state.variances.noise, floor, at, stream)?;
         self.log_likelihood(state)
     }
 }

@@ -86,7 +86,7 @@ impl LowRank {
             (Variance::Fixed(rows), Variance::Fixed(columns), Variance::Fixed(noise)) => {
                 Ok(Variances { rows, columns, noise })
             }
-            _ => Err(Fatal::new(NeedsFixed { what, model: "low rank" })),
+            _ => Err(Fatal::new(NeedsFixed { what, which: "hyperparameters", model: "low rank" })),
         }
     }
 }
