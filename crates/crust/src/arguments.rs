@@ -452,7 +452,7 @@ pub struct Reproduce {
     /// The largest number of distributions
     #[arg(long, value_name = "T", default_value_t = 100_000)]
     pub largest: usize,
-    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 4 for `table1`
+    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 2 for `table1`
     #[arg(long, value_name = "K", value_parser = at_least_two)]
     pub chains: Option<usize>,
     /// How many datasets of each model, for `table1`; 5 unless told otherwise

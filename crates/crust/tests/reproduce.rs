@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::crust;
+use common::{Folder, crust};
 
 fn json(arguments: &[&str]) -> serde_json::Value {
     common::json(&crust(arguments))
@@ -66,6 +66,34 @@ fn table1_has_all_cells_and_does_not_depend_on_threads() {
 }
 
 #[test]
+fn table1_goes_on_where_it_was_ended() {
+    let folder = Folder::new("table1");
+    let (out, other) = (folder.path("table"), folder.path("testbed"));
+    let short = ["reproduce", "table1", "--largest", "40", "--chains", "2", "--json", "--datasets"];
+    let with = |datasets: &str, more: &[&str]| {
+        let mut result = json(&[&short[..], &[datasets], more].concat());
+        result["seconds"] = 0.into();
+        result
+    };
+    with("1", &["--out", &out]);
+    assert_eq!(with("2", &["--out", &out]), with("2", &[]));
+    let text = |arguments: &[&str]| {
+        let output = crust(arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", common::stderr(&output));
+        common::stderr(&output)
+    };
+    assert!(text(&["reproduce", "table1", "--largest", "50", "--out", &out]).contains("belongs to another run"));
+    // Nor does another command overwrite what is there.
+    let testbed = ["testbed", "--quick", "--models", "clustering", "--estimators", "lw", "--out"];
+    assert!(text(&[&testbed[..], &[&out]].concat()).contains("belongs to another run"));
+    for _ in 0..2 {
+        assert!(crust(&[&testbed[..], &[&other]].concat()).status.success(), "the same run may be done again");
+    }
+    let evidence = ["evidence", "examples/pima/logistic_regression.stan", "examples/pima/pima.json", "--out", &other];
+    assert!(text(&evidence).contains("choose another folder"));
+}
+
+#[test]
 fn bad_input_is_refused() {
     for (arguments, expected) in [
         (&["reproduce", "bariier"][..], "barrier"),
@@ -75,6 +103,7 @@ fn bad_input_is_refused() {
         (&["reproduce", "barrier", "--threads", "0"], "threads"),
         (&["reproduce", "table1", "--largest", "1"], "at least 2 distributions"),
         (&["reproduce", "table1", "--datasets", "0"], "datasets"),
+        (&["reproduce", "table1", "--models", "autoregression"], "are for `bread-real`"),
     ] {
         let output = crust(arguments);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

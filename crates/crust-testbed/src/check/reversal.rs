@@ -56,3 +56,30 @@ fn typical<M: Constrained>(model: &mut M, stream: &mut Stream) -> Result<Floor, 
     log_likelihoods.sort_by(f64::total_cmp);
     Ok(Floor { log_likelihood: log_likelihoods[70], label: 0.0 })
 }
+
+#[cfg(test)]
+pub(crate) mod asserts {
+    use super::*;
+
+    /// Balance at three β, from a state to draws from the prior.
+    pub(crate) fn is_balanced<M: Transition>(model: &mut M, x: &M::State, stream: &mut Stream) {
+        for beta in [0.0, 0.3, 1.0] {
+            for _ in 0..5 {
+                let other = model.draw_initial(stream).expect("a state");
+                let size = 1.0 + model.log_joint(&other, beta).expect("log f").abs();
+                let off = imbalance(model, x, &other, beta).expect("densities");
+                assert!(off.abs() < 1e-11 * size, "β = {beta}: {off}");
+            }
+        }
+    }
+
+    /// 5 standard errors: a false alarm in 10⁶ for each number.
+    pub(crate) fn does_not_drift<M: Constrained, const N: usize>(
+        model: &mut M,
+        statistics: impl Fn(&M::State) -> [f64; N],
+        stream: &mut Stream,
+    ) {
+        let drifts = drift(model, statistics, 4000, stream).expect("moves");
+        assert!(drifts.iter().all(|z| z.abs() < 5.0), "{drifts:?}");
+    }
+}

@@ -19,7 +19,7 @@ use std::time::Instant;
 /// As many distributions as in the paper.
 const DISTRIBUTIONS: usize = 30_000;
 /// The mean of their weights is an entry.
-const CHAINS: usize = 4;
+const CHAINS: usize = 2;
 const DATASETS: u32 = 5;
 
 #[derive(Serialize)]
@@ -57,6 +57,9 @@ struct Cell {
 }
 
 pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
+    if !arguments.models.is_empty() || arguments.movielens.is_some() {
+        return Err("--models and --movielens are for `bread-real`: table1 has all three models of its own".to_owned());
+    }
     terminal::check_writable(common.json.as_deref())?;
     let distributions = arguments.largest.min(DISTRIBUTIONS);
     if distributions < 2 {
@@ -177,10 +180,12 @@ fn moments(x: &[f64]) -> (f64, Option<f64>) {
 fn table(findings: &Findings) -> String {
     let Findings { distributions, chains, datasets, seconds, rows, partial, .. } = findings;
     if rows.is_empty() {
-        return "Ended before the first dataset of each model was finished.".to_owned();
+        return "Ended before the first dataset of each model was finished. With --out, the same command goes on."
+            .to_owned();
     }
+    let plural = if *datasets == 1 { "" } else { "s" };
     let mut text = format!(
-        "\nTable 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} datasets each), columns the models \
+        "\nTable 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} dataset{plural} each), columns the models \
          that see them,\nwith priors on all hyperparameters. Entries are the mean over datasets of a stochastic lower bound on \
          the log marginal likelihood\n(annealing through {distributions} distributions, {chains} chains), in nats; in brackets: by \
          how much the model that made the data is ahead.\n\n{:<12}",
@@ -188,7 +193,7 @@ fn table(findings: &Findings) -> String {
     );
     // Writing to a text cannot fail.
     for kind in Kind::ALL {
-        let _ = write!(text, "{:>28}", kind.name());
+        let _ = write!(text, "{:>12} {:15}", kind.name(), "");
     }
     for row in rows {
         let _ = write!(text, "\n{:<12}", row.data);
@@ -204,7 +209,7 @@ fn table(findings: &Findings) -> String {
     let wins = rows.iter().filter(|row| row.cells.iter().all(|c| c.model == row.data || c.behind > 0.0)).count();
     let _ = write!(text, "\n\nThe model that made the data wins {wins} of 3 rows. {seconds:.0} seconds.");
     if *partial {
-        text.push_str(" Ended early: there should have been more datasets.");
+        text.push_str(" Ended early: there should have been more datasets. With --out, the same command goes on.");
     }
     text
 }

@@ -34,8 +34,11 @@ fn panels(findings: &Findings, times: &[Times]) -> Vec<Panel> {
         Panel { plot: estimates(all, true), caption: "The same within 50 nats of the truth." },
         Panel { plot: errors(all, is_papers), caption: "What all trials together are off by." },
         Panel {
-            plot: errors(single, is_ours),
-            caption: "Estimators that the paper does not have, beside its three best.",
+            plot: Plot {
+                title: format!("{}: estimators beyond the paper", story::capital(findings.model.words())),
+                ..errors(single, is_ours)
+            },
+            caption: "What one trial of an estimator that the paper does not have is off by, beside the paper's three best.",
         },
     ]
 }
