@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crust_math::random::{Stream, StreamKey};
 
 use crate::flat::GROUP;
-use crate::machine::{Machine, Rejection, Stop, Totals, Value, Wanted};
+use crate::machine::{Machine, Rejection, Rejections, Stop, Totals, Value, Wanted};
 use crate::memory::Flags;
 use crate::model::{EngineError, Model, grow};
 use crate::names::Layout;
@@ -52,7 +52,7 @@ pub struct Evaluator {
     fixed: bool,
     flat: bool,
     /// Why the last evaluation rejected points, by lane.
-    rejections: Vec<Option<Rejection>>,
+    rejections: Rejections,
     spare: Vec<Spare>,
 }
 
@@ -65,6 +65,7 @@ struct Spare {
     log_likelihood: Vec<f64>,
     gradient: Vec<f64>,
     lanes: Vec<usize>,
+    rejections: Rejections,
 }
 
 /// The widest batch that runs together.
@@ -79,16 +80,55 @@ const CACHE: usize = 1 << 16;
 /// How often an evaluation may be begun again: each time something is learned about a variable or a loop, so that there is an end.
 const MOST_RESTARTS: usize = 100_000;
 
+/// Copies numbers, and repeats the last of them as often as there is room.
+pub(crate) fn repeat_last(to: &mut [f64], from: &[f64]) {
+    let (given, more) = to.split_at_mut(from.len());
+    given.copy_from_slice(from);
+    if let Some(&last) = from.last() {
+        more.fill(last);
+    }
+}
+
+/// Some of the lanes of a row.
+fn pick(to: &mut [f64], from: &[f64], lanes: &[usize]) {
+    for (to, &lane) in to.iter_mut().zip(lanes) {
+        *to = from[lane];
+    }
+}
+
+/// Puts numbers where the lanes are that they belong to.
+fn place(to: &mut [f64], from: &[f64], lanes: &[usize]) {
+    for (&from, &lane) in from.iter().zip(lanes) {
+        to[lane] = from;
+    }
+}
+
 /// A part of a batch: its lanes, and where they begin.
 #[derive(Clone, Copy)]
 struct Piece {
     from: usize,
     lanes: usize,
+    /// How many lanes are run: the last one is repeated.
+    width: usize,
+}
+
+impl Piece {
+    fn own(self) -> std::ops::Range<usize> {
+        self.from..self.from + self.lanes
+    }
 }
 
 impl Evaluator {
     pub(crate) fn new(model: Arc<Model>, machine: Machine) -> Self {
-        Self { model, machine, width: WIDEST, fixed: false, flat: true, rejections: Vec::new(), spare: Vec::new() }
+        Self {
+            model,
+            machine,
+            width: WIDEST,
+            fixed: false,
+            flat: true,
+            rejections: Rejections::default(),
+            spare: Vec::new(),
+        }
     }
 
     pub fn model(&self) -> &Arc<Model> {
@@ -118,26 +158,23 @@ impl Evaluator {
         self.machine.flat_loops()
     }
 
-    /// About how many numbers an evaluation of one point computes, in loops and in memory; known after the first evaluation.
+    /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point. The first one finds out how to
+    /// run loops, which takes more.
     pub fn work(&self) -> usize {
-        self.machine.arena.highest() + self.machine.flat_work()
+        self.machine.arena.reached() + self.machine.flat_work()
     }
 
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.
     pub fn evaluate(&mut self, batch: &mut Batch, terms: Terms) -> Result<(), EngineError> {
         let dimension = self.model.dimension();
         assert_eq!(batch.points.len(), dimension * batch.lanes, "a number for each dimension and lane");
-        self.rejections.clear();
-        self.rejections.resize(batch.lanes, None);
+        self.rejections.reset(batch.lanes);
         let mut from = 0;
         while from < batch.lanes {
             let lanes = self.width.min(batch.lanes - from);
-            let piece = Piece { from, lanes };
-            if lanes == self.filled(lanes) || (batch.lanes == 1 && !self.fixed) {
-                self.piece(batch, terms, piece)?;
-            } else {
-                self.part(batch, terms, piece, |_| true)?;
-            }
+            let alone = batch.lanes == 1 && !self.fixed;
+            let piece = Piece { from, lanes, width: if alone { 1 } else { self.filled(lanes) } };
+            self.piece(batch, terms, piece)?;
             from += lanes;
             self.adapt_width();
         }
@@ -224,7 +261,6 @@ impl Evaluator {
                 }
                 Err(Stop::LanesUnfit) => {
                     self.machine.unsettle_loops();
-                    // Lanes that are there only to fill a group are the same as the last one.
                     for lane in 0..piece.lanes {
                         self.part(batch, terms, piece, |l| l == lane)?;
                     }
@@ -238,8 +274,7 @@ impl Evaluator {
         }
     }
 
-    /// Evaluates some of the lanes of a piece by themselves. The last of them is repeated until all groups of lanes are full: so a lane
-    /// is always computed in the same way, whoever else is there.
+    /// Evaluates some of the lanes of a piece by themselves.
     fn part(
         &mut self,
         batch: &mut Batch,
@@ -250,19 +285,17 @@ impl Evaluator {
         let mut spare = self.spare.pop().unwrap_or_default();
         spare.lanes.clear();
         spare.lanes.extend((0..piece.lanes).filter(|&l| chosen(l)));
-        if let Some(&last) = spare.lanes.last() {
-            let kept = spare.lanes.len();
-            spare.lanes.resize(self.filled(kept), last);
-            let n = spare.lanes.len();
+        let n = spare.lanes.len();
+        if n > 0 {
             let dimension = self.model.dimension();
-            spare.points.clear();
-            for row in 0..dimension {
-                let start = row * batch.lanes + piece.from;
-                spare.points.extend(spare.lanes.iter().map(|l| batch.points[start + l]));
+            spare.points.resize(dimension * n, 0.0);
+            let from = batch.points.chunks_exact(batch.lanes);
+            for (to, from) in spare.points.chunks_exact_mut(n).zip(from) {
+                pick(to, &from[piece.from..], &spare.lanes);
             }
-            spare.beta.clear();
             if let Some(beta) = batch.beta {
-                spare.beta.extend(spare.lanes.iter().map(|l| beta[piece.from + l]));
+                spare.beta.resize(n, 0.0);
+                pick(&mut spare.beta, &beta[piece.from..], &spare.lanes);
             }
             spare.log_prior.resize(n, 0.0);
             spare.log_likelihood.resize(n, 0.0);
@@ -275,19 +308,21 @@ impl Evaluator {
                 log_likelihood: &mut spare.log_likelihood,
                 gradient: &mut spare.gradient,
             };
-            let outer = std::mem::take(&mut self.rejections);
-            self.rejections.resize(n, None);
-            self.piece(&mut inner, terms, Piece { from: 0, lanes: n })?;
-            let found = std::mem::replace(&mut self.rejections, outer);
-            for (i, (l, rejection)) in spare.lanes[..kept].iter().zip(found).enumerate() {
-                let lane = piece.from + l;
-                batch.log_prior[lane] = spare.log_prior[i];
-                batch.log_likelihood[lane] = spare.log_likelihood[i];
-                self.rejections[lane] = rejection;
-                if !batch.gradient.is_empty() {
-                    for row in 0..dimension {
-                        batch.gradient[row * batch.lanes + lane] = spare.gradient[row * n + i];
-                    }
+            std::mem::swap(&mut self.rejections, &mut spare.rejections);
+            self.rejections.reset(n);
+            self.piece(&mut inner, terms, Piece { from: 0, lanes: n, width: self.filled(n) })?;
+            std::mem::swap(&mut self.rejections, &mut spare.rejections);
+            place(&mut batch.log_prior[piece.from..], &spare.log_prior, &spare.lanes);
+            place(&mut batch.log_likelihood[piece.from..], &spare.log_likelihood, &spare.lanes);
+            if !batch.gradient.is_empty() {
+                let to = batch.gradient.chunks_exact_mut(batch.lanes);
+                for (to, from) in to.zip(spare.gradient.chunks_exact(n)) {
+                    place(&mut to[piece.from..], from, &spare.lanes);
+                }
+            }
+            if spare.rejections.any() {
+                for (i, l) in spare.lanes.iter().enumerate() {
+                    self.rejections.set(piece.from + l, spare.rejections.take(i));
                 }
             }
         }
@@ -295,13 +330,12 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Runs the program once for the lanes of a piece.
+    /// Runs the program once for the lanes of a piece. Groups of lanes are always full, so that a lane is computed in the same way whoever else is there.
     fn run(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), Stop> {
         let code = Arc::clone(&self.model.code);
         let machine = &mut self.machine;
         let gradient = !batch.gradient.is_empty();
-        machine.clear(piece.lanes, Wanted { propto: terms.propto, jacobian: terms.jacobian, gradient });
-        let lanes = piece.from..piece.from + piece.lanes;
+        machine.clear(piece.width, Wanted { propto: terms.propto, jacobian: terms.jacobian, gradient });
         let one = machine.uniform(&[1.0])?;
         let prior = machine.allocate(1, Flags::LANES)?;
         let likelihood = machine.allocate(1, Flags::LANES)?;
@@ -312,12 +346,12 @@ impl Evaluator {
             None => one,
             Some(beta) => {
                 let seed = machine.allocate(1, Flags::LANES)?;
-                machine.arena.of_mut(seed, machine.width).copy_from_slice(&beta[lanes.clone()]);
+                repeat_last(machine.arena.of_mut(seed, machine.width), &beta[piece.own()]);
                 seed
             }
         };
         machine.totals = Some(Totals { prior, likelihood, prior_seed: one, likelihood_seed });
-        let free = machine.free_block(batch.points, batch.lanes, lanes)?;
+        let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
         machine.constrain_parameters(&code, free)?;
         machine.statements(&code.transform)?;
         for quantity in &code.transformed_parameters {
@@ -339,34 +373,38 @@ impl Evaluator {
     ) {
         let machine = &mut self.machine;
         let width = machine.width;
-        for l in 0..piece.lanes {
-            let lane = piece.from + l;
-            let rejection = machine.rejected[l].take();
-            let (prior, likelihood) = match (&rejection, results) {
-                (None, Some((prior, likelihood, _))) => {
-                    (machine.arena.of(prior, width)[l], machine.arena.of(likelihood, width)[l])
+        let own = piece.own();
+        if let Some((prior, likelihood, _)) = results {
+            batch.log_prior[own.clone()].copy_from_slice(&machine.arena.of(prior, width)[..piece.lanes]);
+            batch.log_likelihood[own.clone()].copy_from_slice(&machine.arena.of(likelihood, width)[..piece.lanes]);
+        } else {
+            batch.log_prior[own.clone()].fill(f64::NEG_INFINITY);
+            batch.log_likelihood[own.clone()].fill(f64::NEG_INFINITY);
+        }
+        let rejected = machine.rejected.any();
+        if rejected {
+            for (l, lane) in own.clone().enumerate() {
+                let rejection = machine.rejected.take(l);
+                if rejection.is_some() {
+                    (batch.log_prior[lane], batch.log_likelihood[lane]) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
                 }
-                _ => (f64::NEG_INFINITY, f64::NEG_INFINITY),
-            };
-            batch.log_prior[lane] = prior;
-            batch.log_likelihood[lane] = likelihood;
-            self.rejections[lane] = rejection;
+                self.rejections.set(lane, rejection);
+            }
         }
         if batch.gradient.is_empty() {
             return;
         }
-        let rejected = self.rejections[piece.from..piece.from + piece.lanes].iter().any(Option::is_some);
         let adjoint = results.map(|(.., free)| machine.arena.adjoint(free, width));
         if let (Some(adjoint), false) = (adjoint, rejected)
-            && piece.lanes == batch.lanes
+            && piece.width == batch.lanes
         {
             batch.gradient.copy_from_slice(adjoint);
             return;
         }
         for (row, out) in batch.gradient.chunks_exact_mut(batch.lanes).enumerate() {
-            let out = &mut out[piece.from..piece.from + piece.lanes];
+            let out = &mut out[own.clone()];
             match adjoint {
-                Some(adjoint) => out.copy_from_slice(&adjoint[row * piece.lanes..(row + 1) * piece.lanes]),
+                Some(adjoint) => out.copy_from_slice(&adjoint[row * piece.width..][..piece.lanes]),
                 None => out.fill(f64::NAN),
             }
             for (l, d) in out.iter_mut().enumerate().filter(|_| rejected) {
@@ -448,7 +486,7 @@ impl Evaluator {
                 Err(Stop::AllRejected) => {
                     self.machine.unsettle_loops();
                     let n = self.model.included(include).map(Layout::len).sum();
-                    let rejection = self.machine.rejected[0].take();
+                    let rejection = self.machine.rejected.take(0);
                     return Ok(Quantities { numbers: vec![f64::NAN; n], rejection });
                 }
                 Err(Stop::Full) => grow(&mut self.machine)?,

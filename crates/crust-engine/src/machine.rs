@@ -18,6 +18,7 @@ mod items;
 mod loops;
 mod parameters;
 mod random;
+mod rejections;
 mod solvers;
 mod statements;
 mod structure;
@@ -26,6 +27,7 @@ mod value;
 
 use std::sync::{Arc, Mutex};
 
+use crust_math::functions::Shape;
 use crust_math::random::Stream;
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
@@ -34,6 +36,7 @@ use crate::code::{Code, Factor, Slot};
 use crate::memory::{Arena, Block, Flags, Full, Width};
 pub use driver::{CHUNK, Rows};
 pub use elementwise::{MOST, RowKernel};
+pub use rejections::{Rejection, Rejections};
 use tape::Tape;
 pub use value::{Value, View};
 
@@ -91,13 +94,6 @@ pub(crate) struct Totals {
     pub likelihood_seed: Block,
 }
 
-/// Why a lane was rejected.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rejection {
-    pub message: String,
-    pub span: Span,
-}
-
 #[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Machine {
     pub(crate) code: Arc<Code>,
@@ -122,7 +118,9 @@ pub struct Machine {
     pub(crate) hoisted: Vec<Option<Value>>,
     pub(crate) totals: Option<Totals>,
     /// For each lane.
-    pub(crate) rejected: Vec<Option<Rejection>>,
+    pub(crate) rejected: Rejections,
+    /// Of those parameters that are numbers, not tuples. Sizes are data: they are computed once.
+    parameter_shapes: Vec<Option<Shape>>,
     /// Which lanes, or which iterations of the tile, take the branch.
     pub(crate) split: Vec<bool>,
     /// What is known about each loop.
@@ -197,7 +195,8 @@ impl Machine {
             literals,
             hoisted: vec![None; hoisted],
             totals: None,
-            rejected: vec![None],
+            rejected: Rejections::one(),
+            parameter_shapes: Vec::new(),
             split: Vec::new(),
             loops: vec![loops::Experience::default(); loops],
             learned: vec![Flags::UNIFORM; declares],
@@ -237,8 +236,7 @@ impl Machine {
         self.tuples.truncate(self.constant_tuples);
         self.frame = 0;
         self.stack = stack_address();
-        self.rejected.clear();
-        self.rejected.resize(lanes, None);
+        self.rejected.reset(lanes);
         self.totals = None;
         self.transaction = false;
         self.pending.clear();
@@ -286,10 +284,7 @@ impl Machine {
 
     /// Rejects a lane.
     pub(crate) fn reject(&mut self, lane: usize, message: impl FnOnce() -> String, span: Span) -> Run<()> {
-        let slot = &mut self.rejected[lane];
-        if slot.is_none() {
-            *slot = Some(Rejection { message: message(), span });
-        }
+        self.rejected.add(lane, || Rejection { message: message(), span });
         if self.rejected.iter().all(Option::is_some) { Err(Stop::AllRejected) } else { Ok(()) }
     }
 

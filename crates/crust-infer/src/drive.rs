@@ -152,13 +152,15 @@ fn tick<T: Target, W: Walker>(
     batch.resize(target.dimension(), lanes, with_gradient);
     for (lane, &w) in group.iter().enumerate() {
         batch.beta[lane] = walkers[w].beta();
-        let column = batch.x.iter_mut().skip(lane).step_by(lanes);
-        column.zip(walkers[w].position()).for_each(|(to, &x)| *to = x);
+        for (row, &x) in batch.x.chunks_exact_mut(lanes).zip(walkers[w].position()) {
+            row[lane] = x;
+        }
     }
     target.evaluate(batch)?;
     for (lane, &w) in group.iter().enumerate() {
-        let column = batch.gradient.iter().skip(lane).step_by(lanes);
-        walkers[w].gradient_mut().iter_mut().zip(column).for_each(|(to, &g)| *to = g);
+        for (to, row) in walkers[w].gradient_mut().iter_mut().zip(batch.gradient.chunks_exact(lanes)) {
+            *to = row[lane];
+        }
         walkers[w].advance(&Answer {
             log_prior: batch.log_prior[lane],
             log_likelihood: batch.log_likelihood[lane],

@@ -4,7 +4,7 @@
 //! preserve volume, and the step with −ε undoes the step with ε.
 
 use crate::metric::Metric;
-use crate::vector::{Arena, Slot, add_scaled, dot};
+use crate::vector::{Arena, Slot, add_scaled_lines, dot_lines};
 
 /// A point in phase space: position, momentum, ∇ log `f_β` at the position, and velocity M⁻¹ p.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,17 @@ impl Phase {
     /// The first half of a step: the gradient is that of the old position.
     #[inline]
     pub(crate) fn begin_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) {
-        let [q, p, gradient, room] = arena.several([self.q, self.p, self.gradient, self.velocity]);
-        add_scaled(p, 0.5 * step_size, gradient);
+        let [p, gradient] = arena.several_lines([self.p, self.gradient]);
+        add_scaled_lines(p, 0.5 * step_size, gradient);
+        let [q, p, room] = arena.several([self.q, self.p, self.velocity]);
         metric.drift(q, step_size, p, room);
     }
 
     /// The second half of a step: the gradient is that of the new position. Returns the kinetic energy.
     #[inline]
     pub(crate) fn end_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) -> f64 {
-        let [p, gradient] = arena.several([self.p, self.gradient]);
-        add_scaled(p, 0.5 * step_size, gradient);
+        let [p, gradient] = arena.several_lines([self.p, self.gradient]);
+        add_scaled_lines(p, 0.5 * step_size, gradient);
         self.kinetic_energy(arena, metric)
     }
 
@@ -49,7 +50,7 @@ impl Phase {
     pub(crate) fn kinetic_energy(self, arena: &mut Arena, metric: &Metric) -> f64 {
         let [p, velocity] = arena.several([self.p, self.velocity]);
         metric.velocity(p, velocity);
-        0.5 * dot(p, velocity)
+        0.5 * dot_lines(arena.lines(self.p), arena.lines(self.velocity))
     }
 }
 

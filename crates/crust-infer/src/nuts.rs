@@ -15,7 +15,7 @@ use pxfm::{f_exp, f_log1p};
 use crate::kernel::{Kernel, State, Statistics};
 use crate::leapfrog::Phase;
 use crate::target::tempered;
-use crate::vector::{Arena, Slot, add_scaled, dots_with_sum};
+use crate::vector::{Arena, Slot, add_scaled_lines, dots_with_sum};
 
 /// The momentum and the velocity at one end of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -197,8 +197,7 @@ impl Nuts {
             self.divergent = true;
             return Some(self.statistics());
         }
-        self.push_leaf(log_prior, log_likelihood, energy);
-        if !self.merge_equal_depths() {
+        if !(self.push_leaf(log_prior, log_likelihood, energy) && self.merge_equal_depths()) {
             return Some(self.statistics());
         }
         if self.leaves == 1 << self.depth {
@@ -212,25 +211,50 @@ impl Nuts {
         None
     }
 
-    fn push_leaf(&mut self, log_prior: f64, log_likelihood: f64, energy: f64) {
+    /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its own. False if the two turn.
+    fn push_leaf(&mut self, log_prior: f64, log_likelihood: f64, energy: f64) -> bool {
+        self.leaves += 1;
+        let weight = self.initial_energy - energy;
+        if self.leaves.is_multiple_of(2) {
+            return self.pair(weight, log_prior, log_likelihood, energy);
+        }
         let Phase { q, p, gradient, velocity } = self.current;
         let leaf = &mut self.stack[self.height];
         leaf.depth = 0;
-        leaf.log_weight = self.initial_energy - energy;
+        leaf.log_weight = weight;
         leaf.proposal = Proposal { log_prior, log_likelihood, energy, ..leaf.proposal };
+        // The end of a point is its beginning: it is written when there is another one.
         for (from, to) in [
             (p, leaf.span.rho),
             (p, leaf.span.begin.p),
-            (p, leaf.span.end.p),
             (velocity, leaf.span.begin.velocity),
-            (velocity, leaf.span.end.velocity),
             (q, leaf.proposal.q),
             (gradient, leaf.proposal.gradient),
         ] {
             self.arena.copy(from, to);
         }
         self.height += 1;
-        self.leaves += 1;
+        true
+    }
+
+    /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with larger ones.
+    fn pair(&mut self, weight: f64, log_prior: f64, log_likelihood: f64, energy: f64) -> bool {
+        let Phase { q, p, gradient, velocity } = self.current;
+        let first = &mut self.stack[self.height - 1];
+        let (log_weight, share) = weigh(first.log_weight, weight);
+        if self.stream.uniform() < share {
+            first.proposal = Proposal { log_prior, log_likelihood, energy, ..first.proposal };
+            self.arena.copy(q, first.proposal.q);
+            self.arena.copy(gradient, first.proposal.gradient);
+        }
+        let persists = along(&self.arena, [first.span.begin.velocity, velocity], [first.span.rho, p]);
+        let [rho, more] = self.arena.several_lines([first.span.rho, p]);
+        add_scaled_lines(rho, 1.0, more);
+        self.arena.copy(p, first.span.end.p);
+        self.arena.copy(velocity, first.span.end.velocity);
+        first.depth = 1;
+        first.log_weight = log_weight;
+        persists
     }
 
     /// False if one of the merged trees turns.
@@ -245,8 +269,8 @@ impl Nuts {
                 std::mem::swap(&mut first.proposal, &mut last.proposal);
             }
             let persists = persists(&self.arena, first.span, last.span, first.depth);
-            let [rho, more] = self.arena.several([first.span.rho, last.span.rho]);
-            add_scaled(rho, 1.0, more);
+            let [rho, more] = self.arena.several_lines([first.span.rho, last.span.rho]);
+            add_scaled_lines(rho, 1.0, more);
             std::mem::swap(&mut first.span.end, &mut last.span.end);
             first.depth += 1;
             first.log_weight = log_weight;
@@ -270,8 +294,8 @@ impl Nuts {
         let old =
             Span { rho: self.rho, begin: end(self.ends[1 - self.direction]), end: end(self.ends[self.direction]) };
         let persists = persists(&self.arena, old, new.span, new.depth);
-        let [rho, more] = self.arena.several([self.rho, new.span.rho]);
-        add_scaled(rho, 1.0, more);
+        let [rho, more] = self.arena.several_lines([self.rho, new.span.rho]);
+        add_scaled_lines(rho, 1.0, more);
         std::mem::swap(&mut self.ends[self.direction], &mut self.current);
         persists
     }
@@ -306,14 +330,18 @@ fn weigh(a: f64, b: f64) -> (f64, f64) {
 /// the sum ρ of its momenta. It must hold for both trees together, for the first with the nearest point of the last,
 /// and for the last with the nearest point of the first. With trees of depth 0, which are points, the three are the same.
 fn persists(arena: &Arena, first: Span, last: Span, depth: u32) -> bool {
-    let along = |begin: Slot, end: Slot, rho: Slot, more: Slot| {
-        let (at_begin, at_end) = dots_with_sum(arena.get(begin), arena.get(end), arena.get(rho), arena.get(more));
-        at_begin > 0.0 && at_end > 0.0
-    };
-    along(first.begin.velocity, last.end.velocity, first.rho, last.rho)
-        && (depth == 0
-            || (along(first.begin.velocity, last.begin.velocity, first.rho, last.begin.p)
-                && along(first.end.velocity, last.end.velocity, last.rho, first.end.p)))
+    if depth == 0 {
+        return along(arena, [first.begin.velocity, last.begin.velocity], [first.rho, last.rho]);
+    }
+    along(arena, [first.begin.velocity, last.end.velocity], [first.rho, last.rho])
+        && along(arena, [first.begin.velocity, last.begin.velocity], [first.rho, last.begin.p])
+        && along(arena, [first.end.velocity, last.end.velocity], [last.rho, first.end.p])
+}
+
+/// Whether both velocities go along with the sum of two momenta.
+fn along(arena: &Arena, [begin, end]: [Slot; 2], [rho, more]: [Slot; 2]) -> bool {
+    let (at_begin, at_end) = dots_with_sum(arena.lines(begin), arena.lines(end), arena.lines(rho), arena.lines(more));
+    at_begin > 0.0 && at_end > 0.0
 }
 
 #[cfg(test)]

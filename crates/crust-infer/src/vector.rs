@@ -27,30 +27,6 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     sum2(x, y, |x, y| x * y)
 }
 
-/// Σ xᵢ (yᵢ + zᵢ) and Σ wᵢ (yᵢ + zᵢ).
-#[inline]
-pub(crate) fn dots_with_sum(x: &[f64], w: &[f64], y: &[f64], z: &[f64]) -> (f64, f64) {
-    let mut sums = [[0.0; WIDTH]; 2];
-    let (x, x_rest) = x.as_chunks::<WIDTH>();
-    let (w, w_rest) = w.as_chunks::<WIDTH>();
-    let (y, y_rest) = y.as_chunks::<WIDTH>();
-    let (z, z_rest) = z.as_chunks::<WIDTH>();
-    for (((x, w), y), z) in x.iter().zip(w).zip(y).zip(z) {
-        for i in 0..WIDTH {
-            let sum = y[i] + z[i];
-            sums[0][i] += x[i] * sum;
-            sums[1][i] += w[i] * sum;
-        }
-    }
-    for (i, (((x, w), y), z)) in x_rest.iter().zip(w_rest).zip(y_rest).zip(z_rest).enumerate() {
-        let sum = y + z;
-        sums[0][i] += x * sum;
-        sums[1][i] += w * sum;
-    }
-    let [a, b] = sums.map(|s| (s[0] + s[1]) + (s[2] + s[3]));
-    (a, b)
-}
-
 /// y ← y + a x.
 #[inline]
 pub(crate) fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
@@ -59,11 +35,56 @@ pub(crate) fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
     }
 }
 
+/// A vector in an [`Arena`]: what is missing in its last line is 0, so that loops have no rest. Sums are the same to the last bit as those of plain vectors.
+pub(crate) type Line = [f64; WIDTH];
+
+fn total(sums: Line) -> f64 {
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// The same as [`dot`].
+#[inline]
+pub(crate) fn dot_lines(x: &[Line], y: &[Line]) -> f64 {
+    let mut sums = [0.0; WIDTH];
+    for (x, y) in x.iter().zip(y) {
+        for i in 0..WIDTH {
+            sums[i] += x[i] * y[i];
+        }
+    }
+    total(sums)
+}
+
+/// Σ xᵢ (yᵢ + zᵢ) and Σ wᵢ (yᵢ + zᵢ).
+#[inline]
+pub(crate) fn dots_with_sum(x: &[Line], w: &[Line], y: &[Line], z: &[Line]) -> (f64, f64) {
+    let mut sums = [[0.0; WIDTH]; 2];
+    for (((x, w), y), z) in x.iter().zip(w).zip(y).zip(z) {
+        for i in 0..WIDTH {
+            let sum = y[i] + z[i];
+            sums[0][i] += x[i] * sum;
+            sums[1][i] += w[i] * sum;
+        }
+    }
+    (total(sums[0]), total(sums[1]))
+}
+
+/// The same as [`add_scaled`].
+#[inline]
+pub(crate) fn add_scaled_lines(y: &mut [Line], a: f64, x: &[Line]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        for i in 0..WIDTH {
+            y[i] += a * x[i];
+        }
+    }
+}
+
 /// Vectors of the same length, one after the other in memory, under numbers that can be exchanged instead of copying.
 #[derive(Clone, Debug)]
 pub(crate) struct Arena {
     dimension: usize,
-    data: Vec<f64>,
+    /// Of each vector.
+    lines: usize,
+    data: Vec<Line>,
 }
 
 /// The number of a vector in an [`Arena`].
@@ -72,42 +93,75 @@ pub(crate) type Slot = usize;
 impl Arena {
     pub(crate) fn new(dimension: usize) -> Self {
         assert!(dimension > 0, "a chain has coordinates");
-        Self { dimension, data: vec![] }
+        Self { dimension, lines: dimension.div_ceil(WIDTH), data: vec![] }
     }
 
     /// One more vector, of zeros.
     pub(crate) fn reserve(&mut self) -> Slot {
-        self.data.resize(self.data.len() + self.dimension, 0.0);
-        self.data.len() / self.dimension - 1
+        self.data.resize(self.data.len() + self.lines, [0.0; WIDTH]);
+        self.data.len() / self.lines - 1
+    }
+
+    #[inline]
+    pub(crate) fn lines(&self, slot: Slot) -> &[Line] {
+        &self.data[slot * self.lines..][..self.lines]
     }
 
     #[inline]
     pub(crate) fn get(&self, slot: Slot) -> &[f64] {
-        &self.data[slot * self.dimension..][..self.dimension]
+        &self.lines(slot).as_flattened()[..self.dimension]
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut [f64] {
-        &mut self.data[slot * self.dimension..][..self.dimension]
+        &mut self.data[slot * self.lines..][..self.lines].as_flattened_mut()[..self.dimension]
     }
 
     #[inline]
     pub(crate) fn copy(&mut self, from: Slot, to: Slot) {
-        let start = from * self.dimension;
-        self.data.copy_within(start..start + self.dimension, to * self.dimension);
+        let (from, to) = (from * self.lines, to * self.lines);
+        // One by one: vectors are short, and a call would take longer.
+        for line in 0..self.lines {
+            self.data[to + line] = self.data[from + line];
+        }
+    }
+
+    /// Different vectors, all to be written.
+    #[inline]
+    pub(crate) fn several_lines<const N: usize>(&mut self, slots: [Slot; N]) -> [&mut [Line]; N] {
+        let ranges = slots.map(|slot| slot * self.lines..(slot + 1) * self.lines);
+        self.data.get_disjoint_mut(ranges).expect("slots are different and reserved")
     }
 
     /// Different vectors, all to be written.
     #[inline]
     pub(crate) fn several<const N: usize>(&mut self, slots: [Slot; N]) -> [&mut [f64]; N] {
-        let ranges = slots.map(|slot| slot * self.dimension..(slot + 1) * self.dimension);
-        self.data.get_disjoint_mut(ranges).expect("slots are different and reserved")
+        let dimension = self.dimension;
+        self.several_lines(slots).map(|lines| &mut lines.as_flattened_mut()[..dimension])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines(x: &[f64]) -> Vec<Line> {
+        let line = |part: &[f64]| std::array::from_fn(|i| part.get(i).copied().unwrap_or(0.0));
+        x.chunks(WIDTH).map(line).collect()
+    }
+
+    #[test]
+    fn sums_are_the_same_to_the_last_bit_with_and_without_zeros() {
+        for n in 1..23_u32 {
+            let x: Vec<f64> = (0..n).map(|i| (f64::from(i) + 0.3).sin()).collect();
+            let y: Vec<f64> = (0..n).map(|i| (f64::from(i) * 1.7).cos()).collect();
+            assert_eq!(dot_lines(&lines(&x), &lines(&y)).to_bits(), dot(&x, &y).to_bits());
+            let (mut plain, mut padded) = (y.clone(), lines(&y));
+            add_scaled(&mut plain, 0.1, &x);
+            add_scaled_lines(&mut padded, 0.1, &lines(&x));
+            assert_eq!(padded, lines(&plain));
+        }
+    }
 
     #[test]
     fn sums_are_complete_at_every_length() {
@@ -118,8 +172,9 @@ mod tests {
             // Small integers: all sums are exact.
             assert_eq!(dot(&x, &y).to_bits(), (plain(&x, &y) + 0.0).to_bits());
             let sum: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x + y).collect();
-            let (a, b) = dots_with_sum(&y, &x, &x, &y);
+            let (a, b) = dots_with_sum(&lines(&y), &lines(&x), &lines(&x), &lines(&y));
             assert_eq!((a, b), (plain(&y, &sum), plain(&x, &sum)));
+            assert_eq!(dot_lines(&lines(&x), &lines(&y)).to_bits(), dot(&x, &y).to_bits());
         }
     }
 

@@ -74,7 +74,9 @@ fn work(model: &Arc<Model>) -> Option<usize> {
         log_likelihood: &mut [0.0],
         gradient: &mut gradient,
     };
-    evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
+    for _ in 0..2 {
+        evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
+    }
     evaluator.take_messages();
     Some(evaluator.work())
 }

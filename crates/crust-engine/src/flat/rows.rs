@@ -6,7 +6,8 @@ use crate::kernels::{fma, row_sum};
 
 #[inline(always)]
 pub fn fill(out: &mut [f64], x: f64) {
-    // In lines: of a plain loop the compiler would make a call, which costs more than most of what is filled here.
+    // In lines, and with a number that the compiler does not know: otherwise it would make a call, which costs more than most of what is filled here.
+    let x = std::hint::black_box(x);
     let (lines, rest) = out.as_chunks_mut::<8>();
     for line in lines {
         *line = [x; 8];

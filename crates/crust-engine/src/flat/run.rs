@@ -188,6 +188,12 @@ impl Function {
     }
 }
 
+/// Where the numbers of our lanes begin, for an element of a block.
+#[inline(always)]
+fn place(call: Call, lane: usize, block: Block, element: usize) -> usize {
+    if block.lanes() { block.start() + element * call.lanes + lane } else { block.start() + element }
+}
+
 fn part(factor: Factor) -> usize {
     usize::from(factor != Factor::Prior)
 }
@@ -219,16 +225,17 @@ impl Group<'_> {
     /// Where the numbers of our lanes begin, for an element of a block.
     #[inline(always)]
     fn place(&self, block: Block, element: usize) -> usize {
-        if block.lanes() { block.start() + element * self.call.lanes + self.lane } else { block.start() + element }
+        place(self.call, self.lane, block, element)
     }
 
     /// The same number, for each lane, in all iterations.
     #[inline(always)]
     fn spread<const L: usize>(values: &[f64], block: Block, from: usize, to: &mut [f64]) {
         if block.lanes() {
-            let numbers: [f64; L] = values[from..from + L].try_into().expect("as many lanes");
-            for row in to.chunks_exact_mut(L) {
-                row.copy_from_slice(&numbers);
+            let (numbers, mut at) = (load::<L>(values, from), 0);
+            while at + L <= to.len() {
+                store(to, at, numbers);
+                at += L;
             }
         } else {
             fill(to, values[from]);
@@ -435,11 +442,8 @@ impl Group<'_> {
         let (low, out) = below(&mut self.room.registers, *out, n);
         let (x, plus) = (at(low, x.register, n), plus.map(|plus| at(low, plus.register, n)));
         match divisor {
-            None => steps::affine(|_| *factor, x, plus, out),
-            Some(divisor) => {
-                let inverse = at(low, divisor.inverse, n);
-                steps::affine(|i| factor * inverse[i], x, plus, out);
-            }
+            None => steps::affine(*factor, x, plus, out),
+            Some(divisor) => steps::affine_over(*factor, at(low, divisor.inverse, n), x, plus, out),
         }
     }
 
@@ -456,7 +460,7 @@ impl Group<'_> {
             Some(Divisor { by, inverse }) => {
                 let (values, inverse) = (at(registers, x.register, n), at(registers, *inverse, n));
                 steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, (*factor, values), inverse);
-                steps::pull_scaled(x.into, at_mut(low, x.register, n), adjoint, |i| factor * inverse[i]);
+                steps::pull_affine(x.into, at_mut(low, x.register, n), adjoint, *factor, inverse);
             }
         }
     }
@@ -488,8 +492,8 @@ impl Group<'_> {
         let (low, adjoint) = adjoint_and_below(adjoints, out, n);
         for [a, b] in pairs {
             let (x, y) = (at(registers, a.register, n), at(registers, b.register, n));
-            steps::pull_scaled(a.into, at_mut(low, a.register, n), adjoint, |i| 2.0 * (x[i] - y[i]));
-            steps::pull_scaled(b.into, at_mut(low, b.register, n), adjoint, |i| 2.0 * (y[i] - x[i]));
+            steps::pull_difference(a.into, at_mut(low, a.register, n), adjoint, x, y);
+            steps::pull_difference(b.into, at_mut(low, b.register, n), adjoint, y, x);
         }
     }
 

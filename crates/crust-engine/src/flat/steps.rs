@@ -43,187 +43,153 @@ pub fn at_mut(registers: &mut [Tile], register: Register, n: usize) -> &mut [f64
     &mut registers[usize::from(register)].0[..n]
 }
 
-/// `out = f(a, b)`
-#[inline(always)]
-fn zip(a: &[f64], b: &[f64], out: &mut [f64], f: impl Fn(f64, f64) -> f64) {
-    let n = out.len();
-    let (a, b) = (&a[..n], &b[..n]);
-    for i in 0..n {
-        out[i] = f(a[i], b[i]);
-    }
+/// Sets each item of the last row to the value of a body, in which the names stand for items. Whole lines are loaded and stored as arrays: a plain
+/// loop would be compiled for many lines at once, and most tiles of small models have one.
+macro_rules! items {
+    ([$($x:ident),*], $y:ident, $body:expr) => {{
+        let n = $y.len();
+        $(let $x = &$x[..n];)*
+        let mut at = 0;
+        while at + LINE <= n {
+            $(let $x = load::<LINE>($x, at);)*
+            let mut line = load::<LINE>($y, at);
+            for l in 0..LINE {
+                $(let $x = $x[l];)*
+                #[allow(unused_variables, reason = "not every body looks at what was there")]
+                let $y = line[l];
+                line[l] = $body;
+            }
+            store($y, at, line);
+            at += LINE;
+        }
+        for i in at..n {
+            $(let $x = $x[i];)*
+            #[allow(unused_variables, reason = "as above")]
+            let item = {
+                let $y = $y[i];
+                $body
+            };
+            $y[i] = item;
+        }
+    }};
 }
 
 #[inline(always)]
 pub fn arithmetic(operator: Arithmetic, a: &[f64], b: &[f64], out: &mut [f64]) {
     match operator {
-        Arithmetic::Add => zip(a, b, out, |a, b| a + b),
-        Arithmetic::Subtract => zip(a, b, out, |a, b| a - b),
-        Arithmetic::Multiply => zip(a, b, out, |a, b| a * b),
-        Arithmetic::Divide => zip(a, b, out, |a, b| a / b),
+        Arithmetic::Add => items!([a, b], out, a + b),
+        Arithmetic::Subtract => items!([a, b], out, a - b),
+        Arithmetic::Multiply => items!([a, b], out, a * b),
+        Arithmetic::Divide => items!([a, b], out, a / b),
     }
+}
+
+/// `out = 1/x`
+#[inline(always)]
+pub fn invert(x: &[f64], out: &mut [f64]) {
+    items!([x], out, 1.0 / x);
 }
 
 /// `to = scale · ȳ`, or that much more.
 #[inline(always)]
 pub fn pull(into: Into, to: &mut [f64], adjoint: &[f64], scale: f64) {
-    let n = to.len();
-    let adjoint = &adjoint[..n];
     match into {
         Into::Nothing => {}
-        Into::Set => {
-            for i in 0..n {
-                to[i] = scale * adjoint[i];
-            }
-        }
-        Into::Add => {
-            for i in 0..n {
-                to[i] = fma(scale, adjoint[i], to[i]);
-            }
-        }
+        Into::Set => items!([adjoint], to, scale * adjoint),
+        Into::Add => items!([adjoint], to, fma(scale, adjoint, to)),
     }
 }
 
 /// `to = ȳ p`, or that much more.
 #[inline(always)]
 pub fn pull_times(into: Into, to: &mut [f64], adjoint: &[f64], partial: &[f64]) {
-    let n = to.len();
-    let (adjoint, partial) = (&adjoint[..n], &partial[..n]);
     match into {
         Into::Nothing => {}
-        Into::Set => {
-            for i in 0..n {
-                to[i] = adjoint[i] * partial[i];
-            }
-        }
-        Into::Add => {
-            for i in 0..n {
-                to[i] = fma(adjoint[i], partial[i], to[i]);
-            }
-        }
+        Into::Set => items!([adjoint, partial], to, adjoint * partial),
+        Into::Add => items!([adjoint, partial], to, fma(adjoint, partial, to)),
     }
 }
 
 /// `to = ȳ/b`, or that much more: the adjoint of the numerator.
 #[inline(always)]
 pub fn pull_over(into: Into, to: &mut [f64], adjoint: &[f64], b: &[f64]) {
-    let n = to.len();
-    let (adjoint, b) = (&adjoint[..n], &b[..n]);
     match into {
         Into::Nothing => {}
-        Into::Set => {
-            for i in 0..n {
-                to[i] = adjoint[i] / b[i];
-            }
-        }
-        Into::Add => {
-            for i in 0..n {
-                to[i] += adjoint[i] / b[i];
-            }
-        }
+        Into::Set => items!([adjoint, b], to, adjoint / b),
+        Into::Add => items!([adjoint, b], to, to + adjoint / b),
     }
 }
 
 /// The adjoint of the denominator of `y = a/b`: `−ȳ y/b`.
 #[inline(always)]
 pub fn pull_denominator(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], b: &[f64]) {
-    let n = to.len();
-    let (adjoint, y, b) = (&adjoint[..n], &y[..n], &b[..n]);
     match into {
         Into::Nothing => {}
-        Into::Set => {
-            for i in 0..n {
-                to[i] = -adjoint[i] * y[i] / b[i];
-            }
-        }
-        Into::Add => {
-            for i in 0..n {
-                to[i] -= adjoint[i] * y[i] / b[i];
-            }
-        }
+        Into::Set => items!([adjoint, y, b], to, -adjoint * y / b),
+        Into::Add => items!([adjoint, y, b], to, to - adjoint * y / b),
     }
 }
 
-/// `out = plus + t x`, where t is the factor over the divisor.
+/// `out = plus + factor x`
 #[inline(always)]
-pub fn affine(t: impl Fn(usize) -> f64, x: &[f64], plus: Option<&[f64]>, out: &mut [f64]) {
-    let n = out.len();
-    let x = &x[..n];
+pub fn affine(factor: f64, x: &[f64], plus: Option<&[f64]>, out: &mut [f64]) {
     match plus {
-        None => {
-            for i in 0..n {
-                out[i] = t(i) * x[i];
-            }
-        }
-        Some(plus) => {
-            let plus = &plus[..n];
-            for i in 0..n {
-                out[i] = fma(t(i), x[i], plus[i]);
-            }
-        }
+        None => items!([x], out, factor * x),
+        Some(plus) => items!([x, plus], out, fma(factor, x, plus)),
+    }
+}
+
+/// `out = plus + factor x / divisor`, with the reciprocal of the divisor.
+#[inline(always)]
+pub fn affine_over(factor: f64, inverse: &[f64], x: &[f64], plus: Option<&[f64]>, out: &mut [f64]) {
+    match plus {
+        None => items!([x, inverse], out, factor * inverse * x),
+        Some(plus) => items!([x, inverse, plus], out, fma(factor * inverse, x, plus)),
     }
 }
 
 /// The adjoint of the divisor of `y = t x`, which is the same in all iterations: `−ȳ y` over the divisor.
 #[inline(always)]
 pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], (factor, x): (f64, &[f64]), inverse: &[f64]) {
-    if into == Into::Nothing {
-        return;
-    }
-    let n = to.len();
-    let (adjoint, x, inverse) = (&adjoint[..n], &x[..n], &inverse[..n]);
-    for i in 0..n {
-        let t = factor * inverse[i];
-        to[i] = fma(-adjoint[i] * (t * x[i]), inverse[i], to[i]);
+    if into != Into::Nothing {
+        items!([adjoint, x, inverse], to, fma(-adjoint * (factor * inverse * x), inverse, to));
     }
 }
 
-/// `to = ȳ t`, or that much more.
+/// `to = ȳ factor / divisor`, or that much more, with the reciprocal of the divisor.
 #[inline(always)]
-pub fn pull_scaled(into: Into, to: &mut [f64], adjoint: &[f64], t: impl Fn(usize) -> f64) {
-    let n = to.len();
-    let adjoint = &adjoint[..n];
+pub fn pull_affine(into: Into, to: &mut [f64], adjoint: &[f64], factor: f64, inverse: &[f64]) {
     match into {
         Into::Nothing => {}
-        Into::Set => {
-            for i in 0..n {
-                to[i] = adjoint[i] * t(i);
-            }
-        }
-        Into::Add => {
-            for i in 0..n {
-                to[i] = fma(adjoint[i], t(i), to[i]);
-            }
-        }
+        Into::Set => items!([adjoint, inverse], to, adjoint * (factor * inverse)),
+        Into::Add => items!([adjoint, inverse], to, fma(adjoint, factor * inverse, to)),
+    }
+}
+
+/// The adjoint of a in `(a − b)²`, or that much more.
+#[inline(always)]
+pub fn pull_difference(into: Into, to: &mut [f64], adjoint: &[f64], a: &[f64], b: &[f64]) {
+    match into {
+        Into::Nothing => {}
+        Into::Set => items!([adjoint, a, b], to, adjoint * (2.0 * (a - b))),
+        Into::Add => items!([adjoint, a, b], to, fma(adjoint, 2.0 * (a - b), to)),
     }
 }
 
 /// `out = (a − b)²`, or that much more.
 #[inline(always)]
 pub fn square_difference(first: bool, a: &[f64], b: &[f64], out: &mut [f64]) {
-    let n = out.len();
-    let (a, b) = (&a[..n], &b[..n]);
     if first {
-        for i in 0..n {
-            let difference = a[i] - b[i];
-            out[i] = difference * difference;
-        }
+        items!([a, b], out, (a - b) * (a - b));
     } else {
-        for i in 0..n {
-            let difference = a[i] - b[i];
-            out[i] = fma(difference, difference, out[i]);
-        }
+        items!([a, b], out, fma(a - b, a - b, out));
     }
 }
 
 /// `out = (a − b)² + (c − d)²`
 #[inline(always)]
 pub fn square_differences([a, b, c, d]: [&[f64]; 4], out: &mut [f64]) {
-    let n = out.len();
-    let (a, b, c, d) = (&a[..n], &b[..n], &c[..n], &d[..n]);
-    for i in 0..n {
-        let (first, second) = (a[i] - b[i], c[i] - d[i]);
-        out[i] = fma(second, second, first * first);
-    }
+    items!([a, b, c, d], out, fma(c - d, c - d, (a - b) * (a - b)));
 }
 
 /// `z = (y − μ)/σ`: adds `z²` to `squares`, and sets `slope` to `z` times the weight.
@@ -231,7 +197,20 @@ pub fn square_differences([a, b, c, d]: [&[f64]; 4], out: &mut [f64]) {
 pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope: &mut [f64]) {
     let n = slope.len();
     let (y, mu, inverse, weight, squares) = (&y[..n], &mu[..n], &inverse[..n], &weight[..n], &mut squares[..n]);
-    for i in 0..n {
+    let mut at = 0;
+    while at + LINE <= n {
+        let rows = [load::<LINE>(y, at), load::<LINE>(mu, at), load::<LINE>(inverse, at), load::<LINE>(weight, at)];
+        let (mut sums, mut slopes) = (load::<LINE>(squares, at), [0.0; LINE]);
+        for l in 0..LINE {
+            let z = (rows[0][l] - rows[1][l]) * rows[2][l];
+            sums[l] = fma(z, z, sums[l]);
+            slopes[l] = z * rows[3][l];
+        }
+        store(squares, at, sums);
+        store(slope, at, slopes);
+        at += LINE;
+    }
+    for i in at..n {
         let z = (y[i] - mu[i]) * inverse[i];
         squares[i] = fma(z, z, squares[i]);
         slope[i] = z * weight[i];
@@ -345,11 +324,7 @@ impl Softplus {
 /// `out = max(out, x)`
 #[inline(always)]
 fn raise(x: &[f64], out: &mut [f64]) {
-    let n = out.len();
-    let x = &x[..n];
-    for i in 0..n {
-        out[i] = if x[i] > out[i] { x[i] } else { out[i] };
-    }
+    items!([x], out, if x > out { x } else { out });
 }
 
 /// `weight = exp(x − largest)`, and adds it to `sum`.
@@ -377,11 +352,7 @@ fn close(out: &mut [f64], sum: &mut [f64]) {
 
 #[inline(always)]
 fn scale(x: &mut [f64], by: &[f64]) {
-    let n = x.len();
-    let by = &by[..n];
-    for i in 0..n {
-        x[i] *= by[i];
-    }
+    items!([by], x, x * by);
 }
 
 /// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind `out`.

@@ -160,8 +160,10 @@ impl Machine {
         };
         self.execute_flat(flat, &operands, stored, false);
         // The machine does it again for lanes without a result, and says what is wrong. The others must not notice.
-        for (fine, rejected) in self.split.iter_mut().zip(&self.rejected) {
-            *fine |= rejected.is_some();
+        if self.rejected.any() {
+            for (fine, rejected) in self.split.iter_mut().zip(self.rejected.iter()) {
+                *fine |= rejected.is_some();
+            }
         }
         if self.split.contains(&false) {
             return Err(Stop::FlatFails);

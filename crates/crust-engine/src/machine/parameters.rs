@@ -10,6 +10,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Run, Variable};
 use crate::code::{Code, Constraint, Declared, Item, Node};
+use crate::evaluator::repeat_last;
 use crate::memory::{Block, Flags, Width};
 
 /// A cell that was constrained.
@@ -46,25 +47,67 @@ fn bounds<'a>(values: &'a [f64], constrained: &Constrained, width: Width) -> Bou
 impl Machine {
     /// Computes the parameters from the unconstrained numbers in `free`, and binds them to their variables.
     pub(crate) fn constrain_parameters(&mut self, code: &Code, free: Block) -> Run<()> {
+        if self.parameter_shapes.len() != code.parameters.len() {
+            self.measure_parameters(code)?;
+        }
+        // Those without constraints are looked at all together.
+        let missing = self.is_missing(free);
         let mut at = 0;
-        for parameter in &code.parameters {
-            let value = self.constrain(&parameter.declared, &[], free, &mut at)?;
+        for (number, parameter) in code.parameters.iter().enumerate() {
+            let declared = &parameter.declared;
+            let value = match (self.parameter_shapes[number], &declared.item) {
+                (Some(shape), Item::Cell { constraint: Constraint::None, .. }) => {
+                    let block = free.elements(at, shape.len(), self.width);
+                    at += shape.len();
+                    if missing {
+                        self.reject_missing(block, declared)?;
+                    }
+                    Value::Numbers(View { shape, block })
+                }
+                (Some(shape), Item::Cell { constraint, .. }) => {
+                    self.constrain_numbers(declared, constraint, shape, free, &mut at)?
+                }
+                _ => self.constrain(declared, free, &mut at)?,
+            };
             self.globals[parameter.slot as usize] = Variable::of(value);
         }
         Ok(())
     }
 
-    fn constrain(&mut self, declared: &Declared, arrays: &[usize], free: Block, at: &mut usize) -> Run<Value> {
+    fn measure_parameters(&mut self, code: &Code) -> Run<()> {
+        self.parameter_shapes.clear();
+        for parameter in &code.parameters {
+            let shape = match &parameter.declared.item {
+                Item::Cell { .. } => Some(self.declared_shape(&[], &parameter.declared)?),
+                Item::Tuple(_) => None,
+            };
+            self.parameter_shapes.push(shape);
+        }
+        Ok(())
+    }
+
+    fn constrain(&mut self, declared: &Declared, free: Block, at: &mut usize) -> Run<Value> {
         let Item::Cell { constraint, .. } = &declared.item else {
-            return self.constrain_tuples(declared, arrays, free, at);
+            return self.constrain_tuples(declared, free, at);
         };
-        let shape = self.declared_shape(arrays, declared)?;
+        let shape = self.declared_shape(&[], declared)?;
         if matches!(constraint, Constraint::None) {
             let block = free.elements(*at, shape.len(), self.width);
             *at += shape.len();
             self.reject_missing(block, declared)?;
             return Ok(Value::Numbers(View { shape, block }));
         }
+        self.constrain_numbers(declared, constraint, shape, free, at)
+    }
+
+    fn constrain_numbers(
+        &mut self,
+        declared: &Declared,
+        constraint: &Constraint,
+        shape: Shape,
+        free: Block,
+        at: &mut usize,
+    ) -> Run<Value> {
         let (first, second) = self.constraint_sides(constraint)?;
         // Special types are transformed cell by cell, others all at once.
         let (cells, rows, columns) = match constraint {
@@ -90,9 +133,9 @@ impl Machine {
     }
 
     /// An array of tuples is a tuple of arrays, but its unconstrained numbers come tuple by tuple.
-    fn constrain_tuples(&mut self, declared: &Declared, arrays: &[usize], free: Block, at: &mut usize) -> Run<Value> {
+    fn constrain_tuples(&mut self, declared: &Declared, free: Block, at: &mut usize) -> Run<Value> {
         let Item::Tuple(parts) = &declared.item else { return Ok(Value::Unset) };
-        let mut all = arrays.to_vec();
+        let mut all = Vec::new();
         for size in &declared.arrays {
             let n = self.int(size)?;
             all.push(usize::try_from(n).unwrap_or(0));
@@ -102,13 +145,13 @@ impl Machine {
         if all.is_empty() {
             let mut values = Vec::new();
             for part in parts {
-                values.push(self.constrain(part, &[], free, at)?);
+                values.push(self.constrain(part, free, at)?);
             }
             return Ok(self.push_tuple(&values));
         }
         for _ in 0..count {
             for (part, column) in parts.iter().zip(&mut columns) {
-                match self.constrain(part, &[], free, at)? {
+                match self.constrain(part, free, at)? {
                     Value::Numbers(view) => column.push(view),
                     _ => return super::fatal("not-supported", "the engine has no nested arrays of tuples", part.span),
                 }
@@ -168,11 +211,14 @@ impl Machine {
         Ok(())
     }
 
+    fn is_missing(&self, block: Block) -> bool {
+        // Without an early exit: this is done in vector registers.
+        self.arena.of(block, self.width).iter().fold(0_u64, |n, x| n + u64::from(x.is_nan())) > 0
+    }
+
     /// Rejects lanes in which a parameter is not a number.
     fn reject_missing(&mut self, block: Block, declared: &Declared) -> Run<()> {
-        // Without an early exit: this is done for every parameter, and in vector registers.
-        let missing = self.arena.of(block, self.width).iter().fold(0_u64, |n, x| n + u64::from(x.is_nan()));
-        if missing == 0 || self.code.forward {
+        if !self.is_missing(block) || self.code.forward {
             return Ok(());
         }
         let lanes = self.width.lanes;
@@ -278,7 +324,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A block of unconstrained numbers, `dimension` rows of lanes taken from a wider batch.
+    /// A block of unconstrained numbers, `dimension` rows of lanes taken from a batch. If there are too few, the last one is repeated.
     pub(crate) fn free_block(&mut self, x: &[f64], stride: usize, lanes: std::ops::Range<usize>) -> Run<Block> {
         let dimension = x.len().checked_div(stride).unwrap_or(0);
         let block = self.allocate(dimension, Flags::LANES.with(Flags::GRADIENT))?;
@@ -289,7 +335,7 @@ impl Machine {
             return Ok(block);
         }
         for (row, from) in out.chunks_exact_mut(width.lanes).zip(x.chunks_exact(stride)) {
-            row.copy_from_slice(&from[lanes.clone()]);
+            repeat_last(row, &from[lanes.clone()]);
         }
         Ok(block)
     }

@@ -19,6 +19,8 @@ pub struct Arena {
     base: usize,
     top: usize,
     highest: usize,
+    /// The same since the arena was last cleared.
+    reached: usize,
 }
 
 impl Arena {
@@ -49,6 +51,7 @@ impl Arena {
 
     pub fn clear(&mut self) {
         self.top = self.base;
+        self.reached = 0;
     }
 
     pub fn top(&self) -> usize {
@@ -58,6 +61,11 @@ impl Arena {
     /// The most room that was ever needed beyond the constants.
     pub fn highest(&self) -> usize {
         self.highest
+    }
+
+    /// The most room that was needed beyond the constants since the arena was last cleared.
+    pub fn reached(&self) -> usize {
+        self.reached
     }
 
     /// Gives back everything above `top`.
@@ -78,7 +86,8 @@ impl Arena {
             return Err(Full);
         }
         self.top = end;
-        self.highest = self.highest.max(end - self.base);
+        self.reached = self.reached.max(end - self.base);
+        self.highest = self.highest.max(self.reached);
         block.at = cast(at);
         if block.gradient() {
             self.adjoints[at - self.base..end - self.base].fill(0.0);

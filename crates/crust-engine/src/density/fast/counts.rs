@@ -5,8 +5,6 @@ use crust_math::lanes::scalar::{digamma, exp, lgamma, log, log1p, log1p_exp_with
 use super::row::{Hoisted, Space, all, each, factor, finite, map, nonnegative, number, ordinary, reciprocal};
 use crate::machine::Rows;
 
-const EMPTY: Space = Space::EMPTY;
-
 #[inline(always)]
 #[allow(clippy::float_cmp, reason = "integers are exact")]
 fn bit(n: f64) -> bool {
@@ -77,18 +75,21 @@ pub fn bernoulli_logit(rows: &mut Rows) -> bool {
 /// Whether n successes among so many trials are possible.
 #[inline(always)]
 fn possible(n: &[f64], trials: &[f64]) -> bool {
-    let mut misses = EMPTY;
+    let mut misses = Space::empty();
+    misses.zeros(n.len());
     each!([n, trials], [], [misses], { *misses = trials - n });
-    all(n, nonnegative) && all(&misses[..n.len()], nonnegative)
+    all(n, nonnegative) && all(&misses, nonnegative)
 }
 
 /// log (N over n), or 0 where that is not needed.
 #[inline(always)]
 fn log_choose(needed: bool, n: &[f64], trials: &[f64], out: &mut Space) {
     if !needed {
+        out.zeros(n.len());
         return;
     }
-    let (mut misses, mut below, mut above) = (EMPTY, EMPTY, EMPTY);
+    let (mut misses, mut below, mut above) = (Space::empty(), Space::empty(), Space::empty());
+    misses.zeros(n.len());
     each!([n, trials], [], [misses], { *misses = trials - n });
     Hoisted::new(trials).map(
         true,
@@ -102,7 +103,7 @@ fn log_choose(needed: bool, n: &[f64], trials: &[f64], out: &mut Space) {
         #[inline(always)]
         |x| log_factorial(x),
     );
-    Hoisted::new(&misses[..n.len()]).map(
+    Hoisted::new(&misses).map(
         true,
         &mut below,
         #[inline(always)]
@@ -118,7 +119,7 @@ pub fn binomial(rows: &mut Rows) -> bool {
     if !(possible(n, trials) && all(theta, probability)) {
         return false;
     }
-    let (mut choose, mut log_theta, mut log1m_theta) = (EMPTY, EMPTY, EMPTY);
+    let (mut choose, mut log_theta, mut log1m_theta) = (Space::empty(), Space::empty(), Space::empty());
     log_choose(terms.keep(0), n, trials, &mut choose);
     let mut hoisted = Hoisted::new(theta);
     hoisted.map(
@@ -152,7 +153,7 @@ pub fn binomial_logit(rows: &mut Rows) -> bool {
     if !(possible(n, trials) && all(alpha, finite)) {
         return false;
     }
-    let mut choose = EMPTY;
+    let mut choose = Space::empty();
     log_choose(terms.keep(0), n, trials, &mut choose);
     let kept = factor(terms.keep(0b100));
     let value = &mut *rows.value;
@@ -178,7 +179,7 @@ pub fn poisson(rows: &mut Rows) -> bool {
     if !(all(n, nonnegative) && all(lambda, ordinary)) {
         return false;
     }
-    let (mut factorial, mut log_lambda, mut inverse) = (EMPTY, EMPTY, EMPTY);
+    let (mut factorial, mut log_lambda, mut inverse) = (Space::empty(), Space::empty(), Space::empty());
     Hoisted::new(n).map(
         terms.keep(0),
         &mut factorial,
@@ -216,7 +217,7 @@ pub fn poisson_log(rows: &mut Rows) -> bool {
     if !(all(n, nonnegative) && all(alpha, number)) {
         return false;
     }
-    let mut factorial = EMPTY;
+    let mut factorial = Space::empty();
     Hoisted::new(n).map(
         terms.keep(0),
         &mut factorial,
@@ -250,14 +251,23 @@ struct Negative {
 }
 
 impl Negative {
-    const EMPTY: Self =
-        Self { mu: EMPTY, log_mu: EMPTY, log_phi: EMPTY, lgamma_phi: EMPTY, digamma_phi: EMPTY, factorial: EMPTY };
+    #[inline(always)]
+    fn empty() -> Self {
+        Self {
+            mu: Space::empty(),
+            log_mu: Space::empty(),
+            log_phi: Space::empty(),
+            lgamma_phi: Space::empty(),
+            digamma_phi: Space::empty(),
+            factorial: Space::empty(),
+        }
+    }
 }
 
 /// log (n + φ − 1 over n) + n log(μ / (μ + φ)) + φ log(φ / (μ + φ))
 #[inline(always)]
 pub fn neg_binomial_2(rows: &mut Rows) -> bool {
-    let ([n, mu, phi, ..], mut space) = (rows.arguments, Negative::EMPTY);
+    let ([n, mu, phi, ..], mut space) = (rows.arguments, Negative::empty());
     if !(all(n, nonnegative) && all(mu, ordinary) && all(phi, ordinary)) {
         return false;
     }
@@ -267,7 +277,7 @@ pub fn neg_binomial_2(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| log(x),
     );
-    space.mu[..n.len()].copy_from_slice(mu);
+    space.mu.zeros(n.len()).copy_from_slice(mu);
     if !negative_binomial(rows, &mut space) {
         return false;
     }
@@ -281,17 +291,17 @@ pub fn neg_binomial_2(rows: &mut Rows) -> bool {
 /// The distribution [`neg_binomial_2`] with μ = exp(η)
 #[inline(always)]
 pub fn neg_binomial_2_log(rows: &mut Rows) -> bool {
-    let ([n, eta, phi, ..], mut space) = (rows.arguments, Negative::EMPTY);
+    let ([n, eta, phi, ..], mut space) = (rows.arguments, Negative::empty());
     if !(all(n, nonnegative) && all(eta, moderate) && all(phi, ordinary)) {
         return false;
     }
     map(
         eta,
-        &mut space.mu,
+        space.mu.zeros(n.len()),
         #[inline(always)]
         |eta| exp(eta),
     );
-    space.log_mu[..n.len()].copy_from_slice(eta);
+    space.log_mu.zeros(n.len()).copy_from_slice(eta);
     if !negative_binomial(rows, &mut space) {
         return false;
     }

@@ -18,7 +18,10 @@ struct Scale {
 }
 
 impl Scale {
-    const EMPTY: Self = Self { inverse: Space::EMPTY, log: Space::EMPTY };
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { inverse: Space::empty(), log: Space::empty() }
+    }
 
     #[inline(always)]
     fn fill(&mut self, sigma: &[f64], with_log: bool) {
@@ -45,7 +48,7 @@ pub fn normal(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, number) && all(mu, finite) && all(sigma, positive)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
@@ -86,10 +89,10 @@ pub fn lognormal(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, ordinary) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b100));
     let Scale { inverse, log: log_sigma } = &scale;
-    let (mut log_y, mut inverse_y) = (Space::EMPTY, Space::EMPTY);
+    let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(y);
     hoisted.map(
         true,
@@ -126,10 +129,10 @@ pub fn student_t(rows: &mut Rows) -> bool {
     if !(terms.keep(0b1111) && fine) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b1000));
     let Scale { inverse, log } = &scale;
-    let (mut norm, mut psi, mut inverse_nu) = (Space::EMPTY, Space::EMPTY, Space::EMPTY);
+    let (mut norm, mut psi, mut inverse_nu) = (Space::empty(), Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(nu);
     hoisted.map(terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
     hoisted.map(rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
@@ -167,7 +170,7 @@ pub fn cauchy(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_PI;
@@ -194,7 +197,7 @@ pub fn double_exponential(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_2;
@@ -218,7 +221,7 @@ pub fn logistic(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(sigma, terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;
@@ -244,7 +247,7 @@ pub fn gumbel(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, finite) && all(mu, finite) && all(beta, ordinary)) {
         return false;
     }
-    let mut scale = Scale::EMPTY;
+    let mut scale = Scale::empty();
     scale.fill(beta, terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;

@@ -7,8 +7,6 @@ use crust_math::lanes::scalar::{digamma, lgamma, log, log1p, pow};
 use super::row::{Hoisted, Space, all, each, factor, finite, map, nonnegative, ordinary, reciprocal};
 use crate::machine::Rows;
 
-const EMPTY: Space = Space::EMPTY;
-
 /// log β − β y
 #[inline(always)]
 pub fn exponential(rows: &mut Rows) -> bool {
@@ -16,7 +14,7 @@ pub fn exponential(rows: &mut Rows) -> bool {
     if !(all(y, nonnegative) && all(y, finite) && all(beta, ordinary)) {
         return false;
     }
-    let (mut log_beta, mut inverse) = (EMPTY, EMPTY);
+    let (mut log_beta, mut inverse) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(beta);
     hoisted.map(
         terms.keep(0b10),
@@ -50,7 +48,10 @@ struct Shape {
 }
 
 impl Shape {
-    const EMPTY: Self = Self { lgamma: EMPTY, digamma: EMPTY, log_beta: EMPTY, inverse_beta: EMPTY };
+    #[inline(always)]
+    fn empty() -> Self {
+        Self { lgamma: Space::empty(), digamma: Space::empty(), log_beta: Space::empty(), inverse_beta: Space::empty() }
+    }
 
     #[inline(always)]
     fn fill(&mut self, rows: &Rows) {
@@ -92,10 +93,10 @@ pub fn gamma(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, ordinary) && all(alpha, ordinary) && all(beta, ordinary)) {
         return false;
     }
-    let mut shape = Shape::EMPTY;
+    let mut shape = Shape::empty();
     shape.fill(rows);
     let Shape { lgamma, digamma, log_beta, inverse_beta } = &shape;
-    let (mut log_y, mut inverse_y) = (EMPTY, EMPTY);
+    let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(y);
     hoisted.map(
         terms.keep(0b011) || wanted & 0b10 != 0,
@@ -133,10 +134,10 @@ pub fn inv_gamma(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, ordinary) && all(alpha, ordinary) && all(beta, ordinary)) {
         return false;
     }
-    let mut shape = Shape::EMPTY;
+    let mut shape = Shape::empty();
     shape.fill(rows);
     let Shape { lgamma, digamma, log_beta, inverse_beta } = &shape;
-    let (mut log_y, mut inverse_y) = (EMPTY, EMPTY);
+    let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(y);
     hoisted.map(
         terms.keep(0b011) || wanted & 0b10 != 0,
@@ -187,7 +188,8 @@ fn chi_square_of<const INVERSE: bool>(rows: &mut Rows) -> bool {
     if !(terms.keep(0b11) && all(y, ordinary) && all(nu, ordinary)) {
         return false;
     }
-    let (mut norm, mut psi, mut log_y, mut inverse_y) = (EMPTY, EMPTY, EMPTY, EMPTY);
+    let (mut norm, mut psi, mut log_y, mut inverse_y) =
+        (Space::empty(), Space::empty(), Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(nu);
     hoisted.map(
         terms.keep(0b10),
@@ -242,7 +244,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
     if !(terms.keep(0b111) && all(y, ordinary) && all(alpha, ordinary) && all(sigma, ordinary)) {
         return false;
     }
-    let (mut log_alpha, mut inverse_alpha) = (EMPTY, EMPTY);
+    let (mut log_alpha, mut inverse_alpha) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(alpha);
     hoisted.map(
         terms.keep(0b010),
@@ -256,7 +258,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| reciprocal(x),
     );
-    let (mut log_sigma, mut inverse_sigma) = (EMPTY, EMPTY);
+    let (mut log_sigma, mut inverse_sigma) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(sigma);
     hoisted.map(
         true,
@@ -270,7 +272,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| reciprocal(x),
     );
-    let (mut log_y, mut inverse_y) = (EMPTY, EMPTY);
+    let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(y);
     hoisted.map(
         true,
@@ -316,7 +318,7 @@ pub fn beta(rows: &mut Rows) -> bool {
         return false;
     }
     let (of_alpha, of_beta) = (wanted & 0b010 != 0, wanted & 0b100 != 0);
-    let (mut lgamma_alpha, mut psi_alpha) = (EMPTY, EMPTY);
+    let (mut lgamma_alpha, mut psi_alpha) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(alpha);
     hoisted.map(
         terms.keep(0b010),
@@ -330,7 +332,7 @@ pub fn beta(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| digamma(x),
     );
-    let (mut lgamma_beta, mut psi_beta) = (EMPTY, EMPTY);
+    let (mut lgamma_beta, mut psi_beta) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(beta);
     hoisted.map(
         terms.keep(0b100),
@@ -344,9 +346,10 @@ pub fn beta(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| digamma(x),
     );
-    let (mut both, mut lgamma_both, mut psi_both) = (EMPTY, EMPTY, EMPTY);
+    let (mut both, mut lgamma_both, mut psi_both) = (Space::empty(), Space::empty(), Space::empty());
+    both.zeros(y.len());
     each!([alpha, beta], [], [both], { *both = alpha + beta });
-    let mut hoisted = Hoisted::new(&both[..y.len()]);
+    let mut hoisted = Hoisted::new(&both);
     hoisted.map(
         terms.keep(0b110),
         &mut lgamma_both,
@@ -359,7 +362,7 @@ pub fn beta(rows: &mut Rows) -> bool {
         #[inline(always)]
         |x| digamma(x),
     );
-    let (mut log_y, mut log1m_y) = (EMPTY, EMPTY);
+    let (mut log_y, mut log1m_y) = (Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(y);
     hoisted.map(
         terms.keep(0b011) || of_alpha,
@@ -396,24 +399,25 @@ pub fn beta(rows: &mut Rows) -> bool {
 #[inline(always)]
 pub fn uniform(rows: &mut Rows) -> bool {
     let ([y, alpha, beta, ..], terms) = (rows.arguments, rows.terms);
-    let (mut width, mut inside) = (EMPTY, EMPTY);
+    let (mut width, mut inside) = (Space::empty(), Space::empty());
+    width.zeros(y.len());
+    inside.zeros(y.len());
     each!([y, alpha, beta], [], [width, inside], {
         *width = beta - alpha;
         *inside = if y >= alpha && y <= beta { 1.0 } else { 0.0 };
     });
-    let (width, inside) = (&width[..y.len()], &inside[..y.len()]);
     if !(terms.keep(0b111)
-        && all(width, ordinary)
+        && all(&width, ordinary)
         && all(
-            inside,
+            &inside,
             #[inline(always)]
             |x| x > 0.5,
         ))
     {
         return false;
     }
-    let (mut log_width, mut inverse) = (EMPTY, EMPTY);
-    let mut hoisted = Hoisted::new(width);
+    let (mut log_width, mut inverse) = (Space::empty(), Space::empty());
+    let mut hoisted = Hoisted::new(&width);
     hoisted.map(
         terms.keep(0b110),
         &mut log_width,

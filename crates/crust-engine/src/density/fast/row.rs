@@ -1,6 +1,9 @@
 //! Loops over rows, compiled for the instruction set of the processor, and functions that are computed only once where a row
 //! repeats itself.
 
+#![allow(unsafe_code, reason = "space for the longest row is not filled where a row is short")]
+
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
 use crust_math::lanes::{Kernel, dispatch};
@@ -31,13 +34,42 @@ pub fn compiled(rows: &mut Rows, density: impl FnOnce(&mut Rows) -> bool) -> boo
 /// The longest row.
 pub const LONGEST: usize = 256;
 
-/// Space for a function of the items of a row, on cache lines of its own.
-#[derive(Clone, Copy)]
+/// Space for a function of the items of a row, on cache lines of its own. Only as much of it is filled as there are items: in small models rows are
+/// short, and filling the whole would take longer than everything else.
 #[repr(align(64))]
-pub struct Space([f64; LONGEST]);
+pub struct Space {
+    items: MaybeUninit<[f64; LONGEST]>,
+    /// So many items, from the first on, have a value.
+    len: usize,
+}
 
 impl Space {
-    pub const EMPTY: Self = Self([0.0; LONGEST]);
+    /// The length must not look like a constant: then all of the space would be one, and be copied from elsewhere or filled.
+    #[inline(always)]
+    pub fn empty() -> Self {
+        Self { items: MaybeUninit::uninit(), len: std::hint::black_box(0) }
+    }
+
+    /// Makes room for as many items, and returns it.
+    #[inline(always)]
+    pub fn zeros(&mut self, len: usize) -> &mut [f64] {
+        assert!(len <= LONGEST, "no row is longer");
+        for i in 0..len {
+            // SAFETY: within the array.
+            unsafe { self.items.as_mut_ptr().cast::<f64>().add(i).write(0.0) };
+        }
+        self.len = len;
+        self
+    }
+
+    /// One more item.
+    #[inline(always)]
+    fn push(&mut self, x: f64) {
+        assert!(self.len < LONGEST, "no row has more runs");
+        // SAFETY: within the array.
+        unsafe { self.items.as_mut_ptr().cast::<f64>().add(self.len).write(x) };
+        self.len += 1;
+    }
 }
 
 impl Deref for Space {
@@ -45,14 +77,16 @@ impl Deref for Space {
 
     #[inline(always)]
     fn deref(&self) -> &[f64] {
-        &self.0
+        // SAFETY: the first `len` items have a value, and `len` is at most their number.
+        unsafe { std::slice::from_raw_parts(self.items.as_ptr().cast(), self.len) }
     }
 }
 
 impl DerefMut for Space {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [f64] {
-        &mut self.0
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.items.as_mut_ptr().cast(), self.len) }
     }
 }
 
@@ -105,14 +139,13 @@ pub struct Hoisted<'a> {
     /// Looked for only where it is of use.
     pattern: Option<Pattern>,
     /// One item of each run.
-    heads: [f64; LONGEST / SHORTEST_RUN + 2],
-    runs: usize,
+    heads: Space,
 }
 
 impl<'a> Hoisted<'a> {
     #[inline(always)]
     pub fn new(x: &'a [f64]) -> Self {
-        Self { x, pattern: None, heads: [0.0; LONGEST / SHORTEST_RUN + 2], runs: 0 }
+        Self { x, pattern: None, heads: Space::empty() }
     }
 
     #[inline(always)]
@@ -122,31 +155,30 @@ impl<'a> Hoisted<'a> {
         }
         let pattern = Pattern::of(self.x);
         if let Pattern::Runs { first, rest } = pattern {
-            self.heads[0] = self.x[0];
-            self.runs = 1;
-            for (head, part) in self.heads[1..].iter_mut().zip(self.x[first..].chunks(rest)) {
-                *head = part[0];
-                self.runs += 1;
+            self.heads.push(self.x[0]);
+            for part in self.x[first..].chunks(rest) {
+                self.heads.push(part[0]);
             }
         }
         self.pattern = Some(pattern);
         pattern
     }
 
-    /// `out = f(x)`, if that is needed; otherwise `out` is left as it is.
+    /// `out = f(x)`, if that is needed; otherwise zeros.
     #[inline(always)]
     pub fn map(&mut self, needed: bool, out: &mut Space, f: impl Fn(f64) -> f64) {
+        let out = out.zeros(self.x.len());
         if !needed {
             return;
         }
         let pattern = self.look();
         let different = match pattern {
             Pattern::Period(p) => &self.x[..p],
-            Pattern::Runs { .. } => &self.heads[..self.runs],
+            Pattern::Runs { .. } => &self.heads,
             Pattern::Free => self.x,
         };
         map(different, &mut out[..different.len()], f);
-        spread(pattern, self.runs, &mut out[..self.x.len()]);
+        spread(pattern, self.heads.len(), out);
     }
 }
 
@@ -273,8 +305,9 @@ macro_rules! each {
             }
         }
 
-        // As long as the shortest: the space for functions is always the longest.
+        // As long as the shortest: the space for derivatives is always the longest.
         let n = [$($x.len(),)+ $($y.len()),+].into_iter().fold(usize::MAX, usize::min);
+        debug_assert!(n > 0, "a space was never filled");
         items(n, $(&$x[..n],)+ $($c,)* $(&mut $y[..n],)+);
     }};
 }

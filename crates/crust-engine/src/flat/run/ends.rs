@@ -6,7 +6,7 @@ use crust_math::special::LN_SQRT_TAU;
 use super::super::rows::{fill, load, reduce, store, sum};
 use super::super::steps::{self, at, at_mut, below};
 use super::super::{Normal, Step, Uniform};
-use super::{Group, Room, part};
+use super::{Group, Room, part, place};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -59,27 +59,20 @@ impl Group<'_> {
             }
         }
         for &(register, uniform) in &self.strip.uniforms {
-            let from = match uniform {
+            let (low, out) = below(&mut self.room.registers, register, used);
+            match uniform {
+                Uniform::Constant(x) => fill(out, x),
                 Uniform::Operand { operand, element } => {
                     let block = self.call.operands[operand];
-                    Some((block, self.place(block, element)))
+                    let from = place(self.call, self.lane, block, element);
+                    Self::spread::<L>(self.values, block, from, out);
+                    fill(at_mut(&mut self.room.adjoints, register, used), 0.0);
                 }
-                _ => None,
-            };
-            fill(at_mut(&mut self.room.adjoints, register, used), 0.0);
-            let (low, out) = below(&mut self.room.registers, register, used);
-            match (uniform, from) {
-                (Uniform::Constant(x), _) => fill(out, x),
-                (_, Some((block, from))) => Self::spread::<L>(self.values, block, from, out),
-                (Uniform::Inverse(x), _) => {
-                    for (out, x) in out.iter_mut().zip(at(low, x, used)) {
-                        *out = 1.0 / x;
-                    }
-                }
-                (Uniform::Weight(x, factor), _) => {
+                Uniform::Inverse(x) => steps::invert(at(low, x, used), out),
+                Uniform::Weight(x, factor) => {
                     steps::arithmetic(Arithmetic::Multiply, at(low, x, used), &self.room.seeds[part(factor)].0, out);
                 }
-                (Uniform::Sum | Uniform::Operand { .. }, _) => fill(out, 0.0),
+                Uniform::Sum => fill(out, 0.0),
             }
         }
     }
@@ -96,9 +89,9 @@ impl Group<'_> {
             for (p, (total, _)) in totals.into_iter().enumerate() {
                 let sums = reduce::<L>(&self.room.totals[p].0[..used]);
                 let to = self.place(total, 0);
+                store(self.values, to, sum(load::<L>(self.values, to), sums));
                 for l in 0..L {
                     self.fine[l] &= sums[l].abs() < f64::INFINITY;
-                    self.values[to + l] += sums[l];
                 }
             }
         }
@@ -126,22 +119,29 @@ impl Group<'_> {
         let p = part(normal.factor);
         let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
         let squares = reduce::<L>(at(registers, normal.squares, used));
-        let (sigma, inverse) = (at(registers, normal.sigma, L), at(registers, normal.inverse, L));
-        let into = at_mut(adjoints, normal.sigma, L);
-        for l in 0..L {
-            self.fine[l] &= sigma[l] > 0.0;
-            let mut value = 0.0;
-            if terms.keep(0b111) {
-                value -= 0.5 * squares[l];
+        let (sigma, inverse) =
+            (load::<L>(at(registers, normal.sigma, L), 0), load::<L>(at(registers, normal.inverse, L), 0));
+        let (seeds, mut total) = (load::<L>(&seeds[p].0, 0), load::<L>(&totals[p].0, 0));
+        let mut value = [0.0; L];
+        if terms.keep(0b111) {
+            for l in 0..L {
+                value[l] -= 0.5 * squares[l];
             }
-            if terms.keep(0b100) {
-                value -= n * log(sigma[l]);
-            }
-            if terms.keep(0) {
-                value -= n * LN_SQRT_TAU;
-            }
-            totals[p].0[l] += value;
-            into[l] = fma(seeds[p].0[l] * inverse[l], squares[l] - n, into[l]);
         }
+        if terms.keep(0b100) {
+            for l in 0..L {
+                value[l] -= n * log(sigma[l]);
+            }
+        }
+        let constant = if terms.keep(0) { n * LN_SQRT_TAU } else { 0.0 };
+        let into = at_mut(adjoints, normal.sigma, L);
+        let mut adjoint = load::<L>(into, 0);
+        for l in 0..L {
+            total[l] += value[l] - constant;
+            adjoint[l] = fma(seeds[l] * inverse[l], squares[l] - n, adjoint[l]);
+            self.fine[l] &= sigma[l] > 0.0;
+        }
+        store(&mut totals[p].0, 0, total);
+        store(into, 0, adjoint);
     }
 }

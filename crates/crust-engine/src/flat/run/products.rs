@@ -23,8 +23,9 @@ impl Group<'_> {
         let Room { registers, packed: copies, .. } = &mut *self.room;
         let values: &[f64] = if packed { copies } else { self.values };
         let (low, out) = below(registers, out, m * L);
-        out.copy_from_slice(at(low, plus, m * L));
+        let plus = at(low, plus, m * L);
         if L == 1 {
+            out.copy_from_slice(plus);
             let b = |k: usize| values[origin + k * step];
             let mut i = 0;
             while i + 4 * GROUP <= m {
@@ -52,10 +53,10 @@ impl Group<'_> {
             return;
         }
         // Four rows at once, so that sums do not wait for each other.
-        for (block, four) in out.chunks_mut(4 * L).enumerate() {
+        for (block, (four, plus)) in out.chunks_mut(4 * L).zip(plus.chunks(4 * L)).enumerate() {
             let first = start + 4 * block;
             if four.len() == 4 * L {
-                let mut sums = [load::<L>(four, 0), load::<L>(four, L), load::<L>(four, 2 * L), load::<L>(four, 3 * L)];
+                let mut sums = [load::<L>(plus, 0), load::<L>(plus, L), load::<L>(plus, 2 * L), load::<L>(plus, 3 * L)];
                 for k in 0..inner {
                     let b = load::<L>(values, origin + k * step);
                     let x = load::<4>(rows, k * all + first);
@@ -69,7 +70,7 @@ impl Group<'_> {
                 continue;
             }
             for r in 0..four.len() / L {
-                let mut sum = load::<L>(four, r * L);
+                let mut sum = load::<L>(plus, r * L);
                 for k in 0..inner {
                     sum = add_scaled(sum, rows[k * all + first + r], load::<L>(values, origin + k * step));
                 }

@@ -302,11 +302,11 @@ impl<'m> Callback<'m> {
         let lanes = if lifted { self.outputs } else { 1 };
         machine.width = Width { tile: 1, lanes };
         machine.recording = lifted;
-        machine.rejected.resize(lanes, None);
+        machine.rejected.reset(lanes);
         self.blind = machine.blind;
         let arguments = if lifted { &self.lifted } else { &self.plain };
         let value = machine.call_with(self.function, arguments, if lifted { u64::MAX } else { 0 }, false, self.span)?;
-        if machine.rejected.iter().any(Option::is_some) {
+        if machine.rejected.any() {
             return Err(Stop::AllRejected);
         }
         let Some(Value::Numbers(view)) = value else {
@@ -327,8 +327,8 @@ impl<'m> Callback<'m> {
 
     /// Why the function rejected its arguments.
     pub fn take_rejection(&mut self) -> Option<super::Rejection> {
-        let rejected = self.machine.rejected.iter_mut().find_map(Option::take);
-        self.machine.rejected.fill(None);
+        let rejected = self.machine.rejected.iter().flatten().next().cloned();
+        self.machine.rejected.reset(self.machine.rejected.len());
         rejected
     }
 }
