@@ -48,6 +48,18 @@ impl Phase {
         self.quantities.iter_mut().zip(quantities).for_each(|(column, &x)| column.push(x));
     }
 
+    /// Appends draws that lie one after the other, each with the values of the sampler's columns and then those of the quantities.
+    pub fn extend(&mut self, rows: &[f64]) {
+        let width = self.sampler.len() + self.quantities.len();
+        if width == 0 {
+            return;
+        }
+        assert!(rows.len().is_multiple_of(width), "columns of draws");
+        for (at, column) in self.sampler.iter_mut().chain(&mut self.quantities).enumerate() {
+            column.extend(rows.chunks_exact(width).map(|row| row[at]));
+        }
+    }
+
     /// The number of draws.
     pub fn len(&self) -> usize {
         self.sampler.first().or(self.quantities.first()).map_or(0, Vec::len)

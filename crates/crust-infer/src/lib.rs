@@ -66,3 +66,4 @@ mod leapfrog;
 mod metropolis;
 mod nuts;
 mod vector;
+mod weight;

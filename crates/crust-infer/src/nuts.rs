@@ -10,12 +10,12 @@
 //! which the recursion would return.
 
 use crust_math::random::Stream;
-use pxfm::{f_exp, f_log1p};
 
 use crate::kernel::{Kernel, State, Statistics};
 use crate::leapfrog::Phase;
 use crate::target::tempered;
 use crate::vector::{Arena, Slot, add_scaled_lines, dots_with_sum};
+use crate::weight::Weight;
 
 /// The momentum and the velocity at one end of a tree.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,8 @@ struct Tree {
     depth: u32,
     span: Span,
     proposal: Proposal,
-    /// log Σ exp(H₀ − H) over its points.
-    log_weight: f64,
+    /// Σ exp(H₀ − H) over its points.
+    weight: Weight,
 }
 
 impl Tree {
@@ -65,7 +65,7 @@ impl Tree {
                 log_likelihood: 0.0,
                 energy: 0.0,
             },
-            log_weight: f64::NEG_INFINITY,
+            weight: Weight::ONE,
         }
     }
 }
@@ -82,7 +82,7 @@ pub(crate) struct Nuts {
     /// The sum of the momenta of the trajectory.
     rho: Slot,
     sample: Proposal,
-    log_weight: f64,
+    weight: Weight,
     /// Subtrees of the new half; only the first `height` are meant.
     stack: Vec<Tree>,
     height: usize,
@@ -116,7 +116,7 @@ impl Nuts {
             ends,
             rho,
             sample,
-            log_weight: 0.0,
+            weight: Weight::ONE,
             stack,
             height: 0,
             leaves: 0,
@@ -148,7 +148,7 @@ impl Nuts {
         self.sample.log_prior = state.log_prior;
         self.sample.log_likelihood = state.log_likelihood;
         self.sample.energy = self.initial_energy;
-        self.log_weight = 0.0;
+        self.weight = Weight::ONE;
         self.stream = stream;
         self.beta = beta;
         self.sum_accept = 0.0;
@@ -192,12 +192,13 @@ impl Nuts {
         // Without a density (or with an infinite one, which is a bug of the model) there is nothing to go on with.
         let energy = if energy.is_finite() { energy } else { f64::INFINITY };
         let excess = energy - self.initial_energy;
-        self.sum_accept += if excess < 0.0 { 1.0 } else { f_exp(-excess) };
+        let weight = Weight::exp(-excess);
+        self.sum_accept += weight.at_most_one();
         if excess > self.max_energy_error || energy == f64::INFINITY {
             self.divergent = true;
             return Some(self.statistics());
         }
-        if !(self.push_leaf(log_prior, log_likelihood, energy) && self.merge_equal_depths()) {
+        if !(self.push_leaf(weight, [log_prior, log_likelihood, energy]) && self.merge_equal_depths()) {
             return Some(self.statistics());
         }
         if self.leaves == 1 << self.depth {
@@ -212,16 +213,15 @@ impl Nuts {
     }
 
     /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its own. False if the two turn.
-    fn push_leaf(&mut self, log_prior: f64, log_likelihood: f64, energy: f64) -> bool {
+    fn push_leaf(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
         self.leaves += 1;
-        let weight = self.initial_energy - energy;
         if self.leaves.is_multiple_of(2) {
-            return self.pair(weight, log_prior, log_likelihood, energy);
+            return self.pair(weight, [log_prior, log_likelihood, energy]);
         }
         let Phase { q, p, gradient, velocity } = self.current;
         let leaf = &mut self.stack[self.height];
         leaf.depth = 0;
-        leaf.log_weight = weight;
+        leaf.weight = weight;
         leaf.proposal = Proposal { log_prior, log_likelihood, energy, ..leaf.proposal };
         // The end of a point is its beginning: it is written when there is another one.
         for (from, to) in [
@@ -238,10 +238,10 @@ impl Nuts {
     }
 
     /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with larger ones.
-    fn pair(&mut self, weight: f64, log_prior: f64, log_likelihood: f64, energy: f64) -> bool {
+    fn pair(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
         let Phase { q, p, gradient, velocity } = self.current;
         let first = &mut self.stack[self.height - 1];
-        let (log_weight, share) = weigh(first.log_weight, weight);
+        let (weight, share) = first.weight.plus(weight);
         if self.stream.uniform() < share {
             first.proposal = Proposal { log_prior, log_likelihood, energy, ..first.proposal };
             self.arena.copy(q, first.proposal.q);
@@ -253,7 +253,7 @@ impl Nuts {
         self.arena.copy(p, first.span.end.p);
         self.arena.copy(velocity, first.span.end.velocity);
         first.depth = 1;
-        first.log_weight = log_weight;
+        first.weight = weight;
         persists
     }
 
@@ -264,7 +264,7 @@ impl Nuts {
         {
             let [.., first, last] = &mut self.stack[..self.height] else { return true };
             self.height -= 1;
-            let (log_weight, share) = weigh(first.log_weight, last.log_weight);
+            let (weight, share) = first.weight.plus(last.weight);
             if self.stream.uniform() < share {
                 std::mem::swap(&mut first.proposal, &mut last.proposal);
             }
@@ -273,7 +273,7 @@ impl Nuts {
             add_scaled_lines(rho, 1.0, more);
             std::mem::swap(&mut first.span.end, &mut last.span.end);
             first.depth += 1;
-            first.log_weight = log_weight;
+            first.weight = weight;
             if !persists {
                 return false;
             }
@@ -286,10 +286,10 @@ impl Nuts {
         let new = &mut self.stack[0];
         self.depth += 1;
         // Biased towards the new half: the acceptance probability is the ratio of the weights of the halves.
-        if self.stream.uniform() < f_exp(new.log_weight - self.log_weight) {
+        if self.stream.uniform() < new.weight.over(self.weight) {
             std::mem::swap(&mut self.sample, &mut new.proposal);
         }
-        self.log_weight = weigh(self.log_weight, new.log_weight).0;
+        self.weight = self.weight.plus(new.weight).0;
         let end = |phase: Phase| End { p: phase.p, velocity: phase.velocity };
         let old =
             Span { rho: self.rho, begin: end(self.ends[1 - self.direction]), end: end(self.ends[self.direction]) };
@@ -317,13 +317,6 @@ impl Nuts {
         state.log_prior = self.sample.log_prior;
         state.log_likelihood = self.sample.log_likelihood;
     }
-}
-
-/// log(eᵃ + eᵇ) and the share eᵇ / (eᵃ + eᵇ) of finite numbers, with functions that are the same on every machine.
-fn weigh(a: f64, b: f64) -> (f64, f64) {
-    let ratio = f_exp(-(a - b).abs());
-    let share = if b > a { 1.0 } else { ratio } / (1.0 + ratio);
-    (a.max(b) + f_log1p(ratio), share)
 }
 
 /// The generalised no-U-turn criterion for two adjacent trees: the velocities at both ends of a span of points go along with

@@ -244,12 +244,3 @@ fn divergences_are_those_of_the_recursion() {
     let divergent = all.iter().filter(|s| s.divergent).count();
     assert!((3..290).contains(&divergent), "{divergent}");
 }
-
-#[test]
-fn weights_add_up() {
-    for (a, b) in [(0.0, 0.0), (-1.0, 2.0), (3.0, -4.0), (-1000.0, 5.0), (700.0, -700.0)] {
-        let (log_sum, share) = weigh(a, b);
-        assert!((log_sum - (f64::max(a, b) + (-(a - b).abs()).exp().ln_1p())).abs() < 1e-12);
-        assert!((share - 1.0 / (1.0 + (a - b).exp())).abs() < 1e-15);
-    }
-}

@@ -90,6 +90,10 @@ pub struct Recorder {
 struct Record {
     file: Option<CsvWriter<BufWriter<File>>>,
     draws: Chain,
+    /// The last draws, which are not in columns yet: one by one they would be spread over all of memory.
+    rows: Vec<f64>,
+    /// Whether those are of warm-up.
+    warming_up: bool,
     /// When warm-up ended, in seconds since the beginning.
     warmed_up: Option<f64>,
     /// When the last draw came.
@@ -97,6 +101,18 @@ struct Record {
     divergences: usize,
     rejected: usize,
     reason: Option<String>,
+}
+
+/// How many numbers of a chain may wait to be put in columns: what fits in the cache.
+const MOST_PENDING: usize = 1 << 13;
+
+impl Record {
+    /// Puts draws in their columns.
+    fn flush(&mut self) {
+        let phase = if self.warming_up { &mut self.draws.warmup } else { &mut self.draws.sampling };
+        phase.extend(&self.rows);
+        self.rows.clear();
+    }
 }
 
 /// A run at its end.
@@ -121,6 +137,8 @@ impl Recorder {
         let record = || Record {
             file: None,
             draws: Chain { warmup: phase.clone(), sampling: phase.clone() },
+            rows: Vec::new(),
+            warming_up: false,
             warmed_up: None,
             last: 0.0,
             divergences: 0,
@@ -197,8 +215,12 @@ impl Recorder {
             record.rejected += 1;
             record.reason.get_or_insert(rejection.message);
         }
-        let phase = if draw.warmup { &mut record.draws.warmup } else { &mut record.draws.sampling };
-        phase.push(&sampler, &quantities.numbers);
+        if record.warming_up != draw.warmup || record.rows.len() >= MOST_PENDING {
+            record.flush();
+        }
+        record.warming_up = draw.warmup;
+        record.rows.extend(&sampler);
+        record.rows.extend(&quantities.numbers);
         Ok(())
     }
 
@@ -212,7 +234,8 @@ impl Recorder {
         let mut chains = Vec::with_capacity(self.records.len());
         let (mut warmup, mut divergences, mut rejected, mut reason) = (0.0_f64, 0, 0, None);
         for record in self.records {
-            let record = record.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut record = record.into_inner().unwrap_or_else(PoisonError::into_inner);
+            record.flush();
             // A chain that was interrupted has been warming up all the time.
             let warmed_up = record.warmed_up.unwrap_or(record.last);
             warmup = warmup.max(warmed_up);
