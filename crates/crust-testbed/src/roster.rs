@@ -143,7 +143,7 @@ impl Family {
         let (quick, full): (&[usize], &[usize]) = match self {
             Self::LikelihoodWeighting | Self::HarmonicMean => (&[10, 100], &[10, 100, 1000, 10_000]),
             Self::ChibMurraySalakhutdinov => (&[10, 100], &[10, 100, 1000, 3000]),
-            Self::Ais | Self::ReverseAis => (&[10, 30, 100, 300], &[10, 30, 100, 300, 450, 1000, 3000, 10_000]),
+            Self::Ais | Self::ReverseAis => (&[10, 30, 100, 300], &[10, 30, 100, 300, 600, 1000, 3000, 10_000]),
             Self::Smc | Self::Shme | Self::NestedSampling => (&[1, 3, 10], &[1, 3, 10, 30, 100]),
             Self::SmcParticles => (&[4, 16], &[4, 16, 64, 256]),
             Self::NestedParticles => (&[4], &[4, 8]),

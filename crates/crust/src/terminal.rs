@@ -42,7 +42,11 @@ pub fn deliver(result: &impl serde::Serialize, file: &Path) -> Result<(), String
 /// Says at once if a result could not be written at the end of a long run.
 pub fn check_writable(file: Option<&Path>) -> Result<(), String> {
     match file {
-        Some(file) if !is_stdout(file) => std::fs::write(file, "").map_err(|e| cannot_write(file, &e)),
+        // Opened for more, so that what an earlier run left is there until there is something new.
+        Some(file) if !is_stdout(file) => match std::fs::File::options().append(true).create(true).open(file) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(cannot_write(file, &error)),
+        },
         _ => Ok(()),
     }
 }

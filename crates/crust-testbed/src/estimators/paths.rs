@@ -254,12 +254,12 @@ fn the_cms_estimator_is_unbiased_over_all_places_and_paths() {
 #[test]
 fn particle_learning_and_its_mirror_image_are_unbiased_over_all_paths() {
     for proposal in [Proposal::Prior, Proposal::Posterior] {
-        for (particles, transitions) in [(1, 0), (1, 1), (1, 2), (2, 1)] {
+        for (cases, particles, transitions) in [(3, 1, 0), (3, 1, 1), (2, 1, 2), (2, 2, 1)] {
             // Never resampled, since that would draw from the stream.
             let (threshold, resampling) = (0.0, Resampling::Systematic);
             let smc = Smc { particles, transitions, proposal, threshold, resampling };
             let shme = Shme { particles, transitions, proposal, threshold, resampling };
-            Scripted::new(3).are_mirror_images(&smc, &shme, particles == 1);
+            Scripted::new(cases).are_mirror_images(&smc, &shme, particles == 1);
         }
     }
 }

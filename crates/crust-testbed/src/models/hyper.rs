@@ -50,6 +50,14 @@ impl Variance {
         matches!(self, Self::Fixed(_))
     }
 
+    /// Where it is fixed, if it is.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Fixed(value) => Some(*value),
+            Self::Unknown(_) => None,
+        }
+    }
+
     pub fn draw(&self, stream: &mut Stream) -> Result<f64, Fatal> {
         match self {
             Self::Fixed(value) => Ok(*value),

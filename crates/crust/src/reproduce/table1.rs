@@ -125,7 +125,7 @@ fn fill(
         for data in Kind::ALL {
             let y = simulate(data, dataset, effort.seed).map_err(|e| Halt::Work(e.into()))?;
             for model in Kind::ALL {
-                let what = format!("dataset {} of {wanted}: {} data, {} model", dataset + 1, data.name(), model.name());
+                let what = format!("{} of {wanted}: {} data, {} model", dataset + 1, data.name(), model.name());
                 progress.begin(&what, effort.chains as usize * (effort.distributions - 1));
                 let bound = || match log_weights(model, &y, data, dataset, effort) {
                     Ok(weights) => Ok(Some(log_sum_exp_slice(&weights) - f64::from(effort.chains).ln())),

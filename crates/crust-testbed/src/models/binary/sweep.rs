@@ -283,7 +283,6 @@ impl Kernel for Collapse<'_> {
     #[inline(always)]
     fn run(self) -> (f64, f64) {
         let Self { scratch, gram, cross, features, c } = self;
-        let Posterior { .. } = scratch.posterior;
         scratch.posterior.factor(gram, features, c);
         let (lower, solved, stride) = (&scratch.posterior.lower, &mut scratch.cross, gram.stride());
         let mut fit = 0.0;

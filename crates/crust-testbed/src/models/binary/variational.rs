@@ -15,7 +15,7 @@ use pxfm::{f_log, f_log1p};
 use super::enumerate::{LARGEST, bits, softmax};
 use super::held_out::Features;
 use super::sweep::Posterior;
-use super::{BinaryAttributes, Hyper};
+use super::{BinaryAttributes, Hyper, Prior};
 use crate::grid::float;
 use crate::model::{Fit, Variational};
 use crate::models::hyper::{NeedsFixed, Probabilities, Variance};
@@ -155,19 +155,27 @@ impl Variational for BinaryAttributes {
 const SETTLED: f64 = 1e-4;
 /// Rounds of a search, at most.
 const ROUNDS: usize = 500;
+/// The least variance of a fit, relative to that of the data.
+const SMALLEST: f64 = 1e-9;
 /// Settings of bits that are less probable are left out of the expectations of a search.
 const NEGLIGIBLE: f64 = 1e-12;
 
 impl Fit for BinaryAttributes {
-    /// Expectation maximisation over A, with the attributes summed out.
+    /// Expectation maximisation over A, and over π and σ_n² where these are not fixed, with the attributes summed out.
     fn maximum_log_likelihood(&mut self, stream: &mut Stream) -> Result<f64, Fatal> {
-        let hyper = self.known("a fit")?;
         let k = self.prior.components;
         if k > LARGEST {
             return Err(Fatal::new(format!(
                 "a fit sums over all 2^K settings of the attributes: K is {k}, not at most {LARGEST}"
             )));
         }
+        let probabilities = match &self.prior.probabilities {
+            Probabilities::Fixed(values) => values.clone(),
+            Probabilities::Unknown(_) => vec![0.5; k],
+        };
+        let spread = self.data.sum_of_squares() / self.data.entries();
+        let (features, noise) = (self.prior.features.value(), self.prior.noise.value());
+        let hyper = Hyper::new(probabilities, features.unwrap_or(spread), noise.unwrap_or(spread));
         let scale = hyper.features.sqrt();
         let a = Rows::from_fn(k, self.data.columns(), |_, _| scale * stream.standard_normal());
         let mut features = Features { a, hyper };
@@ -181,16 +189,41 @@ impl Fit for BinaryAttributes {
             // A flat prior of A, but for what keeps attributes that no case has from being singular.
             self.scratch.posterior.solve(&moments.gram, &moments.cross, 1e8, 1.0);
             features.a.clone_from(&self.scratch.posterior.mean);
+            self.fit_hyperparameters(&moments, SMALLEST * spread, &mut features);
         }
         Ok(best)
     }
 
+    /// σ_a² is no parameter of the likelihood.
     fn free_parameters(&self) -> usize {
-        self.prior.components * self.data.columns()
+        let Prior { components, probabilities, noise, .. } = &self.prior;
+        let probabilities = if probabilities.is_fixed() { 0 } else { *components };
+        components * self.data.columns() + probabilities + usize::from(!noise.is_fixed())
     }
 }
 
 impl BinaryAttributes {
+    /// The π and the σ_n² that are best for given expectations and features, where they are not fixed.
+    fn fit_hyperparameters(&self, moments: &Moments, least: f64, features: &mut Features) {
+        let Features { a, hyper } = features;
+        if !self.prior.probabilities.is_fixed() {
+            let n = float(self.data.rows());
+            for (k, p) in hyper.probabilities.iter_mut().enumerate() {
+                *p = (moments.gram.row(k)[k] / n).clamp(f64::EPSILON, 1.0 - f64::EPSILON);
+            }
+            hyper.refresh();
+        }
+        if !self.prior.noise.is_fixed() {
+            let mut residual = self.data.sum_of_squares() - 2.0 * dot(moments.cross.values(), a.values());
+            for (k, row) in a.iter().enumerate() {
+                for (l, other) in a.iter().enumerate() {
+                    residual += moments.gram.row(k)[l] * dot(row, other);
+                }
+            }
+            hyper.noise = (residual / self.data.entries()).max(least);
+        }
+    }
+
     /// log p(Y | A), and the expectations given Y and A.
     #[inline(always)]
     fn expect(&self, features: &Features) -> (f64, Moments) {

@@ -12,7 +12,7 @@ use crust_math::random::Stream;
 use crust_math::special::{lgamma, log_sum_exp_slice};
 use pxfm::{f_exp, f_log};
 
-use super::Clustering;
+use super::{Clustering, Prior};
 use crate::grid::float;
 use crate::model::{Fit, Variational};
 use crate::models::hyper::{NeedsFixed, Variance, Weights};
@@ -44,6 +44,16 @@ impl Clustering {
             }
             _ => Err(Fatal::new(NeedsFixed { what, which: "hyperparameters", model: "clustering" })),
         }
+    }
+
+    /// Responsibilities that are uniform on the simplex, without centres.
+    fn random_factors(&self, stream: &mut Stream) -> Result<Factors, Fatal> {
+        let k = self.prior.components;
+        let mut responsibilities = Rows::zeros(self.data.rows(), k);
+        for case in 0..self.data.rows() {
+            stream.dirichlet(&vec![1.0; k], &mut responsibilities.row_mut(case)[..k]).map_err(Fatal::new)?;
+        }
+        Ok(Factors { responsibilities, means: Rows::zeros(k, self.data.columns()), variances: vec![0.0; k] })
     }
 
     /// q(θ) given q(z).
@@ -93,16 +103,9 @@ impl Clustering {
 impl Variational for Clustering {
     type Factors = Factors;
 
-    /// Responsibilities that are uniform on the simplex.
     fn initial_factors(&mut self, stream: &mut Stream) -> Result<Factors, Fatal> {
         let known = self.known("variational Bayes")?;
-        let k = self.prior.components;
-        let mut responsibilities = Rows::zeros(self.data.rows(), k);
-        for case in 0..self.data.rows() {
-            stream.dirichlet(&vec![1.0; k], &mut responsibilities.row_mut(case)[..k]).map_err(Fatal::new)?;
-        }
-        let means = Rows::zeros(k, self.data.columns());
-        let mut factors = Factors { responsibilities, means, variances: vec![0.0; k] };
+        let mut factors = self.random_factors(stream)?;
         self.update_centres(&known, &mut factors);
         Ok(factors)
     }
@@ -143,17 +146,27 @@ impl Variational for Clustering {
 const SETTLED: f64 = 1e-6;
 /// Rounds of a search, at most.
 const ROUNDS: usize = 2000;
+/// The least variance of a fit, relative to that of the data.
+const SMALLEST: f64 = 1e-9;
 
 impl Fit for Clustering {
-    /// Expectation maximisation over the centres; assignments are summed out. The updates are those of variational Bayes
-    /// without the prior of the centres, whose spread is 0.
+    /// Expectation maximisation over the centres, and over π and σ_n² where these are not fixed; assignments are summed out. The updates
+    /// are those of variational Bayes without the prior of the centres, whose spread is 0.
     fn maximum_log_likelihood(&mut self, stream: &mut Stream) -> Result<f64, Fatal> {
-        let mut factors = self.initial_factors(stream)?;
-        let known = Known { between: f64::INFINITY, ..self.known("a fit")? };
+        let mut factors = self.random_factors(stream)?;
+        let k = self.prior.components;
+        let log_weights = match &self.prior.weights {
+            Weights::Fixed(weights) => weights.iter().map(|&w| f_log(w)).collect(),
+            Weights::Unknown { .. } => vec![-f_log(float(k)); k],
+        };
+        let spread = self.data.sum_of_squares() / self.data.entries();
+        let within = self.prior.within.value().unwrap_or(spread);
+        let mut known = Known { log_weights, between: f64::INFINITY, within };
         let mut best = f64::NEG_INFINITY;
         for _ in 0..ROUNDS {
             self.update_centres(&known, &mut factors);
             factors.variances.fill(0.0);
+            self.fit_hyperparameters(&factors, SMALLEST * spread, &mut known);
             let logs = (0..self.data.rows()).map(|case| log_sum_exp_slice(&self.expected_logs(&known, &factors, case)));
             let log_likelihood: f64 = logs.sum();
             self.update_assignments(&known, &mut factors);
@@ -165,7 +178,34 @@ impl Fit for Clustering {
         Ok(best)
     }
 
+    /// σ_θ² is no parameter of the likelihood.
     fn free_parameters(&self) -> usize {
-        self.prior.components * self.data.columns()
+        let Prior { components, weights, within, .. } = &self.prior;
+        let weights = if weights.is_fixed() { 0 } else { components - 1 };
+        components * self.data.columns() + weights + usize::from(!within.is_fixed())
+    }
+}
+
+impl Clustering {
+    /// The π and the σ_n² that are best for given responsibilities and centres, where they are not fixed.
+    fn fit_hyperparameters(&self, factors: &Factors, least: f64, known: &mut Known) {
+        if self.prior.weights.is_fixed() && self.prior.within.is_fixed() {
+            return;
+        }
+        let (mut totals, mut squares) = (vec![0.0; self.prior.components], 0.0);
+        for (y, r) in self.data.iter().zip(factors.responsibilities.iter()) {
+            for (k, (total, centre)) in totals.iter_mut().zip(factors.means.iter()).enumerate() {
+                *total += r[k];
+                squares += r[k] * distance(y, centre);
+            }
+        }
+        if !self.prior.weights.is_fixed() {
+            let n = float(self.data.rows());
+            known.log_weights = totals.iter().map(|total| f_log(total / n)).collect();
+        }
+        if !self.prior.within.is_fixed() {
+            // As many centres as cases fit exactly, and the likelihood has no maximum.
+            known.within = (squares / self.data.entries()).max(least);
+        }
     }
 }

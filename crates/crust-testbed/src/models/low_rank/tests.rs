@@ -307,3 +307,18 @@ fn the_fit_is_a_maximum() {
     }
     assert!(at <= best + 1e-9 && at > best - 0.05, "{at} {best}");
 }
+
+/// A fit that chooses the noise is as good as the best of fits with given ones.
+#[test]
+fn the_fit_finds_noise_that_is_not_fixed() {
+    let (model, _, mut stream) = simulated(&Setting { cases: 12, ..tiny() }, 9);
+    let mut best = |noise: Variance| {
+        let mut model = LowRank::new(model.data.clone(), Prior { noise, ..model.prior }).expect("a model");
+        (model.maximum_log_likelihood(&mut stream).expect("a fit"), model.free_parameters())
+    };
+    let (chosen, parameters) = best(Variance::Unknown(InverseGamma { shape: 1.0, scale: 1.0 }));
+    let grid = (0..2000).map(|i| best(Variance::Fixed(0.02 * 1.004_f64.powi(i))).0);
+    let on_grid = grid.fold(f64::NEG_INFINITY, f64::max);
+    assert!(chosen >= on_grid - 1e-9 && chosen < on_grid + 1e-3, "{chosen} {on_grid}");
+    assert_eq!(parameters, best(Variance::Fixed(1.0)).1 + 1);
+}

@@ -133,33 +133,35 @@ impl Variational for LowRank {
 }
 
 impl Fit for LowRank {
-    /// The largest likelihood over V, with U integrated out, is known: Y has independent rows with covariance σ_n² I + σ_u² VᵀV, and
-    /// the best one keeps the K largest eigenvalues of YᵀY/N that exceed the noise (Tipping and Bishop 1999). No search is needed,
-    /// and the stream not used.
+    /// The largest likelihood over V, and over σ_n² where that is not fixed, with U integrated out, is known: Y has independent rows with covariance σ_n² I + σ_u² VᵀV, and
+    /// the best one keeps the K largest eigenvalues of YᵀY/N that exceed the noise, which is the mean of the others (Tipping and Bishop
+    /// 1999). No search is needed, and the stream not used.
     fn maximum_log_likelihood(&mut self, _stream: &mut Stream) -> Result<f64, Fatal> {
-        let known = self.known("a fit")?;
         let (n, d) = (float(self.data.rows()), self.transposed.rows());
         let entry = |a: usize, b: usize| dot(self.transposed.row(a), self.transposed.row(b)) / n;
         let mut eigenvalues = symmetric_eigenvalues(d, (0..d * d).map(|at| entry(at / d, at % d)).collect());
         eigenvalues.sort_by(|a, b| b.total_cmp(a));
+        let rest = eigenvalues.get(self.prior.components..).unwrap_or_default();
+        // As many components as columns fit exactly, and the likelihood has no maximum.
+        let least = SMALLEST * eigenvalues.iter().sum::<f64>() / float(d);
+        let noise =
+            self.prior.noise.value().unwrap_or((rest.iter().sum::<f64>() / float(rest.len().max(1))).max(least));
         let term = |(k, &value): (usize, &f64)| {
-            if k < self.prior.components && value > known.noise {
-                f_log(value) + 1.0
-            } else {
-                f_log(known.noise) + value / known.noise
-            }
+            if k < self.prior.components && value > noise { f_log(value) + 1.0 } else { f_log(noise) + value / noise }
         };
         let sum: f64 = eigenvalues.iter().enumerate().map(term).sum();
         Ok(-0.5 * n * (float(d) * f_log(TAU) + sum))
     }
 
-    /// Rotations of the K rows of V do not count: they change nothing.
+    /// Rotations of the K rows of V do not count, nor do σ_u² and σ_v²: they change nothing that V could not.
     fn free_parameters(&self) -> usize {
         let k = self.prior.components;
-        (k * self.data.columns()).saturating_sub(k * (k - 1) / 2)
+        (k * self.data.columns()).saturating_sub(k * (k - 1) / 2) + usize::from(!self.prior.noise.is_fixed())
     }
 }
 
+/// The least variance of a fit, relative to that of the data.
+const SMALLEST: f64 = 1e-9;
 /// Rounds over all pairs, at most; ten are enough for any matrix of a few hundred rows.
 const ROUNDS: usize = 60;
 
