@@ -366,7 +366,7 @@ fn constrained_moves_keep_unknown_hyperparameters_where_they_are() {
 fn the_fit_finds_hyperparameters_that_are_not_fixed() {
     let (model, _, _) = simulated(&tiny(20, 2), 12);
     let best = |noise: Variance, probabilities: Probabilities| {
-        let prior = Prior { noise, probabilities, ..model.prior.clone() };
+        let prior = Prior { probabilities, noise, ..model.prior.clone() };
         let mut model = BinaryAttributes::new(model.data.clone(), prior).expect("a model");
         let mut stream = StreamKey::new(20, Purpose::TEST).chain(13).stream();
         let fits = (0..12).map(|_| model.maximum_log_likelihood(&mut stream).expect("a fit"));

@@ -276,7 +276,7 @@ fn constrained_moves_keep_unknown_hyperparameters_where_they_are() {
 fn the_fit_finds_hyperparameters_that_are_not_fixed() {
     let (model, _, _) = simulated(&tiny(30, 2), 12);
     let best = |within: Variance, weights: Weights| {
-        let prior = Prior { within, weights, ..model.prior.clone() };
+        let prior = Prior { weights, within, ..model.prior.clone() };
         let mut model = Clustering::new(model.data.clone(), prior).expect("a model");
         let mut stream = stream(13);
         let fits = (0..12).map(|_| model.maximum_log_likelihood(&mut stream).expect("a fit"));
