@@ -129,10 +129,12 @@ pub(crate) fn unit<E: Experiment, V: Serialize + DeserializeOwned>(
 
 /// Transitions of a group at most: what a killed run has to do again.
 const UNIT: usize = 100_000;
+/// Chains of a group at least: two threads have full vector registers then.
+const FEWEST: usize = 16;
 
 /// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its resumption.
 pub(crate) fn groups(dataset: u32, t: usize, chains: Range<usize>) -> Vec<Group> {
-    let each = (UNIT / t.max(1)).clamp(8, chains.len().max(8));
+    let each = (UNIT / t.max(1)).clamp(FEWEST, chains.len().max(FEWEST));
     let end = chains.end;
     chains
         .step_by(each)

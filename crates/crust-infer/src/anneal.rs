@@ -15,6 +15,7 @@
 mod chart;
 mod itinerary;
 mod population;
+mod rehearse;
 mod scales;
 mod schedule;
 mod system;

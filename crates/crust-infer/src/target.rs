@@ -31,6 +31,12 @@ pub trait Target {
         Vec::new()
     }
 
+    /// Whether log likelihood(x) is the same for every β. Where it is not, the path is another one, and what is filled in for β need
+    /// only have the sum log `f_β`(x) = log prior(x) + β · log likelihood(x), with the gradient of that.
+    fn is_geometric(&self) -> bool {
+        true
+    }
+
     /// Why a lane of the last batch was rejected, in words for the user.
     fn rejection(&self, _lane: usize) -> Option<String> {
         None

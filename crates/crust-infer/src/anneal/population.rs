@@ -90,6 +90,11 @@ const MOST_NATS: f64 = 1.0;
 const SHORTEST: f64 = 1e-6;
 
 impl Comparison {
+    /// Whether a step keeps this efficiency and is no further in nats than a step may be.
+    fn is_near(self, efficiency: f64) -> bool {
+        self.efficiency >= efficiency && (efficiency == 0.0 || self.jeffreys <= MOST_NATS)
+    }
+
     /// Over a short way of thermodynamic length s the log weights are about normal with variance s²: the divergence is s² and the
     /// efficiency e^(−s²). Heavy tails, which only one of them sees, need the longer one.
     fn length(self) -> f64 {
@@ -135,10 +140,7 @@ impl Likelihoods<'_> {
 
     /// The furthest β, at most 1, to which the weights keep this efficiency, and which is no further in nats than a step may be.
     pub(super) fn stride(&self, beta: f64, efficiency: f64) -> Stride {
-        let near = |rise| {
-            let comparison = self.compare(rise);
-            comparison.efficiency >= efficiency && (efficiency == 0.0 || comparison.jeffreys <= MOST_NATS)
-        };
+        let near = |rise| self.compare(rise).is_near(efficiency);
         let length = |rise| self.compare(rise).length();
         if near(1.0 - beta) {
             return Stride { beta: 1.0, length: length(1.0 - beta) };
@@ -162,6 +164,12 @@ impl Likelihoods<'_> {
         } else {
             Stride { beta: (beta * (1.0 + f64::EPSILON)).clamp(f64::MIN_POSITIVE, 1.0), length: SHORTEST }
         }
+    }
+
+    /// The length of the step whose log weights these are, if it keeps this efficiency and is no further in nats than a step may be.
+    pub(super) fn whole_step(&self, efficiency: f64) -> Option<f64> {
+        let comparison = self.compare(1.0);
+        (self.has_any() && comparison.is_near(efficiency)).then(|| comparison.length())
     }
 
     /// Which states go on to a further β, by systematic resampling.

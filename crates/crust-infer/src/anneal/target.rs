@@ -19,9 +19,9 @@ pub fn anneal_target<T: Target + Clone + Send>(
     run: &Run<'_>,
 ) -> Result<Vec<ChainOutcome>, Error> {
     check(target.dimension(), kernels, starts)?;
-    let stages = Stages::new(kernels, schedule);
+    let way = Way { stages: Stages::new(kernels, schedule), schedule, geometric: target.is_geometric(), run };
     let mut chains: Vec<Chain<'_>> =
-        starts.iter().zip(run.first_chain..).map(|(start, k)| Chain::new(start, k, &stages, schedule, run)).collect();
+        starts.iter().zip(run.first_chain..).map(|(start, k)| Chain::new(start, k, &way)).collect();
     drive(target, &mut chains, run.how, run.control)?;
     if run.control.is_interrupted() {
         return Err(Error::Interrupted);
@@ -216,35 +216,44 @@ pub(super) enum Progress {
     Moved(Statistics),
 }
 
+/// What the chains of a run go along.
+struct Way<'a> {
+    stages: Stages,
+    schedule: &'a Schedule,
+    /// Whether the log likelihood of a state is the same all along.
+    geometric: bool,
+    run: &'a Run<'a>,
+}
+
 /// A chain of annealed importance sampling.
 struct Chain<'a> {
     mover: Mover,
-    stages: &'a Stages,
-    schedule: &'a Schedule,
-    run: &'a Run<'a>,
+    way: &'a Way<'a>,
     number: u32,
     itinerary: Itinerary,
-    /// Whose kernel is at work, or will be next.
+    /// The distribution of the next evaluation.
     t: usize,
+    /// log f of the distribution that a weighing comes from, while that of the other is asked for.
+    weighed_from: Option<f64>,
     tally: Tally,
     done: bool,
 }
 
 impl<'a> Chain<'a> {
-    fn new(start: &[f64], number: u32, stages: &'a Stages, schedule: &'a Schedule, run: &'a Run<'a>) -> Self {
-        let itinerary = Itinerary::new(run.direction, schedule.len());
-        let mover = Mover::new(start, stages.at(2).kernel.method);
+    fn new(start: &[f64], number: u32, way: &'a Way<'a>) -> Self {
+        let itinerary = Itinerary::new(way.run.direction, way.schedule.len());
+        let mover = Mover::new(start, way.stages.at(2).kernel.method);
         let mut chain =
-            Self { mover, stages, schedule, run, number, itinerary, t: 2, tally: Tally::default(), done: false };
-        chain.t = chain.next_move().unwrap_or(2);
+            Self { mover, way, number, itinerary, t: 2, weighed_from: None, tally: Tally::default(), done: false };
+        chain.t = chain.first_evaluation().unwrap_or(2);
         chain
     }
 
-    /// The distribution of the next move on the itinerary.
-    fn next_move(&self) -> Option<usize> {
+    /// Where a chain is evaluated first. On the geometric path the weights do not mind, and the first move needs its gradient.
+    fn first_evaluation(&self) -> Option<usize> {
         self.itinerary.clone().find_map(|leg| match leg {
             Leg::Move { t } | Leg::MoveReversed { t } => Some(t),
-            Leg::Weigh { .. } => None,
+            Leg::Weigh { from, .. } => (!self.way.geometric).then_some(from),
         })
     }
 
@@ -258,14 +267,21 @@ impl<'a> Chain<'a> {
         while !self.tally.rejected {
             let before = self.itinerary.clone();
             match self.itinerary.next() {
-                Some(Leg::Weigh { from, to }) => {
-                    let rise = self.schedule.beta(to) - self.schedule.beta(from);
+                Some(Leg::Weigh { from, to }) if self.way.geometric => {
+                    let rise = self.way.schedule.beta(to) - self.way.schedule.beta(from);
                     self.tally.weigh(rise * self.mover.state.log_likelihood);
+                }
+                // The next move is at the other end, so that the evaluation is not one more.
+                Some(Leg::Weigh { from, to }) => {
+                    self.weighed_from = Some(self.mover.state.log_density(self.way.schedule.beta(from)));
+                    self.t = to;
+                    self.mover.refresh();
+                    return;
                 }
                 // The kernels are reversible: each is its own reversal.
                 Some(Leg::Move { t } | Leg::MoveReversed { t }) => {
                     self.t = t;
-                    if !fresh && self.stages.at(t).kernel.method.needs_gradient() {
+                    if !fresh && self.way.stages.at(t).kernel.method.needs_gradient() {
                         self.itinerary = before;
                         self.mover.refresh();
                         return;
@@ -279,14 +295,14 @@ impl<'a> Chain<'a> {
     }
 
     fn begin_move(&mut self, t: usize) {
-        let beta = self.schedule.beta(t);
+        let beta = self.way.schedule.beta(t);
         if !self.mover.state.log_density(beta).is_finite() {
             self.tally.reject();
             self.done = true;
             return;
         }
-        let stream = move_key(self.run.key, self.number, self.schedule.len(), t).stream();
-        self.mover.begin(self.stages.at(t), beta, stream);
+        let stream = move_key(self.way.run.key, self.number, self.way.schedule.len(), t).stream();
+        self.mover.begin(self.way.stages.at(t), beta, stream);
     }
 }
 
@@ -298,7 +314,7 @@ impl Walker for Chain<'_> {
     }
 
     fn beta(&self) -> f64 {
-        self.schedule.beta(self.t)
+        self.way.schedule.beta(self.t)
     }
 
     fn position(&self) -> &[f64] {
@@ -311,13 +327,19 @@ impl Walker for Chain<'_> {
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         self.tally.evaluations += 1;
-        match self.mover.advance(self.stages.at(self.t), answer) {
+        // No kernel moves at distribution 1.
+        match self.mover.advance(self.way.stages.at(self.t.max(2)), answer) {
             Progress::UnderWay => {}
-            Progress::Refreshed => self.go_on(true),
+            Progress::Refreshed => {
+                if let Some(from) = self.weighed_from.take() {
+                    self.tally.weigh(self.mover.state.log_density(self.way.schedule.beta(self.t)) - from);
+                }
+                self.go_on(true);
+            }
             Progress::Moved(statistics) => {
                 self.tally.moved(statistics.accept_stat);
                 self.tally.divergences += u64::from(statistics.divergent);
-                self.run.control.count_iteration();
+                self.way.run.control.count_iteration();
                 self.go_on(false);
             }
         }

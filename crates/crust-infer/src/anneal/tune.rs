@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use crust_math::random::StreamKey;
-use pxfm::f_log;
+use pxfm::{f_exp, f_log};
 
 use super::chart::Frame;
 use super::population::{Likelihoods, Stride, relaxation, spread};
+use super::rehearse::Rehearsed;
 use super::scales::Scales;
 use super::target::{Mover, Repeat};
 use super::tuned::{Knot, Stage, TunedKernels};
@@ -35,13 +36,26 @@ pub struct Pilot {
     pub moves: usize,
     /// Trajectories of a fixed number of steps are made twice as long, up to this, as long as that pays.
     pub most_steps: u32,
+    /// Whether chains rehearse in both directions what the pilot run suggests.
+    pub rehearse: bool,
+    /// T of the longest schedule that the kernels are for, if it is known.
+    pub distributions: Option<usize>,
 }
 
 impl Pilot {
     /// The defaults for a method.
     pub fn new(method: Method) -> Self {
         let delta = if method == Method::Metropolis { 0.234 } else { 0.8 };
-        Self { method, delta, jitter: 0.3, longest: std::f64::consts::FRAC_PI_2, moves: 12, most_steps: 32 }
+        Self {
+            method,
+            delta,
+            jitter: 0.3,
+            longest: std::f64::consts::FRAC_PI_2,
+            moves: 12,
+            most_steps: 32,
+            rehearse: true,
+            distributions: None,
+        }
     }
 
     /// The longest step.
@@ -60,6 +74,14 @@ impl Pilot {
             }
             _ => None,
         }
+    }
+
+    /// Whether longer trajectories are better: cheaper for the same gap, or needed since no schedule will be long enough.
+    fn prefers(&self, longer: &TunedKernels, shorter: &TunedKernels) -> bool {
+        let square = |kernels: &TunedKernels| kernels.length() * kernels.length();
+        #[expect(clippy::cast_precision_loss, reason = "schedules are far shorter than 2⁵³")]
+        let is_wide = self.distributions.is_some_and(|t| square(shorter) > WISHED * t as f64);
+        expense(longer) <= WORTH_IT * expense(shorter) || (is_wide && square(longer) <= FALLS * square(shorter))
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -123,20 +145,34 @@ pub fn tune<T: Target + Clone + Send>(
     }
     let scales = if pilot.method.needs_gradient() { Scales::measure(target, prior_draws, how, control)? } else { None };
     let scales = scales.map(Arc::new);
-    let pilot_run = |pilot: &Pilot| Run::new(target, prior_draws, pilot, key, how, control, scales.clone()).go();
-    let mut best = pilot_run(pilot)?;
-    while let Some(longer) = pilot.with_longer_trajectories(best.method()) {
-        let next = pilot_run(&longer)?;
-        if expense(&next) > WORTH_IT * expense(&best) {
+    let run = |pilot| Run::new(target, prior_draws, pilot, key, how, control, scales.clone());
+    // What the rehearsal measures is the friction of the geometric path.
+    let rehearse = pilot.rehearse && target.is_geometric();
+    let attempt = |pilot: Pilot| {
+        let kernels = run(pilot).go()?;
+        if rehearse { run(pilot).rehearse(&kernels, prior_draws) } else { Ok(Rehearsed::not(kernels)) }
+    };
+    let mut best = attempt(*pilot)?;
+    while let Some(longer) = pilot.with_longer_trajectories(best.kernels.method()) {
+        let next = attempt(longer)?;
+        if !pilot.prefers(&next.kernels, &best.kernels) {
             break;
         }
         best = next;
     }
-    Ok(best)
+    if rehearse {
+        run(Pilot { method: best.kernels.method(), ..*pilot }).refine(&best, prior_draws)
+    } else {
+        Ok(best.kernels)
+    }
 }
 
 /// Longer trajectories must promise to be cheaper by this factor: the lengths of pilot runs are uncertain.
 const WORTH_IT: f64 = 0.85;
+/// A gap, in nats, that the longest schedule should come down to, whatever it costs …
+const WISHED: f64 = 0.5;
+/// … as long as the gap falls by this factor.
+const FALLS: f64 = 0.75;
 
 /// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
 /// n + 1 evaluations.
@@ -145,24 +181,26 @@ fn expense(kernels: &TunedKernels) -> f64 {
     kernels.length() * kernels.length() * (f64::from(steps) + 1.0)
 }
 
-struct Run<'a, T> {
+pub(super) struct Run<'a, T> {
     target: &'a T,
-    pilot: &'a Pilot,
-    key: StreamKey,
+    pilot: Pilot,
+    pub(super) key: StreamKey,
     how: Parallelism,
     control: &'a Control,
     /// The kernel as it is adapted, and its coordinates.
-    stage: Stage,
+    pub(super) stage: Stage,
     scales: Option<Arc<Scales>>,
-    variance: Vec<f64>,
-    movers: Vec<Mover>,
+    pub(super) variance: Vec<f64>,
+    /// The largest ratio of the metric's width of a coordinate and its spread, at most 1.
+    widest: f64,
+    pub(super) movers: Vec<Mover>,
     knots: Vec<Knot>,
 }
 
 /// How moves at one β went.
-struct Settled {
+pub(super) struct Settled {
     /// The mean acceptance probability.
-    accept: f64,
+    pub(super) accept: f64,
     /// The integrated autocorrelation time of the log likelihood, in moves.
     relaxation: f64,
 }
@@ -171,7 +209,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     fn new(
         target: &'a T,
         draws: &[Vec<f64>],
-        pilot: &'a Pilot,
+        pilot: Pilot,
         key: StreamKey,
         how: Parallelism,
         control: &'a Control,
@@ -185,7 +223,19 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, metric: Metric::Unit };
         let movers = draws.iter().map(|draw| Mover::new(draw, pilot.method)).collect();
         let stage = Stage { kernel, chart: None };
-        Self { target, pilot, key, how, control, stage, scales, variance: vec![1.0; dimension], movers, knots: vec![] }
+        Self {
+            target,
+            pilot,
+            key,
+            how,
+            control,
+            stage,
+            scales,
+            variance: vec![1.0; dimension],
+            widest: 1.0,
+            movers,
+            knots: vec![],
+        }
     }
 
     /// From the prior to the posterior.
@@ -203,54 +253,81 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
 
     /// Evaluates the draws of the prior.
     fn start(&mut self) -> Result<(), Error> {
-        let mut looks: Vec<Look<'_>> =
-            self.movers.iter_mut().map(|mover| Look { mover, stage: &self.stage, done: false, reason: None }).collect();
-        drive(self.target, &mut looks, self.how, self.control)?;
-        let reason = looks.iter().find_map(|look| look.reason.clone());
-        self.check_interrupt()?;
-        for mover in &mut self.movers {
-            if !mover.state.log_prior.is_finite() {
-                mover.state.log_likelihood = f64::NEG_INFINITY;
-            }
-        }
+        let reason = self.look(1.0)?;
+        self.refuse_outside();
         if !(Likelihoods { values: &self.log_likelihoods() }).has_any() {
             return Err(Error::NoLikelihood { draws: self.movers.len(), reason });
         }
+        self.look(0.0)?;
+        self.refuse_outside();
         self.measure_spread();
         let (variance, frame) = (self.variance.clone(), self.frame());
         self.knots.push(Knot { beta: 0.0, step_size: 1.0, variance, accept: 0.0, length: 0.0, frame });
         Ok(())
     }
 
+    /// States outside of the prior do not go on.
+    fn refuse_outside(&mut self) {
+        for mover in &mut self.movers {
+            if !mover.state.log_prior.is_finite() {
+                mover.state.log_likelihood = f64::NEG_INFINITY;
+            }
+        }
+    }
+
+    /// Evaluates the population at β. Returns a reason why a state has no density, if there is one.
+    pub(super) fn look(&mut self, beta: f64) -> Result<Option<String>, Error> {
+        let stage = &self.stage;
+        let look = |mover| Look { mover, stage, beta, done: false, reason: None };
+        self.movers.iter_mut().for_each(Mover::refresh);
+        let mut looks: Vec<Look<'_>> = self.movers.iter_mut().map(look).collect();
+        drive(self.target, &mut looks, self.how, self.control)?;
+        let reason = looks.into_iter().find_map(|look| look.reason);
+        self.check_interrupt()?;
+        Ok(reason)
+    }
+
     fn check_interrupt(&self) -> Result<(), Error> {
         if self.control.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    fn log_likelihoods(&self) -> Vec<f64> {
+    pub(super) fn log_likelihoods(&self) -> Vec<f64> {
         self.movers.iter().map(|mover| mover.state.log_likelihood).collect()
     }
 
     /// The numbers of the chart.
-    fn frame(&self) -> Frame {
+    pub(super) fn frame(&self) -> Frame {
         self.stage.chart.as_ref().map(|chart| chart.frame.clone()).unwrap_or_default()
     }
 
     /// The chart and the metric that the population suggests. A coordinate in which it has collapsed keeps what it had.
-    fn measure_spread(&mut self) {
+    ///
+    /// The metric is the geometric mean of the variance of a coordinate and the inverse of the variance of its gradient (the spread where all
+    /// others are fixed, since E[(∂ log f)²] = −E[∂² log f]). For independent normal coordinates both are the same, and the mean is exact
+    /// for any population: what is large by chance in the one is large in the other.
+    pub(super) fn measure_spread(&mut self) {
         let mut points: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
+        let mut gradients: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.gradient.clone()).collect();
         if let Some(scales) = &self.scales {
             let population: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
             let before = self.stage.chart.as_ref().map(|chart| &chart.frame);
             let chart = scales.chart(scales.frame(&population, before));
-            for (mover, point) in self.movers.iter().zip(&mut points) {
+            for ((mover, point), gradient) in self.movers.iter().zip(&mut points).zip(&mut gradients) {
                 chart.to_coordinates(&mover.state.q, point);
+                chart.pull_back(&mover.state.q, &mover.state.gradient, gradient);
             }
             self.stage.chart = Some(chart);
         }
-        for (i, variance) in self.variance.iter_mut().enumerate() {
-            let values = points.iter().map(|point| point[i]).collect();
-            *variance = spread(values).map_or(*variance, |spread| spread.variance);
+        let (mut widest, with_gradient) = (0.0_f64, self.pilot.method.needs_gradient());
+        for (i, metric) in self.variance.iter_mut().enumerate() {
+            let column = |rows: &[Vec<f64>]| spread(rows.iter().map(|row| row[i]).collect()).map(|s| s.variance);
+            let Some(variance) = column(&points) else { continue };
+            let curvature = if with_gradient { column(&gradients) } else { None };
+            let mean = curvature.map(|curvature| (variance / curvature).sqrt());
+            *metric = mean.filter(|mean| mean.is_normal()).unwrap_or(variance);
+            widest = widest.max(*metric / variance);
         }
+        self.widest = if widest > 0.0 { widest.min(1.0).sqrt() } else { 1.0 };
         self.stage.kernel.metric = Metric::diagonal(self.variance.clone()).unwrap_or(Metric::Unit);
     }
 
@@ -258,17 +335,23 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     fn stride(&mut self) -> Result<(), Error> {
         let knot = self.knots.len();
         let (before, length_before) = (self.knots[knot - 1].beta, self.knots[knot - 1].length);
-        let values = self.log_likelihoods();
-        let likelihoods = Likelihoods { values: &values };
-        let Stride { beta, length } = match knot {
-            k if k < MANY => likelihoods.stride(before, EFFICIENCY),
-            k if k < 2 * MANY => likelihoods.stride(before, 0.2 * EFFICIENCY),
-            _ => likelihoods.stride(before, 0.0),
+        let efficiency = match knot {
+            k if k < MANY => EFFICIENCY,
+            k if k < 2 * MANY => 0.2 * EFFICIENCY,
+            _ => 0.0,
         };
         let mut stream = self.key.chain(u32::MAX).step(knot as u64).stream();
-        let chosen = likelihoods.resample(beta - before, &mut stream);
+        let (Stride { beta, length }, chosen) = if self.target.is_geometric() {
+            let values = self.log_likelihoods();
+            let likelihoods = Likelihoods { values: &values };
+            let stride = likelihoods.stride(before, efficiency);
+            (stride, likelihoods.resample(stride.beta - before, &mut stream))
+        } else {
+            let (stride, ratios) = self.stride_by_evaluation(before, efficiency)?;
+            (stride, Likelihoods { values: &ratios }.resample(1.0, &mut stream))
+        };
         self.movers = chosen.iter().map(|&i| self.movers[i].clone()).collect();
-        self.movers.iter_mut().for_each(Mover::refresh);
+        self.look(beta)?;
         self.measure_spread();
         // The first step size is a guess, and the last kernel is the one that matters most.
         let moves = if knot == 1 || beta >= 1.0 { 2 * self.pilot.moves } else { self.pilot.moves };
@@ -283,25 +366,77 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         Ok(())
     }
 
+    /// How far to go on a path that is not geometric, and log `f_to` − log `f_from` of all states: by bisection of the logarithm of the
+    /// rise, with an evaluation of the population for each.
+    fn stride_by_evaluation(&mut self, before: f64, efficiency: f64) -> Result<(Stride, Vec<f64>), Error> {
+        const BISECTIONS: usize = 20;
+        const LEAST: f64 = 1e-10;
+        self.look(before)?;
+        let from = self.log_densities(before);
+        let to_end = self.ratios(&from, 1.0)?;
+        if let Some(length) = (Likelihoods { values: &to_end }).whole_step(efficiency) {
+            return Ok((Stride { beta: 1.0, length }, to_end));
+        }
+        let (mut low, mut high) = (f_log(LEAST * (1.0 - before)), f_log(1.0 - before));
+        for _ in 0..BISECTIONS {
+            let middle = f64::midpoint(low, high);
+            let ratios = self.ratios(&from, before + f_exp(middle))?;
+            match (Likelihoods { values: &ratios }).whole_step(efficiency) {
+                Some(_) => low = middle,
+                None => high = middle,
+            }
+        }
+        let beta = (before + f_exp(low)).max(before * (1.0 + f64::EPSILON)).min(1.0);
+        let ratios = self.ratios(&from, beta)?;
+        if !(Likelihoods { values: &ratios }).has_any() {
+            return Err(Error::NoLikelihood { draws: self.movers.len(), reason: None });
+        }
+        // The least step is made even if it is too long.
+        let length = (Likelihoods { values: &ratios }).whole_step(0.0).unwrap_or(1.0);
+        Ok((Stride { beta, length }, ratios))
+    }
+
+    fn log_densities(&self, beta: f64) -> Vec<f64> {
+        self.movers.iter().map(|mover| mover.state.log_density(beta)).collect()
+    }
+
+    /// log `f_β` of all states, less what it was elsewhere.
+    fn ratios(&mut self, from: &[f64], beta: f64) -> Result<Vec<f64>, Error> {
+        self.look(beta)?;
+        Ok(self.log_densities(beta).iter().zip(from).map(|(to, from)| to - from).collect())
+    }
+
+    /// Moves every state once. Returns the mean acceptance probability.
+    pub(super) fn move_all(&mut self, beta: f64, key: StreamKey) -> Result<f64, Error> {
+        let (stage, control) = (&self.stage, self.control);
+        let repeats = self.movers.iter_mut().zip(0..);
+        let mut repeats: Vec<Repeat<'_>> =
+            repeats.map(|(mover, k)| Repeat::new(mover, stage, beta, 1, key.chain(k), control)).collect();
+        drive(self.target, &mut repeats, self.how, self.control)?;
+        #[expect(clippy::cast_precision_loss, reason = "populations are small")]
+        let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / repeats.len() as f64;
+        drop(repeats);
+        self.check_interrupt()?;
+        Ok(accept)
+    }
+
     /// Moves with dual averaging of the acceptance probability, pooled over the population.
-    fn settle_step_size(&mut self, beta: f64, knot: usize, moves: std::ops::Range<usize>) -> Result<Settled, Error> {
+    pub(super) fn settle_step_size(
+        &mut self,
+        beta: f64,
+        knot: usize,
+        moves: std::ops::Range<usize>,
+    ) -> Result<Settled, Error> {
         let averaging = Averaging { delta: self.pilot.delta, ..Averaging::default() };
         let mut averaging = DualAveraging::new(averaging, f_log(self.stage.kernel.step_size));
-        let longest = self.pilot.longest_step();
+        let longest = self.pilot.longest_step() / self.widest;
         let mut total = 0.0;
         let mut likelihoods = vec![self.log_likelihoods()];
-        #[expect(clippy::cast_precision_loss, reason = "both are small")]
-        let (n, count) = (self.movers.len() as f64, moves.len() as f64);
+        #[expect(clippy::cast_precision_loss, reason = "moves are few")]
+        let count = moves.len() as f64;
         for i in moves {
             let key = self.key.step((knot as u64) << 32 | i as u64);
-            let repeats = self.movers.iter_mut().zip(0..);
-            let mut repeats: Vec<Repeat<'_>> = repeats
-                .map(|(mover, k)| Repeat::new(mover, &self.stage, beta, 1, key.chain(k), self.control))
-                .collect();
-            drive(self.target, &mut repeats, self.how, self.control)?;
-            let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / n;
-            drop(repeats);
-            self.check_interrupt()?;
+            let accept = self.move_all(beta, key)?;
             likelihoods.push(self.log_likelihoods());
             self.stage.kernel.step_size = averaging.learn(accept).clamp(SHORTEST, longest);
             total += accept;
@@ -316,6 +451,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
 struct Look<'a> {
     mover: &'a mut Mover,
     stage: &'a Stage,
+    beta: f64,
     done: bool,
     reason: Option<String>,
 }
@@ -328,7 +464,7 @@ impl Walker for Look<'_> {
     }
 
     fn beta(&self) -> f64 {
-        1.0
+        self.beta
     }
 
     fn position(&self) -> &[f64] {
@@ -341,7 +477,7 @@ impl Walker for Look<'_> {
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         self.mover.advance(self.stage, answer);
-        if !(answer.log_prior + answer.log_likelihood).is_finite() {
+        if !self.mover.state.log_density(self.beta).is_finite() {
             self.reason = answer.rejection();
         }
         self.done = true;

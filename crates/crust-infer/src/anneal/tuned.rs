@@ -75,6 +75,11 @@ impl TunedKernels {
         Ok(Self { method, jitter, knots, scales: None })
     }
 
+    /// The same with other knots.
+    pub(super) fn with_knots(&self, knots: Vec<Knot>) -> Result<Self, Error> {
+        Self::new(self.method, self.jitter, knots)?.in_charts(self.scales.clone())
+    }
+
     /// Moves in the charts that the knots have the numbers for.
     pub(super) fn in_charts(mut self, scales: Option<Scales>) -> Result<Self, Error> {
         let unfit = |knot: &&Knot| scales.as_ref().is_some_and(|scales| !knot.frame.fits(scales));

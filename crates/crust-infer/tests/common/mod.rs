@@ -30,6 +30,10 @@ pub trait Pointwise: Clone + Send {
     fn hyperparameters(&self) -> Vec<usize> {
         vec![]
     }
+
+    fn is_geometric(&self) -> bool {
+        true
+    }
 }
 
 /// A target that evaluates one lane after the other.
@@ -43,6 +47,10 @@ impl<P: Pointwise> Target for Lanes<P> {
 
     fn hyperparameters(&self) -> Vec<usize> {
         self.0.hyperparameters()
+    }
+
+    fn is_geometric(&self) -> bool {
+        self.0.is_geometric()
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {

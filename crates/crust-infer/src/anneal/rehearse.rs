@@ -1,0 +1,261 @@
+//! The rehearsal: chains go up and down the path with the kernels of the pilot run, and show where it is lossy.
+//!
+//! A pilot that only goes up does not see all: near a phase transition, states that come from below stay what they are for a while, and so do
+//! states that come from above (hysteresis). In linear response the two directions differ at β by
+//!
+//! > E↓[log likelihood] − E↑[log likelihood] = ζ(β) Δβ,
+//!
+//! Δβ being the rise for each move and ζ the friction (τ Var[log likelihood] where the kernel forgets in τ moves). The gap of the
+//! sandwich is the sum of ζ Δβ² over all moves, and equal steps of ∫ √ζ dβ make it smallest. So ζ is measured where it is larger
+//! than the noise, and kernels are tuned once more for the states of both directions.
+
+use super::Schedule;
+use super::target::Mover;
+use super::tune::Run;
+use super::tuned::{Stages, TunedKernels};
+use crate::error::Error;
+use crate::target::Target;
+
+/// Moves of a rehearsal between two knots, on average.
+const MOVES_EACH: usize = 12;
+/// How many standard errors a measured gap must be off what the pilot run says to be believed.
+const ERRORS: f64 = 1.5;
+/// Moves in which the step size settles at a knot.
+const SETTLE: usize = 8;
+/// The least share of the pilot's estimate that is left of a gap.
+const LEAST: f64 = 0.05;
+
+/// What chains in one direction saw.
+pub(super) struct Passage {
+    /// Entry t: the log likelihoods of all chains where the path is between distributions t and t + 1. Entry 0 is empty.
+    log_likelihoods: Vec<Vec<f64>>,
+    /// The states at each knot.
+    at_knots: Vec<Vec<Vec<f64>>>,
+}
+
+/// Kernels with the lengths that a rehearsal measured, and the states that it met.
+pub(super) struct Rehearsed {
+    pub(super) kernels: TunedKernels,
+    /// At each knot, of both directions.
+    states: Vec<Vec<Vec<f64>>>,
+}
+
+impl Rehearsed {
+    /// Kernels that were not rehearsed.
+    pub(super) fn not(kernels: TunedKernels) -> Self {
+        Self { kernels, states: vec![] }
+    }
+}
+
+impl<T: Target + Clone + Send> Run<'_, T> {
+    /// Measures lengths with chains in both directions.
+    pub(super) fn rehearse(mut self, kernels: &TunedKernels, prior_draws: &[Vec<f64>]) -> Result<Rehearsed, Error> {
+        let (up, down, schedule) = self.passages(kernels, prior_draws, 1)?;
+        let kernels = with_lengths(kernels, &up, &down, &schedule)?;
+        let states = up.at_knots.into_iter().zip(down.at_knots).map(|(up, down)| [up, down].concat()).collect();
+        Ok(Rehearsed { kernels, states })
+    }
+
+    /// Kernels for the states of both directions, and the lengths with these kernels.
+    pub(super) fn refine(mut self, rehearsed: &Rehearsed, prior_draws: &[Vec<f64>]) -> Result<TunedKernels, Error> {
+        let kernels = self.retune(rehearsed)?;
+        let (up, down, schedule) = self.passages(&kernels, prior_draws, 2)?;
+        with_lengths(&kernels, &up, &down, &schedule)
+    }
+
+    /// Up from the prior and down again.
+    fn passages(
+        &mut self,
+        kernels: &TunedKernels,
+        prior_draws: &[Vec<f64>],
+        round: u64,
+    ) -> Result<(Passage, Passage, Schedule), Error> {
+        let distributions = MOVES_EACH * kernels.knots().len();
+        let schedule = Schedule::from_pilot(distributions, kernels).map_err(|bad| Error::Setting {
+            name: "the schedule of the rehearsal",
+            value: bad.to_string(),
+            must_be: "rising",
+        })?;
+        self.movers = prior_draws.iter().map(|draw| Mover::new(draw, kernels.method())).collect();
+        self.look(schedule.beta(2))?;
+        self.movers.retain(|mover| mover.state.log_density(schedule.beta(2)).is_finite());
+        let stages = Stages::new(kernels, &schedule);
+        let knots: Vec<usize> = kernels.knots().iter().map(|knot| nearest(&schedule, knot.beta)).collect();
+        let up = self.passage(&stages, &schedule, &knots, (2..=distributions).collect(), 2 * round)?;
+        let down = self.passage(&stages, &schedule, &knots, (2..=distributions).rev().collect(), 2 * round + 1)?;
+        Ok((up, down, schedule))
+    }
+
+    fn passage(
+        &mut self,
+        stages: &Stages,
+        schedule: &Schedule,
+        knots: &[usize],
+        order: Vec<usize>,
+        number: u64,
+    ) -> Result<Passage, Error> {
+        let upwards = order.first() < order.last();
+        let mut log_likelihoods = vec![vec![]; schedule.len()];
+        let mut at_knots = vec![vec![]; knots.len()];
+        for t in order {
+            if upwards {
+                log_likelihoods[t - 1] = self.log_likelihoods();
+            }
+            self.stage = stages.at(t).clone();
+            self.movers.iter_mut().for_each(Mover::refresh);
+            self.move_all(schedule.beta(t), self.key.step(number << 48 | t as u64))?;
+            if !upwards {
+                log_likelihoods[t - 1] = self.log_likelihoods();
+            }
+            for (knot, states) in knots.iter().zip(&mut at_knots) {
+                if *knot == t {
+                    *states = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
+                }
+            }
+        }
+        Ok(Passage { log_likelihoods, at_knots })
+    }
+
+    /// Charts, metrics and step sizes for the states of both directions.
+    fn retune(&mut self, Rehearsed { kernels, states }: &Rehearsed) -> Result<TunedKernels, Error> {
+        let mut knots = kernels.knots().to_vec();
+        for (k, (knot, states)) in knots.iter_mut().zip(states).enumerate().skip(1) {
+            self.movers = states.iter().map(|state| Mover::new(state, kernels.method())).collect();
+            self.stage = kernels.stage(knot.beta);
+            self.variance.clone_from(&knot.variance);
+            self.look(knot.beta)?;
+            self.measure_spread();
+            let settled = self.settle_step_size(knot.beta, k, RETUNED..RETUNED + SETTLE)?;
+            knot.step_size = self.stage.kernel.step_size;
+            knot.accept = settled.accept;
+            knot.variance.clone_from(&self.variance);
+            knot.frame = self.frame();
+        }
+        knots[0].step_size = knots[1].step_size;
+        knots[0].accept = knots[1].accept;
+        kernels.with_knots(knots)
+    }
+}
+
+/// Moves of the retuning are numbered from here, beyond those of the pilot run.
+const RETUNED: usize = 1 << 16;
+
+/// The distribution whose β is nearest, among those at which chains move.
+fn nearest(schedule: &Schedule, beta: f64) -> usize {
+    let after = schedule.betas().partition_point(|b| *b < beta) + 1;
+    let off = |t: usize| (schedule.beta(t) - beta).abs();
+    let after = after.clamp(2, schedule.len());
+    if after > 2 && off(after - 1) < off(after) { after - 1 } else { after }
+}
+
+/// The same kernels with the lengths that both directions suggest.
+fn with_lengths(
+    kernels: &TunedKernels,
+    up: &Passage,
+    down: &Passage,
+    schedule: &Schedule,
+) -> Result<TunedKernels, Error> {
+    let mut knots = kernels.knots().to_vec();
+    let old: Vec<f64> = knots.iter().map(|knot| knot.length).collect();
+    for k in 1..knots.len() {
+        let moves: Vec<usize> = (2..=schedule.len())
+            .filter(|&t| {
+                let middle = f64::midpoint(schedule.beta(t - 1), schedule.beta(t));
+                knots[k - 1].beta <= middle && middle < knots[k].beta
+            })
+            .collect();
+        let step = old[k] - old[k - 1];
+        let length = if moves.is_empty() { step } else { measured(step, &moves, up, down, schedule) };
+        knots[k].length = knots[k - 1].length + length;
+    }
+    kernels.with_knots(knots)
+}
+
+/// The length of a piece of the path from its gap in the rehearsal: length² = gap · moves.
+fn measured(expected: f64, moves: &[usize], up: &Passage, down: &Passage, schedule: &Schedule) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "moves are few")]
+    let count = moves.len() as f64;
+    // Σ Δβ log likelihood of each chain.
+    let totals = |passage: &Passage| -> Vec<f64> {
+        let chains = passage.log_likelihoods.last().map_or(0, Vec::len);
+        let rise = |t: usize| schedule.beta(t) - schedule.beta(t - 1);
+        (0..chains).map(|c| moves.iter().map(|&t| rise(t) * passage.log_likelihoods[t - 1][c]).sum()).collect()
+    };
+    let ((mean_up, error_up), (mean_down, error_down)) = (mean_and_error(&totals(up)), mean_and_error(&totals(down)));
+    let (gap, error) = (mean_down - mean_up, error_up.hypot(error_down));
+    let theory = expected * expected / count;
+    if !(gap + error).is_finite() {
+        return expected;
+    }
+    let gap = theory.clamp(gap - ERRORS * error, gap + ERRORS * error).max(LEAST * theory);
+    (gap * count).sqrt()
+}
+
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    #[expect(clippy::cast_precision_loss, reason = "chains are few")]
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chart::Frame;
+    use super::super::tuned::Knot;
+    use super::*;
+    use crate::kernel::Method;
+
+    fn kernels() -> TunedKernels {
+        let knot = |beta, length| Knot {
+            beta,
+            step_size: 1.0,
+            variance: vec![1.0],
+            accept: 0.8,
+            length,
+            frame: Frame::default(),
+        };
+        TunedKernels::new(Method::Metropolis, 0.0, vec![knot(0.0, 0.0), knot(0.5, 1.0), knot(1.0, 2.0)]).unwrap()
+    }
+
+    /// Eight chains whose log likelihoods are a constant with a known spread.
+    fn passage(schedule: &Schedule, level: impl Fn(f64) -> f64, spread: f64) -> Passage {
+        let at = |t: usize| {
+            let beta = f64::midpoint(schedule.beta(t.max(1)), schedule.beta(t + 1));
+            (0..8).map(|c| level(beta) + if c % 2 == 0 { spread } else { -spread }).collect()
+        };
+        Passage { log_likelihoods: (0..schedule.len()).map(at).collect(), at_knots: vec![] }
+    }
+
+    /// Where the directions differ by ζ Δβ, the length is ∫ √ζ dβ, whatever the pilot run has said.
+    #[test]
+    fn lengths_are_those_of_the_friction() {
+        let schedule = Schedule::linear(41).unwrap();
+        let friction = |beta: f64| if beta < 0.5 { 100.0 } else { 3600.0 };
+        let up = passage(&schedule, |_| -50.0, 1e-9);
+        let down = passage(&schedule, |beta| -50.0 + friction(beta) / 40.0, 1e-9);
+        let found = with_lengths(&kernels(), &up, &down, &schedule).unwrap();
+        let lengths: Vec<f64> = found.knots().iter().map(|knot| knot.length).collect();
+        assert!((lengths[1] - 0.5 * 10.0).abs() < 1e-5 && (lengths[2] - 0.5 * 70.0).abs() < 1e-5, "{lengths:?}");
+    }
+
+    /// Within the noise the pilot run is believed, and lengths rise even where the directions are in the wrong order.
+    #[test]
+    fn noise_changes_nothing() {
+        let schedule = Schedule::linear(41).unwrap();
+        let (up, down) = (passage(&schedule, |_| 0.0, 50.0), passage(&schedule, |_| 3.0, 50.0));
+        assert_eq!(with_lengths(&kernels(), &up, &down, &schedule).unwrap(), kernels());
+        let (up, down) = (passage(&schedule, |_| 0.0, 1e-9), passage(&schedule, |_| -3.0, 1e-9));
+        let found = with_lengths(&kernels(), &up, &down, &schedule).unwrap();
+        assert!(found.knots().windows(2).all(|pair| pair[0].length < pair[1].length));
+        let nothing = passage(&schedule, |_| f64::NEG_INFINITY, 0.0);
+        assert_eq!(with_lengths(&kernels(), &nothing, &nothing, &schedule).unwrap(), kernels());
+    }
+
+    #[test]
+    fn knots_are_met_at_the_nearest_move() {
+        let schedule = Schedule::linear(11).unwrap();
+        let at = |beta| nearest(&schedule, beta);
+        assert_eq!((at(0.0), at(0.1), at(0.14), at(0.16), at(1.0)), (2, 2, 2, 3, 11));
+    }
+}
