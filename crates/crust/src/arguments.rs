@@ -1,6 +1,7 @@
 //! The command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use crust_infer::drive::Parallelism;
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -52,15 +53,43 @@ pub struct Common {
     pub quiet: bool,
 }
 
+/// Where the parts of a program are.
+#[derive(Debug, Args)]
+pub struct Includes {
+    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub include_path: Vec<PathBuf>,
+}
+
+/// Random numbers, and how the machine is used: results depend on the seed alone.
+#[derive(Debug, Args)]
+pub struct Computing {
+    /// The seed of all random numbers: the same seed gives the same result, with any number of threads
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// How many threads; all cores unless told otherwise
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZero<usize>>,
+    /// How many chains a thread evaluates together; results do not depend on it
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub lanes: NonZero<usize>,
+}
+
+impl Computing {
+    pub fn parallelism(&self) -> Parallelism {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        Parallelism { threads: self.threads.unwrap_or_else(cores), width: self.lanes }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct Check {
     /// The Stan program (`-` reads it from standard input)
     pub model: PathBuf,
     /// Its data, in Stan's JSON
     pub data: Option<PathBuf>,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
     /// Also warn of what is valid, but perhaps not meant
     #[arg(long)]
     pub pedantic: bool,
@@ -84,9 +113,8 @@ pub struct Density {
     /// Leave out the log Jacobian of the parameter transforms
     #[arg(long)]
     pub no_jacobian: bool,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
     /// The seed of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -104,9 +132,8 @@ pub struct Bench {
     /// How long to measure each row, in seconds
     #[arg(long, default_value_t = 0.5)]
     pub seconds: f64,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
     /// The seed of the points, and of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -161,9 +188,8 @@ pub struct Sample {
     /// Unless told otherwise fewer than eight chains run one by one
     #[arg(long, value_name = "N")]
     pub lanes: Option<NonZero<usize>>,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
 }
 
 /// Options of annealing.
@@ -175,6 +201,10 @@ pub struct Annealing {
     /// The ladder of T, the number of distributions from the prior to the posterior
     #[arg(long, value_name = "T,…", value_delimiter = ',', default_values_t = [10, 30, 100, 300, 1000, 3000])]
     pub steps: Vec<usize>,
+    /// The path from the prior to the posterior: `geometric`, or `data:N` to add observations one at a time, where the integer N of the
+    /// data block counts them
+    #[arg(long, value_name = "PATH", default_value = "geometric", value_parser = path_choice)]
+    pub path: PathChoice,
     /// Climb no further once the bound on the divergence is at most so many nats
     #[arg(long, value_name = "NATS", default_value_t = 0.1)]
     pub tolerance: f64,
@@ -187,21 +217,13 @@ pub struct Annealing {
     /// A Stan program that simulates outcomes: its generated quantities of their names
     #[arg(long, value_name = "SIM.stan")]
     pub simulator: Option<PathBuf>,
-    /// The seed of all random numbers: the same seed gives the same result, with any number of threads
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZero<usize>>,
-    /// How many chains a thread evaluates together; results do not depend on it
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub lanes: NonZero<usize>,
+    #[command(flatten)]
+    pub computing: Computing,
     /// A folder for all results; a run that was ended goes on from what is in it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
 }
 
 /// How chains move, and how far apart the distributions are.
@@ -290,21 +312,13 @@ pub struct Evidence {
     /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub effort: f64,
-    /// The seed of all random numbers: the same seed gives the same result, with any number of threads
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZero<usize>>,
-    /// How many chains a thread evaluates together; results do not depend on it
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub lanes: NonZero<usize>,
+    #[command(flatten)]
+    pub computing: Computing,
     /// A folder for `result.json` and `timing.json`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -327,6 +341,23 @@ pub enum EvidenceMethod {
     LikelihoodWeighting,
     /// The harmonic mean of the likelihood over draws of the posterior: do not trust it
     HarmonicMean,
+}
+
+/// How the distributions between the prior and the posterior are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathChoice {
+    Geometric,
+    /// Observations are added one at a time; the integer that counts them.
+    Data(String),
+}
+
+fn path_choice(text: &str) -> Result<PathChoice, String> {
+    match text.split_once(':') {
+        None if text == "geometric" => Ok(PathChoice::Geometric),
+        Some(("data", name)) if !name.is_empty() => Ok(PathChoice::Data(name.to_owned())),
+        _ => Err("a path is `geometric`, or `data:N` for the integer N of the data block that counts observations"
+            .to_owned()),
+    }
 }
 
 fn at_least_two(text: &str) -> Result<usize, String> {
@@ -389,9 +420,8 @@ pub struct Simulate {
     /// A folder for `simulated-1.json` … (data) and `simulated-1.parameters.json` … (the parameters behind them)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// A folder to look for `#include`d files in, after the program's own (may be given several times)
-    #[arg(short = 'I', long, value_name = "DIR")]
-    pub include_path: Vec<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,14 +1,14 @@
 //! `crust bdmc`: sandwiches the marginal likelihood of simulated data, and bounds the divergence from their posterior.
 
-use crate::arguments::{Annealing, Bdmc, Common, KernelChoice, MethodOptions, ScheduleChoice};
+use crate::arguments::{Annealing, Bdmc, Common, KernelChoice, MethodOptions, PathChoice, ScheduleChoice};
 use crate::experiment::{Input, Loaded, Origin, Progress, Settings, Spacing, StanExperiment, load, output};
+use crate::subset::Cut;
 use crate::{Outcome, terminal};
 use crust_diagnose::bdmc::{self, Plan};
 use crust_diagnose::result::{Bdmc as BdmcResult, Results, Run};
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::Control;
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
     terminal::check_writable(common.json.as_deref())?;
     let input = annealing.input(&arguments.model, arguments.data.as_deref(), false, common.quiet);
     let Some(loaded) = load(&input)? else { return Ok(Outcome::BadInput) };
+    annealing.check_path(&loaded)?;
     let plan = Plan {
         chains: annealing.chains,
         steps: annealing.steps.clone(),
@@ -98,11 +99,19 @@ impl Annealing {
         Ok(())
     }
 
+    /// Whether the program has the path that is asked for.
+    pub fn check_path(&self, loaded: &Loaded) -> Result<(), String> {
+        match &self.path {
+            PathChoice::Geometric => Ok(()),
+            PathChoice::Data(name) => Cut::along(loaded.program(), name)?.observations(&loaded.data).map(|_| ()),
+        }
+    }
+
     pub fn input<'a>(&'a self, model: &'a Path, data: Option<&'a Path>, real: bool, quiet: bool) -> Input<'a> {
         Input {
             model,
             data,
-            include_path: &self.include_path,
+            include_path: &self.includes.include_path,
             hyper: self.hyper.as_deref(),
             simulator: self.simulator.as_deref(),
             real,
@@ -116,19 +125,26 @@ impl Annealing {
 
     /// The options that results depend on, beside those of the plan.
     pub fn identity(&self) -> String {
-        format!("{} {:?}", self.seed, self.hyper)
+        match &self.path {
+            PathChoice::Geometric => format!("{} {:?}", self.computing.seed, self.hyper),
+            PathChoice::Data(name) => format!("{} {:?} data:{name}", self.computing.seed, self.hyper),
+        }
     }
 
     /// The settings of a run, which the first Ctrl-C ends.
     pub fn settings(&self, method: MethodOptions) -> Result<Settings, String> {
         let control = Arc::new(Control::default());
         crate::sample::interrupt_on_ctrl_c(&control)?;
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         Ok(Settings {
-            seed: self.seed,
+            seed: self.computing.seed,
             method: method.kernel.method(),
             spacing: method.schedule.spacing(),
-            how: Parallelism { threads: self.threads.unwrap_or_else(cores), width: self.lanes },
+            longest: self.steps.iter().copied().max().unwrap_or(0),
+            counter: match &self.path {
+                PathChoice::Geometric => None,
+                PathChoice::Data(name) => Some(name.clone()),
+            },
+            how: self.computing.parallelism(),
             control,
         })
     }
@@ -142,11 +158,14 @@ impl Annealing {
         if let Some(hyper) = &self.hyper {
             options.insert("hyper".to_owned(), hyper.join(","));
         }
+        if let PathChoice::Data(name) = &self.path {
+            options.insert("path".to_owned(), format!("data:{name}"));
+        }
         Run {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model: file(model),
             data: data.map(file).unwrap_or_default(),
-            seed: self.seed,
+            seed: self.computing.seed,
             chains: self.chains,
             steps: self.steps.clone(),
             tolerance: self.tolerance,

@@ -31,8 +31,13 @@ pub fn run(arguments: &Bench, common: &Common) -> Result<Outcome, String> {
         return Err("--seconds needs a number above 0".to_owned());
     }
     let start = Instant::now();
-    let Some(bound) =
-        bind(&arguments.model, arguments.data.as_deref(), &arguments.include_path, arguments.seed, common.quiet)?
+    let Some(bound) = bind(
+        &arguments.model,
+        arguments.data.as_deref(),
+        &arguments.includes.include_path,
+        arguments.seed,
+        common.quiet,
+    )?
     else {
         return Ok(Outcome::BadInput);
     };

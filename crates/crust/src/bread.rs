@@ -14,6 +14,7 @@ pub fn run(arguments: &Bread, common: &Common) -> Result<Outcome, String> {
     terminal::check_writable(common.json.as_deref())?;
     let input = annealing.input(&arguments.model, Some(&arguments.data), true, common.quiet);
     let Some(loaded) = load(&input)? else { return Ok(Outcome::BadInput) };
+    annealing.check_path(&loaded)?;
     let plan = Plan {
         chains: annealing.chains,
         steps: annealing.steps.clone(),

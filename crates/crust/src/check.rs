@@ -34,7 +34,7 @@ struct Report<'a> {
 pub fn run(arguments: &Check, common: &Common) -> Result<Outcome, String> {
     let name = arguments.model.display().to_string();
     let text = read_text("program", &arguments.model)?;
-    let loader = IncludeFiles { folders: arguments.include_path.clone() };
+    let loader = IncludeFiles { folders: arguments.includes.include_path.clone() };
     let mut reading = read(&name, Some(&arguments.model), &text, &loader);
     if arguments.pedantic && !reading.has_errors() {
         reading.problems.extend(pedantic(&reading.typed));

@@ -23,6 +23,7 @@ pub fn run(arguments: &Compare, common: &Common) -> Result<Outcome, String> {
     for model in &arguments.models {
         let input = annealing.input(model, arguments.data.as_deref(), false, common.quiet);
         let Some(loaded) = load(&input)? else { return Ok(Outcome::BadInput) };
+        annealing.check_path(&loaded)?;
         programs.push(loaded);
     }
     let methods = arguments.methods();
@@ -38,7 +39,7 @@ pub fn run(arguments: &Compare, common: &Common) -> Result<Outcome, String> {
     let mut journal = output::journal(annealing.out.as_deref(), &inputs)?;
     let settings = annealing.settings(methods[0])?;
     let progress = Progress::new(&settings.control, common.quiet);
-    let shared = Shared::draw(&programs, annealing.seed)?;
+    let shared = Shared::draw(&programs, annealing.computing.seed)?;
     let mut ways = ways(arguments, &programs, &methods, &settings, &progress, &shared)?;
     let found = compare::compare(&mut ways, &plan, &mut journal);
     progress.end();

@@ -29,8 +29,13 @@ struct Point {
 }
 
 pub fn run(arguments: &Density, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) =
-        bind(&arguments.model, arguments.data.as_deref(), &arguments.include_path, arguments.seed, common.quiet)?
+    let Some(bound) = bind(
+        &arguments.model,
+        arguments.data.as_deref(),
+        &arguments.includes.include_path,
+        arguments.seed,
+        common.quiet,
+    )?
     else {
         return Ok(Outcome::BadInput);
     };

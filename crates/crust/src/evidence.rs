@@ -17,7 +17,6 @@ use input::Loaded;
 use methods::Session;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -63,8 +62,7 @@ pub fn run(arguments: &Evidence, common: &Common) -> std::result::Result<Outcome
     }
     let control = Arc::new(Control::default());
     crate::sample::interrupt_on_ctrl_c(&control)?;
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let how = Parallelism { threads: arguments.threads.unwrap_or_else(cores), width: arguments.lanes };
+    let how = arguments.computing.parallelism();
     let progress = Progress::new(&control, common.quiet);
     let mut timing = BTreeMap::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
     let found = estimate(arguments, &loaded, how, &control, &progress, &mut timing);
@@ -79,7 +77,7 @@ pub fn run(arguments: &Evidence, common: &Common) -> std::result::Result<Outcome
         version: env!("CARGO_PKG_VERSION"),
         model: file(&arguments.model),
         data: arguments.data.as_deref().map(file),
-        seed: arguments.seed,
+        seed: arguments.computing.seed,
         dimension: loaded.model.dimension(),
         warnings: story::disagreements(&methods),
         methods,

@@ -8,7 +8,8 @@ mod progress;
 pub use input::{Input, Loaded, load};
 pub use progress::Progress;
 
-use crate::target::StanTarget;
+use crate::subset::{Cut, SubsetTarget, Subsets};
+use crate::target::{PathTarget, StanTarget};
 use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
@@ -58,6 +59,10 @@ pub struct Settings {
     pub seed: u64,
     pub method: Method,
     pub spacing: Spacing,
+    /// The largest T of the ladder.
+    pub longest: usize,
+    /// The integer that counts observations, if they are added one at a time.
+    pub counter: Option<String>,
     pub how: Parallelism,
     pub control: Arc<Control>,
 }
@@ -70,6 +75,8 @@ pub struct StanExperiment<'a> {
     /// Draws from the prior; also where the data are given.
     prior: Simulator,
     models: BTreeMap<u32, Arc<Model>>,
+    /// The subsets of one dataset, the last that was annealed.
+    subsets: Option<(u32, Arc<Subsets<'a>>)>,
     /// η, once it is fitted.
     fixed: Option<Values>,
     progress: Progress,
@@ -112,7 +119,7 @@ from!(EngineError => Engine, SimulateError => Simulate, InferError => Infer, Bad
 impl<'a> StanExperiment<'a> {
     pub fn new(loaded: &'a Loaded, settings: Settings, origin: Origin, progress: Progress) -> Self {
         let prior = loaded.simulator.clone();
-        Self { loaded, settings, origin, prior, models: BTreeMap::new(), fixed: None, progress }
+        Self { loaded, settings, origin, prior, models: BTreeMap::new(), subsets: None, fixed: None, progress }
     }
 
     /// Binds the real data.
@@ -126,12 +133,36 @@ impl<'a> StanExperiment<'a> {
         StreamKey::new(self.settings.seed, purpose).dataset(dataset)
     }
 
-    /// The target, for chains one by one or many at once.
-    fn path(&self, dataset: u32, lanes: usize) -> Result<StanTarget<'a>, Trouble> {
+    fn model(&self, dataset: u32) -> Result<&Arc<Model>, Trouble> {
         let model = self.models.get(&dataset);
-        let model = model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))?;
-        let path = StanTarget::path(model, &self.loaded.reading.source, lanes);
+        model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))
+    }
+
+    /// The posterior as the end of the geometric path, for chains one by one or many at once.
+    fn posterior(&self, dataset: u32, lanes: usize) -> Result<StanTarget<'a>, Trouble> {
+        let path = StanTarget::path(self.model(dataset)?, &self.loaded.reading.source, lanes);
         Ok(path.with_hyperparameters(&self.loaded.scales))
+    }
+
+    /// The path that is annealed along.
+    fn path(&mut self, dataset: u32) -> Result<PathTarget<'a>, Trouble> {
+        let Some(name) = self.settings.counter.clone() else {
+            return Ok(PathTarget::Geometric(self.posterior(dataset, MANY)?));
+        };
+        let subsets = match &self.subsets {
+            Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
+            _ => {
+                let data = if dataset == REAL { self.loaded.data.clone() } else { self.draw(dataset)?.1 };
+                let witness =
+                    self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
+                let cut = Cut::along(self.program(), &name).map_err(Trouble::NotThere)?;
+                let (model, how) = (self.model(dataset)?, (self.settings.seed, MANY));
+                let subsets = Subsets::new((self.loaded, cut), data, model, witness, how);
+                Arc::new(subsets.map_err(Trouble::NotThere)?)
+            }
+        };
+        self.subsets = Some((dataset, Arc::clone(&subsets)));
+        Ok(PathTarget::Subset(Box::new(SubsetTarget::new(&subsets, &self.loaded.scales))))
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -178,13 +209,14 @@ impl<'a> StanExperiment<'a> {
     }
 
     fn anneal(
-        &self,
+        &mut self,
         kernels: &TunedKernels,
         group: Group,
         direction: Direction,
         starts: &[Vec<f64>],
     ) -> Result<Vec<Work>, Trouble> {
         let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
+        let path = self.path(group.dataset)?;
         let run = Run {
             direction,
             first_chain: group.first,
@@ -193,7 +225,7 @@ impl<'a> StanExperiment<'a> {
             control: &self.settings.control,
         };
         let schedule = self.schedule(kernels, group.t)?;
-        let outcomes = anneal_target(&self.path(group.dataset, MANY)?, kernels, &schedule, starts, &run)?;
+        let outcomes = anneal_target(&path, kernels, &schedule, starts, &run)?;
         let work = |outcome: &crust_infer::anneal::ChainOutcome| Work {
             log_weight: outcome.log_weight,
             accept: outcome.accept,
@@ -229,9 +261,9 @@ impl Experiment for StanExperiment<'_> {
 
     fn tune(&mut self, dataset: u32) -> Result<TunedKernels, Trouble> {
         let draws = self.prior_draws(dataset, 0..PILOT_CHAINS, 0)?;
-        let pilot = Pilot::new(self.settings.method);
+        let pilot = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
         let key = self.key(Purpose::PILOT, dataset);
-        let path = self.path(dataset, MANY)?;
+        let path = self.path(dataset)?;
         Ok(tune(&path, &draws, &pilot, key, self.settings.how, &self.settings.control)?)
     }
 
@@ -266,13 +298,13 @@ impl Experiment for StanExperiment<'_> {
         const USES: u32 = 1 << 24;
         let first = USES * moves as u32;
         let key = self.key(Purpose::KERNEL, dataset);
-        let path = self.path(dataset, MANY)?;
+        let path = self.path(dataset)?;
         let Settings { how, control, .. } = &self.settings;
         Ok(equilibrate(&path, kernels, starts, steps, (first, key), *how, control)?)
     }
 
     fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Trouble> {
-        let mut path = self.path(dataset, MANY)?;
+        let mut path = self.path(dataset)?;
         let mut batch = Batch::default();
         batch.resize(path.dimension(), points.len(), false);
         batch.beta.fill(1.0);
@@ -294,7 +326,7 @@ impl Fitted for StanExperiment<'_> {
 
     fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
         let lanes = self.models.get(&REAL).map_or(1, |model| StanTarget::lanes(model, fit::CHAINS as usize));
-        let path = self.path(REAL, lanes)?;
+        let path = self.posterior(REAL, lanes)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;

@@ -13,6 +13,7 @@ mod program;
 mod reproduce;
 mod sample;
 mod simulate;
+mod subset;
 mod target;
 mod terminal;
 mod testbed;

@@ -29,8 +29,13 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) =
-        bind(&arguments.model, arguments.data.as_deref(), &arguments.include_path, arguments.seed, common.quiet)?
+    let Some(bound) = bind(
+        &arguments.model,
+        arguments.data.as_deref(),
+        &arguments.includes.include_path,
+        arguments.seed,
+        common.quiet,
+    )?
     else {
         return Ok(Outcome::BadInput);
     };

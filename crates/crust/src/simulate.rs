@@ -20,7 +20,7 @@ pub fn run(arguments: &Simulate, common: &Common) -> Result<Outcome, String> {
     let input = Input {
         model: &arguments.model,
         data: arguments.data.as_deref(),
-        include_path: &arguments.include_path,
+        include_path: &arguments.includes.include_path,
         hyper: arguments.hyper.as_deref(),
         simulator: arguments.simulator.as_deref(),
         real: false,

@@ -85,23 +85,60 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
     assert_eq!(rows, 1 + 2 * 2 * 100);
 }
 
-/// The Bennett estimate of a conjugate regression is within 0.02 nats of the truth at T = 1000, for any seed: chains are added until that is
-/// four standard errors (a false alarm in 15,000 seeds). Long: `cargo test --release -p crust --test protocol -- --ignored`.
+/// The Bennett estimate of a conjugate regression is within 0.02 nats of the truth at T = 1000: chains are added until that is more than
+/// three standard errors (a false alarm in 1,000 seeds).
 #[test]
-#[ignore = "some 4,000 chains of 1000 distributions each way: minutes without optimization"]
 fn the_bennett_estimate_is_as_good_as_wished() {
     let folder = Folder::new("bennett");
     let x = design(200, 10);
     let model = folder.file("regression.stan", REGRESSION);
     let data = folder.file("data.json", &json!({"N": 200, "K": 10, "x": x}).to_string());
     let out = folder.path("out");
-    let options = ["--steps", "1000", "--bennett-error", "0.005", "--rank-checks", "0", "--out", &out, "-q"];
+    let options = ["--steps", "1000", "--bennett-error", "0.006", "--rank-checks", "0", "--out", &out, "-q"];
     let output = crust(&[&["bdmc", &model, &data], &options[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let truth = log_marginal_likelihood(&x, &numbers(&folder.json("out/simulated-1.json")["y"]));
     let rung = &folder.json("out/result.json")["rungs"][0];
-    assert!(number(&rung["log_ml_bar_se"]) <= 0.005);
+    assert!(number(&rung["log_ml_bar_se"]) <= 0.006);
     assert!((number(&rung["log_ml_bar"]) - truth).abs() < 0.02, "{} {truth}", rung["log_ml_bar"]);
+}
+
+/// Adding observations one at a time ends at the same marginal likelihood, in fewer or in more steps than there are observations, and a run
+/// that goes on in the middle gives the same numbers. Bennett's estimate within five standard errors: false alarms below 10⁻⁶.
+#[test]
+fn observations_can_be_added_one_at_a_time() {
+    let folder = Folder::new("one-at-a-time");
+    let x = design(40, 3);
+    let model = folder.file("regression.stan", REGRESSION);
+    let data = folder.file("data.json", &json!({"N": 40, "K": 3, "x": x}).to_string());
+    let out = folder.path("out");
+    let options =
+        ["--steps", "30,200", "--chains", "40", "--tolerance", "0", "--rank-checks", "2", "--out", &out, "-q"];
+    let run = |path: &str, more: &[&str]| {
+        let output = crust(&[&["bdmc", &model, &data, "--path", path], &options[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        folder.read("out/result.json")
+    };
+    let result = run("data:N", &["--threads", "2"]);
+    let truth = log_marginal_likelihood(&x, &numbers(&folder.json("out/simulated-1.json")["y"]));
+    for rung in folder.json("out/result.json")["rungs"].as_array().expect("rungs") {
+        let (bar, se) = (number(&rung["log_ml_bar"]), number(&rung["log_ml_bar_se"]));
+        assert!((bar - truth).abs() < 5.0 * se && se < 1.0, "{bar} ± {se}, not {truth}");
+    }
+    let journal = folder.read("out/journal.jsonl");
+    let some: Vec<&str> = journal.lines().take(5).collect();
+    folder.file("out/journal.jsonl", &(some.join("\n") + "\n"));
+    assert_eq!(run("data:N", &["--threads", "1", "--lanes", "7"]), result);
+    for (path, says) in [
+        ("data:M", "has no `M`"),
+        ("data:x", "not an integer"),
+        ("data:K", "unconstrained parameters"),
+        ("fast", "`geometric`"),
+    ] {
+        let output = crust(&["bdmc", &model, &data, "--path", path, "-q"]);
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+        assert!(text(&output).contains(says), "{}", text(&output));
+    }
 }
 
 const LOGISTIC: &str = "

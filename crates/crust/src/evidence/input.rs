@@ -27,7 +27,9 @@ pub struct Loaded {
 
 /// Reads everything. Mistakes are shown where they are; `None` says that there were some.
 pub fn load(arguments: &Evidence, quiet: bool) -> Result<Option<Loaded>, String> {
-    let Some(reading) = read_program(&arguments.model, &arguments.include_path, quiet)? else { return Ok(None) };
+    let Some(reading) = read_program(&arguments.model, &arguments.includes.include_path, quiet)? else {
+        return Ok(None);
+    };
     if reading.typed.declared_in(BlockKind::Parameters).next().is_none() {
         let name = arguments.model.display();
         return Err(format!(
@@ -50,7 +52,7 @@ pub fn load(arguments: &Evidence, quiet: bool) -> Result<Option<Loaded>, String>
         joint.warnings.iter().for_each(|warning| show(&reading, warning));
     }
     refuse_nan(&reading, &data, &file.map_or_else(|| "the data".to_owned(), |path| path.display().to_string()))?;
-    let model = match Model::bind(&reading.typed, &data, arguments.seed) {
+    let model = match Model::bind(&reading.typed, &data, arguments.computing.seed) {
         Ok(model) => Arc::new(model),
         Err(error) => {
             show_engine_error(&reading, &error);

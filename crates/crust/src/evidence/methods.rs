@@ -132,7 +132,7 @@ impl<'a> Session<'a> {
     }
 
     fn key(&self, purpose: Purpose, of: Use) -> StreamKey {
-        StreamKey::new(self.arguments.seed, purpose).dataset(of as u32)
+        StreamKey::new(self.arguments.computing.seed, purpose).dataset(of as u32)
     }
 
     fn run_of(&self, of: Use) -> Run<'a> {
@@ -153,7 +153,7 @@ impl<'a> Session<'a> {
 
     fn normaliser(&mut self) -> &Normaliser {
         if self.normaliser.is_none() {
-            let found = log_normaliser(self.loaded, &mut self.simulator, self.arguments.seed);
+            let found = log_normaliser(self.loaded, &mut self.simulator, self.arguments.computing.seed);
             self.normaliser = Some(found);
         }
         self.normaliser.get_or_insert(Normaliser::Known(0.0))
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
             return Ok(kernels.clone());
         }
         let draws = self.prior_draws(Use::Pilot, PILOT_DRAWS as usize)?;
-        let pilot = Pilot { moves: PILOT_MOVES, most_steps: LONGEST, ..Pilot::default() };
+        let pilot = Pilot { moves: PILOT_MOVES, most_steps: LONGEST, rehearse: false, ..Pilot::default() };
         let key = self.key(Purpose::PILOT, Use::Pilot);
         let kernels = tune(&self.target, &draws, &pilot, key, self.how, self.control)?;
         self.kernels = Some(kernels.clone());
