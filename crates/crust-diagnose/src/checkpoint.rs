@@ -166,6 +166,23 @@ impl Journal {
         Ok(value)
     }
 
+    /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not there, or is not
+    /// one, has none.
+    pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), JournalError> {
+        let text = std::fs::read_to_string(other.join(FILE)).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let Ok(line) = serde_json::from_str::<Line<Value>>(line) else { continue };
+            if !wanted(&line.unit) || self.has(&line.unit) {
+                continue;
+            }
+            if let Some(place) = &mut self.place {
+                place.append(&line)?;
+            }
+            self.units.insert(line.unit, Unit { seconds: line.seconds, value: line.value });
+        }
+        Ok(())
+    }
+
     /// Whether a unit is finished.
     pub fn has(&self, name: &str) -> bool {
         self.units.contains_key(name)

@@ -7,8 +7,19 @@ use crate::{Outcome, terminal};
 use crust_diagnose::bread::{self, Plan};
 use crust_diagnose::checkpoint::Halt;
 use crust_diagnose::result::{Bread as BreadResult, Results};
+use std::path::Path;
 
 pub fn run(arguments: &Bread, common: &Common) -> Result<Outcome, String> {
+    run_after(arguments, common, None)
+}
+
+/// What does not depend on S: the fit, the pilot run and all forward chains.
+fn is_shared(unit: &str) -> bool {
+    unit.starts_with("fit/") || unit.starts_with("pilot/") || unit.contains("/forward/")
+}
+
+/// Runs the protocol after another run, in its folder, which differs in nothing but S.
+pub fn run_after(arguments: &Bread, common: &Common, other: Option<&Path>) -> Result<Outcome, String> {
     let annealing = &arguments.annealing;
     annealing.check()?;
     terminal::check_writable(common.json.as_deref())?;
@@ -25,6 +36,9 @@ pub fn run(arguments: &Bread, common: &Common) -> Result<Outcome, String> {
     };
     let options = format!("bread {plan:?} {:?} {}", arguments.method, annealing.identity());
     let mut journal = output::journal(annealing.out.as_deref(), &identity(&options, &loaded))?;
+    if let Some(other) = other {
+        journal.adopt(other, is_shared).map_err(|e| e.to_string())?;
+    }
     let settings = annealing.settings(arguments.method)?;
     let progress = Progress::new(&settings.control, common.quiet);
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));

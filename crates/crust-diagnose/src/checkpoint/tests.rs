@@ -116,3 +116,18 @@ fn a_full_disk_is_told_and_does_no_harm() {
     let journal = folder.open().expect("intact");
     assert!(journal.has("a") && !journal.has("b"));
 }
+
+#[test]
+fn units_of_another_run_are_adopted() {
+    let (first, second) = (Folder::new("first"), Folder::new("second"));
+    let mut journal = first.open().expect("a new journal");
+    compute(&mut journal, "pilot/1", &NUMBERS);
+    compute(&mut journal, "starts/1", &[1.0]);
+    let mut other = second.open().expect("a new journal");
+    other.adopt(&first.0, |name| name.starts_with("pilot/")).expect("units");
+    other.adopt(&first.0.join("nowhere"), |_| true).expect("nothing");
+    drop(other);
+    let mut other = second.open().expect("the same journal");
+    assert_eq!(recall(&mut other, "pilot/1"), Some(NUMBERS.to_vec()));
+    assert!(!other.has("starts/1"));
+}
