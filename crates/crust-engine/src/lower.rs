@@ -4,6 +4,7 @@ mod analysis;
 mod expressions;
 mod inline;
 mod library;
+mod sink;
 mod statements;
 
 use std::collections::{HashMap, HashSet};

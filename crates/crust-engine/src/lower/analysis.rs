@@ -127,7 +127,7 @@ pub fn declared(statements: &[Stmt], into: &mut Vec<VariableId>) {
     }
 }
 
-fn targets<'a>(place: &'a Place, into: &mut Vec<(VariableId, &'a [Access])>) {
+pub fn targets<'a>(place: &'a Place, into: &mut Vec<(VariableId, &'a [Access])>) {
     match place {
         Place::Variable { variable, path, .. } => into.push((*variable, path)),
         Place::Tuple(places) => places.iter().for_each(|p| targets(p, into)),

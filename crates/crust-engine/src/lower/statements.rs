@@ -16,7 +16,6 @@ impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let out = self.list_of(list);
-        // Inside of functions the machine runs everything itself.
         if self.frame.is_some() || self.reads_target {
             out
         } else {
@@ -25,8 +24,10 @@ impl Lowering<'_> {
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
+        // Inside of functions the machine runs everything itself.
+        let moved = if self.frame.is_some() { list.into() } else { super::sink::into_loops(self.program, list) };
         let mut out = Vec::new();
-        for stmt in list {
+        for stmt in moved.iter() {
             self.statement(stmt, &mut out);
         }
         if self.frame.is_some() { out } else { super::inline::mark(out) }

@@ -103,6 +103,55 @@ fn least_squares() {
 }
 
 #[test]
+fn variables_that_each_iteration_fills() {
+    // Declared before the loop, as mixtures often are; vectors, arrays and numbers.
+    check_flat(
+        "parameters { simplex[K] theta; vector[K] mu; array[K] real<lower=0> s; }
+         model { array[K] real ps; mu ~ normal(0, 2);
+           for (i in 1:N) { for (k in 1:K) ps[k] = log(theta[k]) + normal_lpdf(y[i] | mu[k], s[k]); target += log_sum_exp(ps); } }",
+        1,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; }
+         model { real m; vector[K] v; for (i in 1:N) { m = a * y[i]; for (k in 1:K) { real z = b[k] * x[i, k]; v[k] = z + m; } target += -0.1 * m * sum(v); } }",
+        1,
+    );
+    // The loop must not be taken apart from what it leaves to the next iteration, or to what comes after it.
+    let data = r#"{"N": 4, "y": [1, 2, -1, 3]}"#;
+    let head = "data { int N; vector[N] y; } parameters { real a; }";
+    for (model, value) in [
+        (
+            "real s; for (i in 1:N) { if (i == 1) s = a; target += s * y[i]; s = s + 1; }",
+            (|a: f64| 5.0 * a + 2.0 - 2.0 + 9.0) as fn(f64) -> f64,
+        ),
+        ("real s; for (i in 1:N) { s = a * y[i]; } target += s;", |a| 3.0 * a),
+        (
+            "vector[N] v; for (i in 1:N) { for (k in 2:N) v[k] = a * y[i]; if (i == 1) v[1] = a; target += sum(v); }",
+            |a| 4.0 * a + 15.0 * a,
+        ),
+        ("vector[2] v; for (i in 1:N) { for (k in 1:2) v[k] = k == 1 ? a : v[1] * y[i]; target += v[2]; }", |a| {
+            5.0 * a
+        }),
+    ] {
+        let program = format!("{head} model {{ {model} }}");
+        check_value(&program, data, |x| value(x[0]));
+    }
+}
+
+#[test]
+fn lists_of_positions() {
+    check_flat(
+        "transformed data { array[N, 2] int h; for (i in 1:N) { h[i, 1] = g[i]; h[i, 2] = G + 1 - g[i]; } }
+         parameters { vector[G] a; matrix[G, K] m; array[G] vector[2] w; }
+         model { for (i in 1:N) n[i] ~ bernoulli_logit(sum(a[h[i]]) - 2 * sum(a[1:2]));
+                 for (i in 1:N) target += -0.1 * dot_self(m[h[i], 2]) + 0.2 * sum(m[g[i], 2:3]) * sum(w[h[i], 1]); }",
+        2,
+    );
+    // Of different lengths: the machine does that.
+    check_flat("parameters { vector[G] a; } model { for (i in 1:N) target += -0.1 * dot_self(a[1:g[i]]); }", 0);
+}
+
+#[test]
 fn branches_and_nests() {
     check_flat(
         "parameters { real a; matrix[N, 2] u; matrix[2, K] v; real<lower=0> s; }

@@ -64,6 +64,9 @@ impl Compiler<'_> {
                 }
             }
         }
+        if indices.iter().any(is_list) {
+            return self.several(base, indices);
+        }
         let strand = self.picked(base, indices)?;
         let (n, stride) = (strand.shape.len(), strand.stride);
         if n > MOST_ELEMENTS {
@@ -75,6 +78,59 @@ impl Compiler<'_> {
             items.push(self.builder.gather(Positions::new(strand.operand, elements, (1, 0)))?);
         }
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
+    }
+
+    /// Elements of something that does not differ between iterations, where one index is a list of positions and the others are single.
+    fn several(&mut self, base: &Node, indices: &[Index]) -> Fit<Val> {
+        if self.dependence(base).space {
+            return Err(Obstacle::Unfit);
+        }
+        let (operand, shape) = self.operand(base)?;
+        if indices.len() != shape.rank() {
+            return Err(Obstacle::Unfit);
+        }
+        let single = |index: &Index| matches!(index, Index::Single(_));
+        let Some(d) = indices.iter().position(|index| !single(index)) else { return Err(Obstacle::Unfit) };
+        let listed: Vec<Rc<Vec<f64>>> = match &indices[d] {
+            Index::Several(node) => {
+                if self.dependence(node).runtime {
+                    return Err(Obstacle::Unfit);
+                }
+                let list = self.value(node)?;
+                let items = Self::items(&list)?;
+                items.iter().map(|item| self.data_of(item)).collect::<Fit<_>>()?
+            }
+            Index::Between(low, high) => self.range(low, high)?,
+            _ => return Err(Obstacle::Unfit),
+        };
+        let mut items = Vec::new();
+        for positions in &listed {
+            let mut elements = vec![0_u32; self.builder.space.iterations];
+            for (i, (index, &stride)) in indices.iter().zip(strides(&shape).iter()).enumerate() {
+                let at = match index {
+                    _ if i == d => Rc::clone(positions),
+                    Index::Single(node) => self.scalar_data(node)?,
+                    _ => return Err(Obstacle::Unfit),
+                };
+                add_positions(&mut elements, &at, shape.size(i), stride)?;
+            }
+            items.push(self.builder.gather(Positions::new(operand, elements, (1, 0)))?);
+        }
+        Ok(Val { shape: kept_shape(&shape, d, items.len()), numbers: Numbers::Items(items) })
+    }
+
+    /// The positions from `low` to `high`: as many in each iteration.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lists are short")]
+    #[allow(clippy::cast_precision_loss, reason = "lists are short")]
+    fn range(&mut self, low: &Node, high: &Node) -> Fit<Vec<Rc<Vec<f64>>>> {
+        let (low, high) = (self.scalar_data(low)?, self.scalar_data(high)?);
+        let counts = low.iter().zip(high.iter()).map(|(low, high)| (high - low + 1.0).max(0.0) as usize);
+        let counts: Vec<usize> = counts.collect();
+        let count = counts.first().copied().unwrap_or(0);
+        if count > MOST_ELEMENTS || counts.iter().any(|&n| n != count) {
+            return Err(Obstacle::Unfit);
+        }
+        Ok((0..count).map(|k| Rc::new(low.iter().map(|low| low + k as f64).collect())).collect())
     }
 
     /// The position of an element that is the same in all iterations.
@@ -139,8 +195,6 @@ impl Compiler<'_> {
     }
 
     /// Resolves indices, of which all but one pick a single position.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are checked")]
-    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
     pub fn pick(&mut self, shape: &Shape, indices: &[Index]) -> Fit<Picked> {
         if indices.len() > shape.rank() {
             return Err(Obstacle::Unfit);
@@ -154,16 +208,11 @@ impl Compiler<'_> {
                     if kept.is_some() {
                         return Err(Obstacle::Unfit);
                     }
-                    kept = Some((kept_shape(shape, d), cast(stride)));
+                    kept = Some((kept_shape(shape, d, size), cast(stride)));
                 }
                 Some(Index::Single(node)) => {
                     let at = self.scalar_data(node)?;
-                    for (first, &at) in first.iter_mut().zip(at.iter()) {
-                        if !(at >= 1.0 && at <= size as f64) {
-                            return Err(Obstacle::Unfit);
-                        }
-                        *first += (at as u32 - 1) * cast(stride);
-                    }
+                    add_positions(&mut first, &at, size, stride)?;
                 }
                 Some(_) => return Err(Obstacle::Unfit),
             }
@@ -176,10 +225,15 @@ impl Compiler<'_> {
         if self.dependence(node).runtime {
             return Err(Obstacle::Unfit);
         }
-        let iterations = self.builder.space.iterations;
-        match self.scalar(node)? {
-            Item::Constant(x) => Ok(Rc::new(vec![x; iterations])),
-            Item::Column(column) => Ok(column),
+        let item = self.scalar(node)?;
+        self.data_of(&item)
+    }
+
+    /// What an item is in each iteration, if that is known from data.
+    fn data_of(&self, item: &Item) -> Fit<Rc<Vec<f64>>> {
+        match item {
+            Item::Constant(x) => Ok(Rc::new(vec![*x; self.builder.space.iterations])),
+            Item::Column(column) => Ok(Rc::clone(column)),
             Item::Uniform { .. } | Item::Register(_) => Err(Obstacle::Unfit),
         }
     }
@@ -274,6 +328,9 @@ impl Compiler<'_> {
         else {
             return Ok(None);
         };
+        if i.iter().chain(j).any(is_list) {
+            return Ok(None);
+        }
         for base in [x, y] {
             let Dependence { space, runtime } = self.dependence(base);
             if space || !runtime || self.is_inlinable(base) {
@@ -374,9 +431,27 @@ impl Compiler<'_> {
     }
 }
 
-/// The shape of what is left if only one dimension is kept.
-fn kept_shape(shape: &Shape, d: usize) -> Shape {
-    let (n, arrays) = (shape.size(d), shape.array_rank());
+/// Whether an index picks positions one by one.
+fn is_list(index: &Index) -> bool {
+    matches!(index, Index::Several(_) | Index::Between(..))
+}
+
+/// Moves elements on by positions along a dimension, which count from 1.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are checked")]
+#[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+fn add_positions(elements: &mut [u32], positions: &[f64], size: usize, stride: usize) -> Fit<()> {
+    for (element, &at) in elements.iter_mut().zip(positions) {
+        if !(at >= 1.0 && at <= size as f64) {
+            return Err(Obstacle::Unfit);
+        }
+        *element += (at as u32 - 1) * cast(stride);
+    }
+    Ok(())
+}
+
+/// The shape of what is left if only so many elements of one dimension are kept.
+fn kept_shape(shape: &Shape, d: usize, n: usize) -> Shape {
+    let arrays = shape.array_rank();
     match shape.cell() {
         _ if d < arrays => Shape::array(&[n]),
         Cell::Matrix if d == arrays => Shape::vector(n),

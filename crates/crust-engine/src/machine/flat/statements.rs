@@ -418,7 +418,7 @@ fn log_odds(
 fn plain(declared: &Declared) -> Fit<()> {
     use crate::code::Constraint;
     match &declared.item {
-        DeclaredItem::Cell { constraint: Constraint::None, .. } if declared.arrays.is_empty() => Ok(()),
+        DeclaredItem::Cell { constraint: Constraint::None, .. } => Ok(()),
         _ => Err(Obstacle::Unfit),
     }
 }
