@@ -99,6 +99,8 @@ impl Which {
             (Self::LowRank, Family::NestedParticles) => 0,
             (Self::LowRank, Family::SmcParticles) => 64,
             (Self::Binary, Family::NestedSampling) => 10,
+            (Self::Binary, Family::TemperedSmc) => 3,
+            (Self::Binary, Family::HarmonicMean) => 1000,
             (Self::Binary, Family::BothDirections | Family::Bridge | Family::SteppingStone | Family::Thermodynamic) => {
                 300
             }
