@@ -95,11 +95,10 @@ impl Which {
     /// are one number at a time, and sweeps of binary attributes are the slowest.
     fn greatest(self, family: Family) -> usize {
         match (self, family) {
-            (Self::LowRank, Family::NestedSampling) => 3,
+            (Self::LowRank, Family::NestedSampling) | (Self::Binary, Family::TemperedSmc) => 3,
             (Self::LowRank, Family::NestedParticles) => 0,
             (Self::LowRank, Family::SmcParticles) => 64,
             (Self::Binary, Family::NestedSampling) => 10,
-            (Self::Binary, Family::TemperedSmc) => 3,
             (Self::Binary, Family::HarmonicMean) => 1000,
             (Self::Binary, Family::BothDirections | Family::Bridge | Family::SteppingStone | Family::Thermodynamic) => {
                 300
