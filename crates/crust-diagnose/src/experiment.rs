@@ -129,12 +129,13 @@ pub(crate) fn unit<E: Experiment, V: Serialize + DeserializeOwned>(
 
 /// Transitions of a group at most: what a killed run has to do again.
 const UNIT: usize = 100_000;
-/// Chains of a group at least: two threads have full vector registers then.
+/// Groups of some of the chains are multiples of this: two threads have full vector registers then.
 const FEWEST: usize = 16;
 
 /// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its resumption.
 pub(crate) fn groups(dataset: u32, t: usize, chains: Range<usize>) -> Vec<Group> {
-    let each = (UNIT / t.max(1)).clamp(FEWEST, chains.len().max(FEWEST));
+    let most = (UNIT / t.max(1)).clamp(FEWEST, chains.len().max(FEWEST));
+    let each = if most < chains.len() { most / FEWEST * FEWEST } else { most };
     let end = chains.end;
     chains
         .step_by(each)

@@ -9,10 +9,13 @@
 //! sandwich is the sum of ζ Δβ² over all moves, and equal steps of ∫ √ζ dβ make it smallest. So ζ is measured where it is larger
 //! than the noise, and kernels are tuned once more for the states of both directions.
 
+use crust_math::random::StreamKey;
+
 use super::Schedule;
-use super::target::Mover;
+use super::target::{Mover, Progress};
 use super::tune::Run;
 use super::tuned::{Stages, TunedKernels};
+use crate::drive::{Answer, Walker, drive};
 use crate::error::Error;
 use crate::target::Target;
 
@@ -80,40 +83,30 @@ impl<T: Target + Clone + Send> Run<'_, T> {
         self.look(schedule.beta(2))?;
         self.movers.retain(|mover| mover.state.log_density(schedule.beta(2)).is_finite());
         let stages = Stages::new(kernels, &schedule);
-        let knots: Vec<usize> = kernels.knots().iter().map(|knot| nearest(&schedule, knot.beta)).collect();
-        let up = self.passage(&stages, &schedule, &knots, (2..=distributions).collect(), 2 * round)?;
-        let down = self.passage(&stages, &schedule, &knots, (2..=distributions).rev().collect(), 2 * round + 1)?;
+        let knots = kernels.knots().iter().map(|knot| nearest(&schedule, knot.beta)).collect();
+        let mut road = Road { stages, schedule: &schedule, knots, upwards: true };
+        let key = |passage: u64| self.key.step(passage << 48);
+        let (first, second) = (key(2 * round), key(2 * round + 1));
+        let up = self.passage(&road, first)?;
+        road.upwards = false;
+        let down = self.passage(&road, second)?;
         Ok((up, down, schedule))
     }
 
-    fn passage(
-        &mut self,
-        stages: &Stages,
-        schedule: &Schedule,
-        knots: &[usize],
-        order: Vec<usize>,
-        number: u64,
-    ) -> Result<Passage, Error> {
-        let upwards = order.first() < order.last();
-        let mut log_likelihoods = vec![vec![]; schedule.len()];
-        let mut at_knots = vec![vec![]; knots.len()];
-        for t in order {
-            if upwards {
-                log_likelihoods[t - 1] = self.log_likelihoods();
-            }
-            self.stage = stages.at(t).clone();
-            self.movers.iter_mut().for_each(Mover::refresh);
-            self.move_all(schedule.beta(t), self.key.step(number << 48 | t as u64))?;
-            if !upwards {
-                log_likelihoods[t - 1] = self.log_likelihoods();
-            }
-            for (knot, states) in knots.iter().zip(&mut at_knots) {
-                if *knot == t {
-                    *states = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
-                }
-            }
+    /// All chains through all moves in one direction.
+    fn passage(&mut self, road: &Road<'_>, key: StreamKey) -> Result<Passage, Error> {
+        let chains = self.movers.iter_mut().zip(0..);
+        let mut chains: Vec<Passenger<'_>> =
+            chains.map(|(mover, k)| Passenger::new(mover, road, key.chain(k))).collect();
+        drive(self.target, &mut chains, self.how, self.control)?;
+        let mut passage =
+            Passage { log_likelihoods: vec![vec![]; road.schedule.len()], at_knots: vec![vec![]; road.knots.len()] };
+        for chain in chains {
+            passage.log_likelihoods.iter_mut().zip(chain.log_likelihoods).for_each(|(all, value)| all.extend(value));
+            passage.at_knots.iter_mut().zip(chain.at_knots).for_each(|(all, state)| all.extend(state));
         }
-        Ok(Passage { log_likelihoods, at_knots })
+        self.check_interrupt()?;
+        Ok(passage)
     }
 
     /// Charts, metrics and step sizes for the states of both directions.
@@ -134,6 +127,92 @@ impl<T: Target + Clone + Send> Run<'_, T> {
         knots[0].step_size = knots[1].step_size;
         knots[0].accept = knots[1].accept;
         kernels.with_knots(knots)
+    }
+}
+
+/// What the chains of a rehearsal go along.
+struct Road<'a> {
+    stages: Stages,
+    schedule: &'a Schedule,
+    /// The distributions where states are kept.
+    knots: Vec<usize>,
+    upwards: bool,
+}
+
+/// A chain of a rehearsal.
+struct Passenger<'a> {
+    mover: &'a mut Mover,
+    road: &'a Road<'a>,
+    key: StreamKey,
+    /// The distribution of the next move; beyond the last one at the end.
+    t: usize,
+    log_likelihoods: Vec<Option<f64>>,
+    at_knots: Vec<Option<Vec<f64>>>,
+}
+
+impl<'a> Passenger<'a> {
+    fn new(mover: &'a mut Mover, road: &'a Road<'a>, key: StreamKey) -> Self {
+        mover.refresh();
+        let t = if road.upwards { 2 } else { road.schedule.len() };
+        let (log_likelihoods, at_knots) = (vec![None; road.schedule.len()], vec![None; road.knots.len()]);
+        Self { mover, road, key, t, log_likelihoods, at_knots }
+    }
+
+    fn record(&mut self) {
+        self.log_likelihoods[self.t - 1] = Some(self.mover.state.log_likelihood);
+    }
+
+    /// To the next distribution.
+    fn go_on(&mut self) {
+        for (knot, state) in self.road.knots.iter().zip(&mut self.at_knots) {
+            if *knot == self.t {
+                *state = Some(self.mover.state.q.clone());
+            }
+        }
+        self.t = if self.road.upwards { self.t + 1 } else { self.t - 1 };
+        self.mover.refresh();
+    }
+}
+
+impl Walker for Passenger<'_> {
+    type Error = Error;
+
+    fn wants_evaluation(&self) -> bool {
+        (2..=self.road.schedule.len()).contains(&self.t)
+    }
+
+    fn beta(&self) -> f64 {
+        self.road.schedule.beta(self.t)
+    }
+
+    fn position(&self) -> &[f64] {
+        self.mover.position()
+    }
+
+    fn gradient_mut(&mut self) -> &mut [f64] {
+        self.mover.gradient_mut()
+    }
+
+    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
+        let stage = self.road.stages.at(self.t);
+        match self.mover.advance(stage, answer) {
+            Progress::UnderWay => {}
+            Progress::Refreshed => {
+                // Up, weights are collected before the move; down, after it.
+                if self.road.upwards {
+                    self.record();
+                }
+                let stream = self.key.step(self.key.step | self.t as u64).stream();
+                self.mover.begin(stage, self.road.schedule.beta(self.t), stream);
+            }
+            Progress::Moved(_) => {
+                if !self.road.upwards {
+                    self.record();
+                }
+                self.go_on();
+            }
+        }
+        Ok(())
     }
 }
 

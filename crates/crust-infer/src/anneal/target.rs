@@ -158,7 +158,7 @@ impl Mover {
         }
     }
 
-    fn position(&self) -> &[f64] {
+    pub(super) fn position(&self) -> &[f64] {
         match &self.local {
             _ if self.refreshing => &self.state.q,
             Some(local) => &local.parameters,
@@ -166,7 +166,7 @@ impl Mover {
         }
     }
 
-    fn gradient_mut(&mut self) -> &mut [f64] {
+    pub(super) fn gradient_mut(&mut self) -> &mut [f64] {
         match &mut self.local {
             _ if self.refreshing => &mut self.state.gradient,
             Some(local) => &mut local.gradient,

@@ -172,7 +172,7 @@ const WORTH_IT: f64 = 0.85;
 /// A gap, in nats, that the longest schedule should come down to, whatever it costs …
 const WISHED: f64 = 0.5;
 /// … as long as the gap falls by this factor.
-const FALLS: f64 = 0.75;
+const FALLS: f64 = 0.85;
 
 /// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
 /// n + 1 evaluations.
@@ -182,11 +182,11 @@ fn expense(kernels: &TunedKernels) -> f64 {
 }
 
 pub(super) struct Run<'a, T> {
-    target: &'a T,
+    pub(super) target: &'a T,
     pilot: Pilot,
     pub(super) key: StreamKey,
-    how: Parallelism,
-    control: &'a Control,
+    pub(super) how: Parallelism,
+    pub(super) control: &'a Control,
     /// The kernel as it is adapted, and its coordinates.
     pub(super) stage: Stage,
     scales: Option<Arc<Scales>>,
@@ -287,7 +287,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         Ok(reason)
     }
 
-    fn check_interrupt(&self) -> Result<(), Error> {
+    pub(super) fn check_interrupt(&self) -> Result<(), Error> {
         if self.control.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 

@@ -51,7 +51,12 @@ pub fn write_simulated(folder: &Path, experiment: &mut StanExperiment<'_>, datas
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    fs::write(path, text).map_err(|e| {
+        format!(
+            "cannot write {}: {e}; all that was computed is kept: the same command goes on from there",
+            path.display()
+        )
+    })
 }
 
 /// Writes all results to the folder, delivers JSON and tells the story.
