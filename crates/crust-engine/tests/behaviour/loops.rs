@@ -93,6 +93,13 @@ fn least_squares() {
          model { y ~ normal(exp(x * b), 1.5); y ~ normal(x * b, s); y ~ normal(e, 2); y ~ normal(a * to_vector(c) + y * b[1], 0.7); }",
         0,
     );
+    // Log odds as vectors.
+    check_flat(
+        "parameters { real a; vector[K] b; vector[G] u; }
+         model { n ~ bernoulli_logit(a + x * b); n ~ bernoulli_logit(x * b - 0.3 * y); n ~ bernoulli_logit(u[g]); n ~ bernoulli_logit(a);
+                 target += bernoulli_logit_lpmf(n | exp(x * b) - 1); }",
+        0,
+    );
     // A location without parameters, one that is not linear, and a scale that differs.
     check_flat("parameters { real<lower=0> s; } model { for (i in 1:N) y[i] ~ normal(x[i, 1], s); }", 1);
     check_flat(

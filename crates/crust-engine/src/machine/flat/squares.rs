@@ -13,7 +13,7 @@ use super::statements::Compiler;
 use super::{Fit, Obstacle};
 use crate::code::{DensityCall, Factor, Index, Kind, Node, Slot, Varies};
 use crate::density::Density;
-use crate::flat::{Affine, Normal, Positions, Register, Step, Strip, Uniform};
+use crate::flat::{Affine, Function, Normal, Positions, Register, Step, Strip, Uniform};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::memory::cast;
 
@@ -203,6 +203,45 @@ impl Compiler<'_> {
         if builder.has_effect() { Err(Obstacle::Unfit) } else { Ok(()) }
     }
 
+    /// Bernoulli log densities of a vector of log odds, as if a loop went through their elements.
+    pub(super) fn vector_log_odds(&mut self, call: &DensityCall, factor: Factor) -> Fit<()> {
+        let Density::Scalar(scalar) = call.density else { return Err(Obstacle::Unfit) };
+        let [y, alpha] = &call.arguments[..] else { return Err(Obstacle::Unfit) };
+        if scalar.name != "bernoulli_logit" || self.dependence(y).runtime || factor == Factor::ByVariate {
+            return Err(Obstacle::Unfit);
+        }
+        let n = self.machine.numbers(y)?.shape.len();
+        let (terms, outer) = (std::mem::replace(&mut self.terms, false), self.elements_of(n));
+        let found = self.odds_items([y, alpha], n).and_then(|items| {
+            let kept = (call.propto, self.varying(&call.arguments));
+            self.add_density(Function::Density(scalar), &items, kept, factor)
+        });
+        self.terms = terms;
+        let builder = std::mem::replace(&mut self.builder, outer);
+        self.known.clear();
+        found?;
+        // Other densities are no faster here.
+        if !builder.strip().steps.iter().any(|step| matches!(step, Step::AddLogOdds(_))) {
+            return Err(Obstacle::Unfit);
+        }
+        self.flat.strips.push(builder.finish());
+        Ok(())
+    }
+
+    fn odds_items(&mut self, [y, alpha]: [&Node; 2], n: usize) -> Fit<[Item; 2]> {
+        let shapes = [self.machine.numbers(y)?.shape, self.machine.numbers(alpha)?.shape];
+        if shapes.iter().any(|shape| shape.rank() != 1 || shape.len() != n) {
+            return Err(Obstacle::Unfit);
+        }
+        let index = self.element_index(y);
+        Ok([self.element(y, &index)?, self.element(alpha, &index)?])
+    }
+
+    fn element_index(&self, of: &Node) -> [Index; 1] {
+        let kind = Kind::Variable { slot: self.element_slot(), mutable: false };
+        [Index::Single(Node { kind, span: of.span, varies: Varies::No })]
+    }
+
     /// Begins to go through so many elements, and gives back what was under way.
     #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
     fn elements_of(&mut self, n: usize) -> Builder {
@@ -216,8 +255,7 @@ impl Compiler<'_> {
     }
 
     fn vector_items(&mut self, [y, mu, sigma]: [&Node; 3], n: usize) -> Fit<[Item; 3]> {
-        let kind = Kind::Variable { slot: self.element_slot(), mutable: false };
-        let index = [Index::Single(Node { kind, span: y.span, varies: Varies::No })];
+        let index = self.element_index(y);
         let shape = self.machine.numbers(mu)?.shape;
         let location = match shape.rank() {
             0 => self.scalar(mu)?,

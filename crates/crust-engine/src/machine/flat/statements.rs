@@ -303,13 +303,15 @@ impl Compiler<'_> {
         }
         if let Kind::Density(call) = &value.kind {
             if self.terms {
-                let (operands, inlined) = (self.flat.operands.len(), self.flat.inlined.len());
-                match self.vector_squares(call, factor) {
-                    Err(Obstacle::Unfit) => {
-                        self.flat.operands.truncate(operands);
-                        self.flat.inlined.truncate(inlined);
+                for vector in [Self::vector_squares, Self::vector_log_odds] {
+                    let (operands, inlined) = (self.flat.operands.len(), self.flat.inlined.len());
+                    match vector(self, call, factor) {
+                        Err(Obstacle::Unfit) => {
+                            self.flat.operands.truncate(operands);
+                            self.flat.inlined.truncate(inlined);
+                        }
+                        other => return other,
                     }
-                    other => return other,
                 }
             }
             let terms = self.densities(call)?;
@@ -333,7 +335,7 @@ impl Compiler<'_> {
         varying.fold(0, |mask, (k, _)| mask | 1 << k)
     }
 
-    fn add_density(
+    pub(super) fn add_density(
         &mut self,
         function: Function,
         items: &[Item],
