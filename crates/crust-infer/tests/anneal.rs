@@ -2,44 +2,19 @@
 
 mod common;
 
+use common::one_by_one::{self, OneByOne, kernels, methods, prior_draws, states};
 use common::{Lanes, NormalGamma, Pointwise, count, key, parallelism};
 use crust_infer::anneal::{
-    ChainOutcome, Direction, Frame, Knot, Moved, Pilot, Run, Schedule, System, TunedKernels, anneal_system,
-    anneal_target, equilibrate, tune,
+    ChainOutcome, Direction, Frame, Knot, Pilot, Run, Schedule, TunedKernels, anneal_system, anneal_target,
+    equilibrate, tune,
 };
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error;
-use crust_infer::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method, State, Transition};
+use crust_infer::kernel::Kernel;
 use crust_infer::metric::Metric;
-use crust_infer::target::Fatal;
-use crust_math::random::Stream;
-
-fn methods() -> [Method; 3] {
-    [
-        Method::default(),
-        Method::Hmc { length: Length::Steps(3), max_energy_error: MAX_ENERGY_ERROR },
-        Method::Metropolis,
-    ]
-}
 
 fn model() -> NormalGamma {
     NormalGamma { y: vec![1.3, 0.4, 2.2, 0.9, 1.1, -0.3, 5.0, 2.0] }
-}
-
-fn prior_draws(chains: u32) -> Vec<Vec<f64>> {
-    (0..chains).map(|k| NormalGamma::prior(&mut key(5).chain(k).stream()).to_vec()).collect()
-}
-
-fn kernels(method: Method) -> TunedKernels {
-    let knot = |beta, step_size, length| Knot {
-        beta,
-        step_size,
-        variance: vec![0.4, 0.5],
-        accept: 0.8,
-        length,
-        frame: Frame::default(),
-    };
-    TunedKernels::new(method, 0.2, vec![knot(0.0, 1.1, 0.0), knot(0.1, 0.9, 1.0), knot(1.0, 0.5, 2.0)]).expect("knots")
 }
 
 fn anneal(
@@ -49,56 +24,7 @@ fn anneal(
     starts: &[Vec<f64>],
     (first_chain, how): (u32, Parallelism),
 ) -> Vec<ChainOutcome> {
-    let control = Control::default();
-    let run = Run { direction, first_chain, key: key(3), how, control: &control };
-    anneal_target(&Lanes(model()), kernels, schedule, starts, &run).expect("chains")
-}
-
-/// A density as a [`System`]: one chain, one evaluation after the other.
-#[derive(Clone)]
-struct OneByOne<'a> {
-    model: NormalGamma,
-    kernels: &'a TunedKernels,
-}
-
-impl OneByOne<'_> {
-    fn evaluate(&self, q: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64) {
-        let mut room = vec![0.0; q.len()];
-        let densities = self.model.at(q, beta, &mut room);
-        gradient.iter_mut().zip(room).for_each(|(to, g)| *to = g);
-        densities
-    }
-}
-
-impl System for OneByOne<'_> {
-    type State = State;
-
-    fn draw_initial(&mut self, _stream: &mut Stream) -> Result<State, Fatal> {
-        Err(Fatal::new("starts are given"))
-    }
-
-    fn log_ratio(&mut self, state: &State, from: f64, to: f64) -> Result<f64, Fatal> {
-        Ok((to - from) * self.evaluate(&state.q, 1.0, &mut []).1)
-    }
-
-    fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        let kernel = self.kernels.at(beta);
-        (state.log_prior, state.log_likelihood) = self.evaluate(&state.q, beta, &mut state.gradient);
-        let mut transition = Transition::new(kernel.method, state.q.len());
-        transition.begin(&kernel, state, beta, stream.clone());
-        loop {
-            let q = transition.position().to_vec();
-            let (log_prior, log_likelihood) = self.evaluate(&q, beta, transition.gradient_mut());
-            if let Some(statistics) = transition.advance(&kernel, log_prior, log_likelihood) {
-                transition.finish(state);
-                return Ok(Moved { accept: statistics.accept_stat, evaluations: statistics.leapfrog_steps.into() });
-            }
-        }
-    }
-
-    fn step_reversed(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.step(state, beta, stream)
-    }
+    one_by_one::anneal(model(), kernels, schedule, direction, (starts, first_chain, how))
 }
 
 /// The batched state machine does what the code for systems does, to the last bit: same order, same β, same streams.
@@ -110,12 +36,7 @@ fn batched_chains_are_those_of_a_system() {
         for direction in [Direction::Forward, Direction::Reverse] {
             let starts = prior_draws(9);
             let batched = anneal(&kernels, &schedule, direction, &starts, (2, parallelism(1, 4)));
-            let state = |q: &Vec<f64>| State {
-                q: q.clone(),
-                gradient: vec![0.0; if method.needs_gradient() { 2 } else { 0 }],
-                ..State::default()
-            };
-            let starts: Vec<State> = starts.iter().map(state).collect();
+            let starts = states(&starts, method);
             let control = Control::default();
             let run = Run { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
             let system = OneByOne { model: model(), kernels: &kernels };

@@ -2,15 +2,10 @@
 
 mod common;
 
+use common::one_by_one::{OneByOne, anneal, kernels, methods, prior_draws, states};
 use common::{Lanes, NormalGamma, Pointwise, count, key, parallelism};
-use crust_infer::anneal::{
-    ChainOutcome, Direction, Frame, Knot, Moved, Pilot, Run, Schedule, Subset, System, TunedKernels, anneal_system,
-    anneal_target, tune,
-};
+use crust_infer::anneal::{Direction, Pilot, Run, Schedule, Subset, anneal_system, tune};
 use crust_infer::drive::{Control, Parallelism};
-use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method, State, Transition};
-use crust_infer::target::{Fatal, tempered};
-use crust_math::random::Stream;
 
 /// The subsets of y. What it says of β is log prior and (what has been added so far)/β.
 #[derive(Clone)]
@@ -39,92 +34,8 @@ impl Pointwise for OneAtATime {
     }
 }
 
-fn methods() -> [Method; 3] {
-    [
-        Method::default(),
-        Method::Hmc { length: Length::Steps(3), max_energy_error: MAX_ENERGY_ERROR },
-        Method::Metropolis,
-    ]
-}
-
 fn model() -> OneAtATime {
     OneAtATime(NormalGamma { y: vec![1.3, 0.4, 2.2, 0.9, 1.1, -0.3, 2.0] })
-}
-
-fn prior_draws(chains: u32) -> Vec<Vec<f64>> {
-    (0..chains).map(|k| NormalGamma::prior(&mut key(5).chain(k).stream()).to_vec()).collect()
-}
-
-fn kernels(method: Method) -> TunedKernels {
-    let knot = |beta, step_size, length| Knot {
-        beta,
-        step_size,
-        variance: vec![0.4, 0.5],
-        accept: 0.8,
-        length,
-        frame: Frame::default(),
-    };
-    TunedKernels::new(method, 0.2, vec![knot(0.0, 1.1, 0.0), knot(0.1, 0.9, 1.0), knot(1.0, 0.5, 2.0)]).expect("knots")
-}
-
-fn anneal<P: Pointwise>(
-    model: P,
-    kernels: &TunedKernels,
-    schedule: &Schedule,
-    direction: Direction,
-    (starts, how): (&[Vec<f64>], Parallelism),
-) -> Vec<ChainOutcome> {
-    let control = Control::default();
-    let run = Run { direction, first_chain: 2, key: key(3), how, control: &control };
-    anneal_target(&Lanes(model), kernels, schedule, starts, &run).expect("chains")
-}
-
-/// The same path, one evaluation after the other, with the ratios of densities that the definition says.
-#[derive(Clone)]
-struct OneByOne<'a>(OneAtATime, &'a TunedKernels);
-
-impl OneByOne<'_> {
-    fn evaluate(&self, q: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64) {
-        let mut room = vec![0.0; q.len()];
-        let densities = self.0.at(q, beta, &mut room);
-        gradient.iter_mut().zip(room).for_each(|(to, g)| *to = g);
-        densities
-    }
-}
-
-impl System for OneByOne<'_> {
-    type State = State;
-
-    fn draw_initial(&mut self, _stream: &mut Stream) -> Result<State, Fatal> {
-        Err(Fatal::new("starts are given"))
-    }
-
-    fn log_ratio(&mut self, state: &State, from: f64, to: f64) -> Result<f64, Fatal> {
-        let log_f = |beta| {
-            let (log_prior, log_likelihood) = self.evaluate(&state.q, beta, &mut []);
-            tempered(log_prior, log_likelihood, beta)
-        };
-        Ok(log_f(to) - log_f(from))
-    }
-
-    fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        let kernel = self.1.at(beta);
-        (state.log_prior, state.log_likelihood) = self.evaluate(&state.q, beta, &mut state.gradient);
-        let mut transition = Transition::new(kernel.method, state.q.len());
-        transition.begin(&kernel, state, beta, stream.clone());
-        loop {
-            let q = transition.position().to_vec();
-            let (log_prior, log_likelihood) = self.evaluate(&q, beta, transition.gradient_mut());
-            if let Some(statistics) = transition.advance(&kernel, log_prior, log_likelihood) {
-                transition.finish(state);
-                return Ok(Moved { accept: statistics.accept_stat, evaluations: statistics.leapfrog_steps.into() });
-            }
-        }
-    }
-
-    fn step_reversed(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
-        self.step(state, beta, stream)
-    }
 }
 
 /// Same order, same β, same streams as the code for systems, where the schedule meets whole subsets and where it does not.
@@ -137,14 +48,13 @@ fn batched_chains_are_those_of_a_system() {
         {
             let kernels = kernels(method);
             let starts = prior_draws(9);
-            let batched = anneal(model(), &kernels, &schedule, direction, (&starts, parallelism(1, 4)));
-            assert_eq!(batched, anneal(model(), &kernels, &schedule, direction, (&starts, parallelism(2, 7))));
-            let with_gradient = if method.needs_gradient() { 2 } else { 0 };
-            let state = |q: &Vec<f64>| State { q: q.clone(), gradient: vec![0.0; with_gradient], ..State::default() };
-            let starts: Vec<State> = starts.iter().map(state).collect();
+            let batched = anneal(model(), &kernels, &schedule, direction, (&starts, 2, parallelism(1, 4)));
+            assert_eq!(batched, anneal(model(), &kernels, &schedule, direction, (&starts, 2, parallelism(2, 7))));
+            let starts = states(&starts, method);
             let control = Control::default();
             let run = Run { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
-            let one_by_one = anneal_system(&OneByOne(model(), &kernels), &schedule, &starts, &run).expect("chains");
+            let one_by_one = anneal_system(&OneByOne { model: model(), kernels: &kernels }, &schedule, &starts, &run)
+                .expect("chains");
             for (a, b) in batched.iter().zip(&one_by_one) {
                 assert_eq!(a.last, b.last.q, "{method:?} {direction:?}");
                 assert!((a.log_weight - b.log_weight).abs() < 1e-10);
@@ -162,8 +72,8 @@ fn without_anything_between_all_paths_are_the_same() {
     let schedule = Schedule::linear(2).expect("a schedule");
     for direction in [Direction::Forward, Direction::Reverse] {
         let (kernels, starts) = (kernels(methods()[1]), prior_draws(9));
-        let subset = anneal(model(), &kernels, &schedule, direction, (&starts, parallelism(1, 4)));
-        let geometric = anneal(model().0, &kernels, &schedule, direction, (&starts, parallelism(1, 4)));
+        let subset = anneal(model(), &kernels, &schedule, direction, (&starts, 2, parallelism(1, 4)));
+        let geometric = anneal(model().0, &kernels, &schedule, direction, (&starts, 2, parallelism(1, 4)));
         for (a, b) in subset.iter().zip(&geometric) {
             assert!(
                 (a.log_weight - b.log_weight).abs() < 1e-10
@@ -196,7 +106,7 @@ fn weights_are_unbiased() {
             Direction::Forward => prior_draws(CHAINS + 64).split_off(64),
             Direction::Reverse => (0..CHAINS).map(|k| exact.draw(&mut key(17).chain(k).stream()).to_vec()).collect(),
         };
-        let outcomes = anneal(model(), &kernels, &schedule, direction, (&starts, how));
+        let outcomes = anneal(model(), &kernels, &schedule, direction, (&starts, 2, how));
         let ratios: Vec<f64> = outcomes.iter().map(|chain| (chain.log_weight - sign * truth).exp()).collect();
         let n = f64::from(CHAINS);
         let mean = ratios.iter().sum::<f64>() / n;

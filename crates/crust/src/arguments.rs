@@ -61,6 +61,17 @@ pub struct Includes {
     pub include_path: Vec<PathBuf>,
 }
 
+/// A program with its data, to be run.
+#[derive(Debug, Args)]
+pub struct Program {
+    /// The Stan program
+    pub model: PathBuf,
+    /// Its data, in Stan's JSON; may be left out if the program has none
+    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub includes: Includes,
+}
+
 /// Random numbers, and how the machine is used: results depend on the seed alone.
 #[derive(Debug, Args)]
 pub struct Computing {
@@ -100,10 +111,8 @@ pub struct Check {
 
 #[derive(Debug, Args)]
 pub struct Density {
-    /// The Stan program
-    pub model: PathBuf,
-    /// Its data, in Stan's JSON; may be left out if the program has none
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub program: Program,
     /// A JSON array of points, each an array of unconstrained numbers
     #[arg(long, value_name = "POINTS.json")]
     pub at: PathBuf,
@@ -113,8 +122,6 @@ pub struct Density {
     /// Leave out the log Jacobian of the parameter transforms
     #[arg(long)]
     pub no_jacobian: bool,
-    #[command(flatten)]
-    pub includes: Includes,
     /// The seed of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -122,18 +129,14 @@ pub struct Density {
 
 #[derive(Debug, Args)]
 pub struct Bench {
-    /// The Stan program
-    pub model: PathBuf,
-    /// Its data, in Stan's JSON; may be left out if the program has none
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub program: Program,
     /// How many chains are evaluated at once, one row for each
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16, 64])]
     pub lanes: Vec<usize>,
     /// How long to measure each row, in seconds
     #[arg(long, default_value_t = 0.5)]
     pub seconds: f64,
-    #[command(flatten)]
-    pub includes: Includes,
     /// The seed of the points, and of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -141,10 +144,8 @@ pub struct Bench {
 
 #[derive(Debug, Args)]
 pub struct Sample {
-    /// The Stan program
-    pub model: PathBuf,
-    /// Its data, in Stan's JSON; may be left out if the program has none
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub program: Program,
     /// How many chains
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     pub chains: u32,
@@ -185,11 +186,9 @@ pub struct Sample {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// How many chains a thread evaluates together: 1, or more, which is faster for many chains and changes the last digits of densities.
-    /// Unless told otherwise fewer than eight chains run one by one
+    /// Unless told otherwise fewer than eight chains of a larger model run one by one
     #[arg(long, value_name = "N")]
     pub lanes: Option<NonZero<usize>>,
-    #[command(flatten)]
-    pub includes: Includes,
 }
 
 /// Options of annealing.

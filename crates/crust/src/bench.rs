@@ -31,16 +31,7 @@ pub fn run(arguments: &Bench, common: &Common) -> Result<Outcome, String> {
         return Err("--seconds needs a number above 0".to_owned());
     }
     let start = Instant::now();
-    let Some(bound) = bind(
-        &arguments.model,
-        arguments.data.as_deref(),
-        &arguments.includes.include_path,
-        arguments.seed,
-        common.quiet,
-    )?
-    else {
-        return Ok(Outcome::BadInput);
-    };
+    let Some(bound) = bind(&arguments.program, arguments.seed, common.quiet)? else { return Ok(Outcome::BadInput) };
     let report = match measure(&bound, arguments, start) {
         Ok(report) => report?,
         Err(error) => {

@@ -29,16 +29,7 @@ struct Point {
 }
 
 pub fn run(arguments: &Density, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) = bind(
-        &arguments.model,
-        arguments.data.as_deref(),
-        &arguments.includes.include_path,
-        arguments.seed,
-        common.quiet,
-    )?
-    else {
-        return Ok(Outcome::BadInput);
-    };
+    let Some(bound) = bind(&arguments.program, arguments.seed, common.quiet)? else { return Ok(Outcome::BadInput) };
     let points = read_points(&arguments.at, bound.model.dimension())?;
     let terms = Terms { propto: arguments.propto, jacobian: !arguments.no_jacobian };
     let report = match evaluate(&bound, &points, terms) {

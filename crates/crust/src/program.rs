@@ -1,5 +1,6 @@
 //! Programs and data from files: what every command begins with.
 
+use crate::arguments::Program;
 use crate::{Outcome, terminal};
 use crust_engine::{EngineError, Model, SimulateError};
 use crust_stan::ast::BlockKind;
@@ -20,14 +21,9 @@ pub struct Bound {
 }
 
 /// Reads a program and its data, and binds them. Mistakes are shown where they are; `None` says that there were some.
-pub fn bind(
-    model: &Path,
-    data: Option<&Path>,
-    include_path: &[PathBuf],
-    seed: u64,
-    quiet: bool,
-) -> Result<Option<Bound>, String> {
-    let Some(reading) = read_program(model, include_path, quiet)? else { return Ok(None) };
+pub fn bind(program: &Program, seed: u64, quiet: bool) -> Result<Option<Bound>, String> {
+    let (model, data) = (&program.model, program.data.as_deref());
+    let Some(reading) = read_program(model, &program.includes.include_path, quiet)? else { return Ok(None) };
     if reading.typed.blocks.iter().all(Option::is_none) {
         return Err(format!("the program {} is empty: there is nothing to run", model.display()));
     }

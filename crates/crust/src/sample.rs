@@ -29,16 +29,7 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) = bind(
-        &arguments.model,
-        arguments.data.as_deref(),
-        &arguments.includes.include_path,
-        arguments.seed,
-        common.quiet,
-    )?
-    else {
-        return Ok(Outcome::BadInput);
-    };
+    let Some(bound) = bind(&arguments.program, arguments.seed, common.quiet)? else { return Ok(Outcome::BadInput) };
     terminal::check_writable(common.json.as_deref())?;
     let initial = initial::read(&arguments.init, &bound, common.quiet)?;
     let mut recorder = recorder(arguments, &bound, common.quiet);
@@ -218,7 +209,7 @@ fn tell(arguments: &Sample, common: &Common, recorded: &Recorded, control: &Cont
 
 /// What the files say of the run.
 fn configuration(arguments: &Sample) -> RunConfiguration {
-    let name = arguments.model.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let name = arguments.program.model.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     RunConfiguration {
         model: name + "_model",
         num_samples: arguments.draws,
@@ -236,7 +227,7 @@ fn configuration(arguments: &Sample) -> RunConfiguration {
             MetricChoice::Unit => Metric::Unit,
         },
         num_chains: arguments.chains as usize,
-        data_file: arguments.data.as_ref().map_or_else(String::new, |path| path.display().to_string()),
+        data_file: arguments.program.data.as_ref().map_or_else(String::new, |path| path.display().to_string()),
         init: arguments.init.clone(),
         seed: arguments.seed,
         ..RunConfiguration::default()

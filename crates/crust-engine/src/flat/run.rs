@@ -4,8 +4,11 @@
 
 mod ends;
 mod products;
+mod room;
 
 pub use products::MOST_KEPT;
+pub use room::Room;
+use room::make_room;
 
 use crust_math::density::Terms;
 use crust_math::lanes::{Kernel, dispatch};
@@ -18,8 +21,8 @@ use super::{
 };
 use crate::code::Factor;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::machine::{CHUNK, MOST, Rows};
-use crate::memory::{Aligned, Block};
+use crate::machine::{MOST, Rows};
+use crate::memory::Block;
 
 /// A loop to be run, and what it works on.
 #[derive(Clone, Copy)]
@@ -37,37 +40,6 @@ pub struct Call<'a> {
     pub propto: bool,
     /// Goes backwards through a loop that assigns.
     pub backward: bool,
-}
-
-/// Memory for registers.
-pub struct Room {
-    registers: Vec<Tile>,
-    adjoints: Vec<Tile>,
-    totals: [Tile; 2],
-    seeds: [Tile; 2],
-    value: Tile,
-    partials: [[f64; CHUNK]; MOST],
-    /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places in the cache.
-    packed: Aligned,
-    packed_adjoints: Aligned,
-    /// Where each operand begins there.
-    packed_at: Vec<usize>,
-}
-
-impl Default for Room {
-    fn default() -> Self {
-        Self {
-            registers: Vec::new(),
-            adjoints: Vec::new(),
-            totals: [Tile::ZERO; 2],
-            seeds: [Tile::ZERO; 2],
-            value: Tile::ZERO,
-            partials: [[0.0; CHUNK]; MOST],
-            packed: Aligned::default(),
-            packed_adjoints: Aligned::default(),
-            packed_at: Vec::new(),
-        }
-    }
 }
 
 /// Runs a loop. Says `false` in `fine` for lanes in which something is not finite, or outside of a domain: what was added to their adjoints is
@@ -108,24 +80,6 @@ fn check_positions(call: Call, strip: &Strip) {
     });
     let lanes = strip.sources.iter().all(|&operand| call.operands[operand].lanes());
     assert!(fine && lanes, "positions of elements, in operands with lanes");
-}
-
-/// Makes room for the operands of a strip.
-fn make_room(call: Call, strip: &Strip, room: &mut Room) {
-    if call.lanes <= GROUP {
-        return;
-    }
-    room.packed_at.clear();
-    room.packed_at.resize(call.operands.len(), 0);
-    let mut len = 0;
-    for &operand in &strip.sources {
-        room.packed_at[operand] = len;
-        len += call.operands[operand].count() * GROUP;
-    }
-    if room.packed.len() < len {
-        room.packed.resize(len);
-        room.packed_adjoints.resize(len);
-    }
 }
 
 /// A strip for some lanes.

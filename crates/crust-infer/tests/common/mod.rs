@@ -1,6 +1,8 @@
 //! Targets with known answers, and an observer that keeps everything.
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
+pub mod one_by_one;
+
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::ControlFlow;

@@ -273,3 +273,21 @@ pub struct NeedsFixed {
     pub which: &'static str,
     pub model: &'static str,
 }
+
+#[cfg(test)]
+pub(super) mod asserts {
+    use super::*;
+
+    /// A fit that chooses the noise is as good as the best of fits with given ones, and one that chooses more is better. `best` gives the maximum of
+    /// the likelihood and the number of free parameters, with a variance of the noise and with or without the others fixed; these are so many.
+    pub(in crate::models) fn finds_hyperparameters(best: impl Fn(Variance, bool) -> (f64, usize), others: usize) {
+        let unknown = Variance::Unknown(InverseGamma { shape: 1.0, scale: 1.0 });
+        let (chosen, parameters) = best(unknown, true);
+        let grid = (0..60).map(|i| best(Variance::Fixed(0.2 * 1.05_f64.powi(i)), true).0);
+        let (on_grid, fixed) = (grid.fold(f64::NEG_INFINITY, f64::max), best(Variance::Fixed(1.0), true).1);
+        // Between two values of the grid, 5 % apart, the log likelihood of 60 numbers rises by less than 0.02.
+        assert!(chosen > on_grid - 1e-3 && chosen < on_grid + 0.02, "{chosen} {on_grid}");
+        let (more, most) = best(unknown, false);
+        assert!(more > chosen && (parameters, most) == (fixed + 1, fixed + 1 + others), "{more} {chosen}");
+    }
+}

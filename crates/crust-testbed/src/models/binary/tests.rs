@@ -10,6 +10,7 @@ use crate::check::reversal::asserts::{does_not_drift, is_balanced};
 use crate::linear::{cholesky, solve_lower};
 use crate::model::{Fit, HeldOut, Proposal, Sequential, Variational};
 use crate::models::conditional::InverseGamma;
+use crate::models::hyper::asserts::finds_hyperparameters;
 
 fn tiny(cases: usize, components: usize) -> Setting {
     let prior = Prior {
@@ -361,24 +362,17 @@ fn constrained_moves_keep_unknown_hyperparameters_where_they_are() {
     does_not_drift(&mut model, statistics, &mut stream);
 }
 
-/// A fit that chooses the noise is as good as the best of fits with given ones, and one that chooses more is better.
 #[test]
 fn the_fit_finds_hyperparameters_that_are_not_fixed() {
     let (model, _, _) = simulated(&tiny(20, 2), 12);
-    let best = |noise: Variance, probabilities: Probabilities| {
+    let best = |noise: Variance, equal: bool| {
+        let unknown = Probabilities::Unknown(Beta { a: 1.0, b: 1.0 });
+        let probabilities = if equal { Probabilities::Fixed(vec![0.5; 2]) } else { unknown };
         let prior = Prior { probabilities, noise, ..model.prior.clone() };
         let mut model = BinaryAttributes::new(model.data.clone(), prior).expect("a model");
         let mut stream = StreamKey::new(20, Purpose::TEST).chain(13).stream();
         let fits = (0..12).map(|_| model.maximum_log_likelihood(&mut stream).expect("a fit"));
         (fits.fold(f64::NEG_INFINITY, f64::max), model.free_parameters())
     };
-    let equal = Probabilities::Fixed(vec![0.5; 2]);
-    let unknown = Variance::Unknown(InverseGamma { shape: 1.0, scale: 1.0 });
-    let (chosen, parameters) = best(unknown, equal.clone());
-    let grid = (0..60).map(|i| best(Variance::Fixed(0.2 * 1.05_f64.powi(i)), equal.clone()).0);
-    let (on_grid, fixed) = (grid.fold(f64::NEG_INFINITY, f64::max), best(Variance::Fixed(1.0), equal).1);
-    // Between two values of the grid, 5 % apart, the log likelihood of 60 numbers rises by less than 0.02.
-    assert!(chosen > on_grid - 1e-3 && chosen < on_grid + 0.02, "{chosen} {on_grid}");
-    let (more, most) = best(unknown, Probabilities::Unknown(Beta { a: 1.0, b: 1.0 }));
-    assert!(more > chosen && (parameters, most) == (fixed + 1, fixed + 1 + 2), "{more} {chosen}");
+    finds_hyperparameters(best, 2);
 }
