@@ -8,6 +8,7 @@ pub(crate) use verdict::{nats, nats_with_error};
 
 use crate::checkpoint::{Halt, Journal};
 use crate::experiment::{Experiment, Moves, Names, forward, forward_part, mean_and_error, reverse, reverse_part, unit};
+use crate::ladder::Ladder;
 use crate::result::{Check, Dataset, KernelAt, MeanRung, Rung, RungTime, Timing, Verdict};
 
 /// What to run.
@@ -15,8 +16,7 @@ use crate::result::{Check, Dataset, KernelAt, MeanRung, Rung, RungTime, Timing, 
 pub struct Plan {
     /// K, the number of chains in each direction.
     pub chains: usize,
-    /// The ladder of T, rising.
-    pub steps: Vec<usize>,
+    pub ladder: Ladder,
     /// The ladder ends once B̂ is at most this, in nats.
     pub tolerance: f64,
     /// Chains are added at the end of the ladder until the standard error of Bennett's estimate is at most this, in nats.
@@ -84,14 +84,17 @@ fn climb<E: Experiment>(
     if let Some(first) = climbers.first() {
         outcome.checks.extend(rank_check(experiment, plan.rank_checks, journal, names, &first.kernels)?);
     }
-    for &t in &plan.steps {
+    let mut next = plan.ladder.steps.first().copied();
+    while let Some(t) = next {
         for (climber, dataset) in climbers.iter().zip(&mut outcome.datasets) {
             dataset.rungs.push(rung(experiment, plan, journal, names, climber, t)?);
         }
-        let tight = |dataset: &Dataset| dataset.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance));
-        if outcome.datasets.iter().all(tight) {
+        let last: Vec<&Rung> = outcome.datasets.iter().filter_map(|dataset| dataset.rungs.last()).collect();
+        if last.iter().all(|rung| is_tight(rung, plan.tolerance)) {
             break;
         }
+        let (mean, _) = mean_and_error(&last.iter().map(|rung| rung.jeffreys_bound).collect::<Vec<f64>>());
+        next = plan.ladder.next(t, mean, plan.acceptable);
     }
     if let Some(wish) = plan.bennett_error {
         for (climber, dataset) in climbers.iter().zip(&mut outcome.datasets) {

@@ -12,8 +12,10 @@ pub use sizes::Size;
 use crate::bdmc::{is_tight, violation_checks};
 use crate::checkpoint::{Halt, Journal};
 use crate::experiment::{
-    Experiment, Moves, Names, REAL, Work, forward, forward_is_done, mean_and_error, reverse, reverse_estimates, unit,
+    Experiment, Moves, Names, REAL, Work, estimates, forward, forward_is_done, mean_and_error, reverse,
+    reverse_estimates, unit,
 };
+use crate::ladder::Ladder;
 use crate::result::{
     Calibration, Check, Dataset, Fit, ForwardRung, KernelAt, RealData, Rung, RungTime, StartCheck, Timing, Verdict,
 };
@@ -46,8 +48,7 @@ pub trait Fitted: Experiment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub chains: usize,
-    /// The ladder of T, rising.
-    pub steps: Vec<usize>,
+    pub ladder: Ladder,
     /// The ladder ends once B̂ is at most this, in nats.
     pub tolerance: f64,
     /// S, the number of transitions before the reverse chains start.
@@ -78,8 +79,10 @@ pub struct Outcome {
 
 /// The simulated dataset that is sandwiched; replicates come after it.
 const SIMULATED: u32 = 1;
-/// The curves of the calibrated comparison, and the check of S, use rungs up to this: they are run many times.
+/// The check of S uses a rung up to this, in which the start matters most.
 const SHORT: usize = 100;
+/// T of the curves of the calibrated comparison, whatever the ladder: curves are computed R + 1 times, and the rank is exact for any T.
+const CURVE_STEPS: [usize; 3] = [10, 30, 100];
 /// Chains of a curve of the calibrated comparison.
 const CURVE_CHAINS: usize = 50;
 const NAMES: Names<'static> = Names { prefix: "" };
@@ -126,7 +129,7 @@ fn run<E: Fitted>(
     let t = check_t(&outcome.simulated.rungs);
     let down = reverse(experiment, journal, NAMES, &kernels, (SIMULATED, t, "reverse-fewer"), &fewer)?;
     outcome.start_check = start_check(&outcome.simulated.rungs, plan.start_steps, t, &down);
-    outcome.calibration = compare(experiment, plan, journal, &kernels, outcome)?;
+    outcome.calibration = compare(experiment, plan, journal, &kernels)?;
     Ok(())
 }
 
@@ -139,20 +142,20 @@ fn ladder<E: Fitted>(
     starts: &[Vec<f64>],
     outcome: &mut Outcome,
 ) -> Result<(), Halt<E::Error>> {
-    for &t in &plan.steps {
+    let mut next = plan.ladder.steps.first().copied();
+    while let Some(t) = next {
         let up = forward(experiment, journal, NAMES, kernels, (SIMULATED, t, plan.chains))?;
         let down = reverse(experiment, journal, NAMES, kernels, (SIMULATED, t, "reverse"), starts)?;
-        outcome.simulated.rungs.push(Rung::new(t, &up, &down));
+        let rung = Rung::new(t, &up, &down);
+        next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).filter(|_| !is_tight(&rung, plan.tolerance));
+        outcome.simulated.rungs.push(rung);
         let real = forward(experiment, journal, NAMES, kernels, (REAL, t, plan.chains))?;
         outcome.real.rungs.push(ForwardRung::new(t, &real));
-        if outcome.simulated.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance)) {
-            break;
-        }
     }
     Ok(())
 }
 
-/// Where the number of steps before the reverse chains is checked: a short rung, in which the start matters most.
+/// Where the number of steps before the reverse chains is checked.
 fn check_t(rungs: &[Rung]) -> usize {
     let short = rungs.iter().map(|rung| rung.t).filter(|&t| t <= SHORT).max();
     short.or(rungs.first().map(|rung| rung.t)).unwrap_or(2)
@@ -184,34 +187,28 @@ fn compare<E: Fitted>(
     plan: &Plan,
     journal: &mut Journal,
     kernels: &E::Kernels,
-    outcome: &Outcome,
 ) -> Result<Option<Calibration>, Halt<E::Error>> {
-    let run: Vec<usize> = outcome.real.rungs.iter().map(|rung| rung.t).collect();
-    let short = run.iter().filter(|&&t| t <= SHORT).count().max(2).min(run.len());
-    let steps = &run[..short];
-    if plan.replicates == 0 || steps.is_empty() {
+    if plan.replicates == 0 {
         return Ok(None);
     }
     let chains = plan.chains.min(CURVE_CHAINS);
-    let real: Vec<&[f64]> = outcome.real.rungs[..short].iter().map(|rung| &rung.forward[..chains]).collect();
-    let mut replicates = Vec::new();
-    for dataset in SIMULATED + 1..=SIMULATED + plan.replicates {
-        if experiment.interrupted() {
-            return Err(Halt::Interrupted);
-        }
-        let known = steps.iter().all(|&t| forward_is_done(journal, NAMES, (dataset, t, chains)));
-        if !known {
+    let mut curve_of = |dataset: u32, run: usize| -> Result<Curve, Halt<E::Error>> {
+        let known = CURVE_STEPS.iter().all(|&t| forward_is_done(journal, NAMES, (dataset, t, run)));
+        if dataset != REAL && !known {
             experiment.simulate(dataset).map_err(Halt::Work)?;
         }
-        let mut works = Vec::new();
-        for &t in steps {
-            let up = forward(experiment, journal, NAMES, kernels, (dataset, t, chains))?;
-            works.push(up.iter().map(|work| work.log_weight).collect::<Vec<f64>>());
+        let mut log_weights = Vec::new();
+        for t in CURVE_STEPS {
+            let up = forward(experiment, journal, NAMES, kernels, (dataset, t, run))?;
+            log_weights.push(estimates(&up[..chains]));
         }
-        let works: Vec<&[f64]> = works.iter().map(Vec::as_slice).collect();
-        replicates.push(curve(&works));
-    }
-    Ok(Some(calibrate(steps, chains, &curve(&real), &replicates)))
+        Ok(curve(&log_weights.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+    };
+    // The real data's chains are those of the ladder, where it has these T.
+    let real = curve_of(REAL, plan.chains)?;
+    let replicates = SIMULATED + 1..=SIMULATED + plan.replicates;
+    let replicates = replicates.map(|dataset| curve_of(dataset, chains)).collect::<Result<Vec<Curve>, _>>()?;
+    Ok(Some(calibrate(&CURVE_STEPS, chains, &real, &replicates)))
 }
 
 fn timing(outcome: &Outcome, journal: &Journal) -> Timing {

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod convergence;
 pub mod draws;
 pub mod experiment;
+pub mod ladder;
 mod number;
 pub mod psis;
 pub mod result;

@@ -7,6 +7,7 @@ use crust_diagnose::bread::{self, bread};
 use crust_diagnose::checkpoint::Journal;
 use crust_diagnose::compare::{self, Way, compare};
 use crust_diagnose::experiment::{Experiment, Group};
+use crust_diagnose::ladder::Ladder;
 use crust_diagnose::result::{Entry, Level};
 use crust_diagnose::sandwich::{Exchange, LEVEL, lower_bound, markov_check, upper_bound};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use toy::Toy;
 fn plan(steps: &[usize]) -> bdmc::Plan {
     bdmc::Plan {
         chains: 50,
-        steps: steps.to_vec(),
+        ladder: Ladder::exactly(steps.to_vec()),
         tolerance: 0.05,
         bennett_error: None,
         datasets: 1,
@@ -162,14 +163,17 @@ fn folder(name: &str) -> PathBuf {
 /// The units of an interrupted run are not done again, and the end is the same whenever it was interrupted.
 #[test]
 fn interrupted_runs_end_with_the_same_numbers() {
-    let plan =
-        bread::Plan { chains: 10, steps: vec![5, 20], tolerance: 0.0, start_steps: 20, replicates: 3, acceptable: 1.0 };
+    let ladder = Ladder { steps: vec![5, 20], further: vec![100] };
+    let plan = bread::Plan { chains: 10, ladder, tolerance: 0.0, start_steps: 20, replicates: 3, acceptable: 1e9 };
+    let short = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
+    let plan = bread::Plan { acceptable: 0.9 * short.simulated.rungs[1].jeffreys_bound, ..plan };
     let whole = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
     let text = |outcome: &bread::Outcome| {
         let parts = (&outcome.real, &outcome.simulated, &outcome.start_check, &outcome.calibration, &outcome.verdict);
         serde_json::to_string(&parts).expect("JSON")
     };
-    assert!(!whole.partial && whole.calibration.is_some());
+    let steps: Vec<usize> = whole.simulated.rungs.iter().map(|rung| rung.t).collect();
+    assert_eq!((whole.partial, steps), (false, vec![5, 20, 100]), "the ladder goes on, and so does a resumed run");
     let folder = folder("resume");
     let mut patience = 0;
     let resumed = loop {
@@ -188,11 +192,43 @@ fn interrupted_runs_end_with_the_same_numbers() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
+/// Rungs are added only while the bound is above what is acceptable, and those below are the same with and without them.
+#[test]
+fn a_ladder_goes_on_until_the_bound_is_acceptable() {
+    let rungs = |further: &[usize], acceptable: f64| {
+        let ladder = Ladder { steps: vec![5, 20], further: further.to_vec() };
+        let plan = bdmc::Plan { ladder, tolerance: 0.0, datasets: 2, rank_checks: 0, acceptable, ..plan(&[]) };
+        run(&mut Toy::new(3), &plan).datasets
+    };
+    let short = rungs(&[], 0.0);
+    let bound = 0.5 * short.iter().map(|dataset| dataset.rungs[1].jeffreys_bound).sum::<f64>();
+    assert!(bound > 0.0, "{bound}");
+    assert_eq!(rungs(&[60, 200], bound), short);
+    assert_eq!(rungs(&[60, 200], bound / 100.0), short, "it is not within reach");
+    let long = rungs(&[60, 200], 0.9 * bound);
+    assert!(long.iter().zip(&short).all(|(long, short)| long.rungs[..2] == short.rungs[..]));
+    assert!(long.iter().all(|dataset| dataset.rungs[2].t == 60));
+}
+
+/// The comparison with real data does not depend on the ladder, however long it is.
+#[test]
+fn the_rank_does_not_depend_on_the_ladder() {
+    let calibration = |steps: &[usize]| {
+        let ladder = Ladder::exactly(steps.to_vec());
+        let plan = bread::Plan { chains: 60, ladder, tolerance: 0.0, start_steps: 10, replicates: 9, acceptable: 1.0 };
+        bread(&mut Toy::new(33), &plan, &mut Journal::in_memory()).expect("a result").calibration.expect("a rank")
+    };
+    let standard = calibration(&[10, 30, 100, 300]);
+    assert_eq!((&standard.steps[..], standard.chains, standard.replicates.len()), (&[10, 30, 100][..], 50, 9));
+    assert_eq!(calibration(&[10]), standard);
+    assert_eq!(calibration(&[200, 2000]), standard);
+}
+
 #[test]
 fn real_data_that_behave_otherwise_are_a_mismatch() {
     let plan = bread::Plan {
         chains: 50,
-        steps: vec![10, 30, 100],
+        ladder: Ladder::exactly(vec![10, 30, 100]),
         tolerance: 0.0,
         start_steps: 100,
         replicates: 39,

@@ -197,8 +197,9 @@ pub struct Annealing {
     /// How many chains in each direction
     #[arg(long, value_name = "K", default_value_t = 100, value_parser = at_least_two)]
     pub chains: usize,
-    /// The ladder of T, the number of distributions from the prior to the posterior
-    #[arg(long, value_name = "T,…", value_delimiter = ',', default_values_t = [10, 30, 100, 300, 1000, 3000])]
+    /// The ladder of T, the number of distributions from the prior to the posterior. Unless told otherwise 10, 30, 100, 300, 1000, 3000, and
+    /// for `bdmc` and `bread` also 10000 and 30000 while the bound is above 1 nat (or `--max-divergence`) but may come down to it
+    #[arg(long, value_name = "T,…", value_delimiter = ',')]
     pub steps: Vec<usize>,
     /// The path from the prior to the posterior: `geometric`, or `data:N` to add observations one at a time, where the integer N of the
     /// data block counts them

@@ -5,6 +5,7 @@ use crate::experiment::{Input, Loaded, Origin, Progress, Settings, Spacing, Stan
 use crate::subset::Cut;
 use crate::{Outcome, terminal};
 use crust_diagnose::bdmc::{self, Plan};
+use crust_diagnose::ladder::Ladder;
 use crust_diagnose::result::{Bdmc as BdmcResult, Results, Run};
 use crust_infer::drive::Control;
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
@@ -27,7 +28,7 @@ pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
     annealing.check_path(&loaded)?;
     let plan = Plan {
         chains: annealing.chains,
-        steps: annealing.steps.clone(),
+        ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
         bennett_error: arguments.bennett_error,
         datasets: arguments.datasets,
@@ -56,6 +57,7 @@ pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
     arguments.method.tell(&mut run);
     run.options.insert("datasets".to_owned(), arguments.datasets.to_string());
     let rungs = found.datasets.first().map(|dataset| dataset.rungs.clone()).unwrap_or_default();
+    run.steps = plan.ladder.with_rungs(&rungs);
     let bound = found.mean.last().map(|mean| mean.jeffreys_bound).or(rungs.last().map(|rung| rung.jeffreys_bound));
     let outcome = output::outcome(found.violation, found.partial, bound, annealing);
     let results = Results::Bdmc(BdmcResult {
@@ -123,6 +125,11 @@ impl Annealing {
         self.max_divergence.unwrap_or(ACCEPTABLE)
     }
 
+    /// The ladder as told, or the standard one.
+    pub fn ladder(&self) -> Ladder {
+        if self.steps.is_empty() { Ladder::default() } else { Ladder::exactly(self.steps.clone()) }
+    }
+
     /// The options that results depend on, beside those of the plan.
     pub fn identity(&self) -> String {
         match &self.path {
@@ -139,7 +146,7 @@ impl Annealing {
             seed: self.computing.seed,
             method: method.kernel.method(),
             spacing: method.schedule.spacing(),
-            longest: self.steps.iter().copied().max().unwrap_or(0),
+            longest: self.ladder().steps.last().copied().unwrap_or(0),
             counter: match &self.path {
                 PathChoice::Geometric => None,
                 PathChoice::Data(name) => Some(name.clone()),
@@ -167,7 +174,7 @@ impl Annealing {
             data: data.map(file).unwrap_or_default(),
             seed: self.computing.seed,
             chains: self.chains,
-            steps: self.steps.clone(),
+            steps: self.ladder().steps,
             tolerance: self.tolerance,
             dimension,
             options,

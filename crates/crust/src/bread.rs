@@ -28,7 +28,7 @@ pub fn run_after(arguments: &Bread, common: &Common, other: Option<&Path>) -> Re
     annealing.check_path(&loaded)?;
     let plan = Plan {
         chains: annealing.chains,
-        steps: annealing.steps.clone(),
+        ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
         start_steps: arguments.start_steps,
         replicates: arguments.replicates,
@@ -60,6 +60,7 @@ pub fn run_after(arguments: &Bread, common: &Common, other: Option<&Path>) -> Re
     arguments.method.tell(&mut run);
     run.options.insert("start-steps".to_owned(), arguments.start_steps.to_string());
     run.options.insert("replicates".to_owned(), arguments.replicates.to_string());
+    run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
     let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_bound);
     let outcome = output::outcome(found.violation, found.partial, bound, annealing);
     let results = Results::Bread(BreadResult {

@@ -32,7 +32,7 @@ pub fn run(arguments: &Compare, common: &Common) -> Result<Outcome, String> {
             "there is only one way to compare: give several programs, or several of --kernel or --schedule".to_owned()
         );
     }
-    let plan = Plan { chains: annealing.chains, steps: annealing.steps.clone(), tolerance: annealing.tolerance };
+    let plan = Plan { chains: annealing.chains, steps: annealing.ladder().steps, tolerance: annealing.tolerance };
     let options = format!("compare {plan:?} {methods:?} {}", annealing.identity());
     let mut inputs = Vec::new();
     programs.iter().for_each(|loaded| inputs.extend(identity(&options, loaded)));

@@ -4,6 +4,7 @@
 
 use crate::arguments::{Arguments, Command, Common, Experiment, Reproduce};
 use crate::{Outcome, bread, compare, terminal};
+use crust_diagnose::ladder::Ladder;
 use serde::Serialize;
 use serde_json::Value;
 use std::fs;
@@ -129,14 +130,13 @@ fn shared(arguments: &Reproduce) -> Vec<String> {
     if let Some(chains) = arguments.chains {
         options.extend(["--chains".to_owned(), chains.to_string()]);
     }
-    let steps: Vec<String> = LADDER.iter().filter(|t| **t <= arguments.largest).map(ToString::to_string).collect();
-    if !steps.is_empty() {
+    let standard = Ladder::default().steps;
+    let steps: Vec<String> = standard.iter().filter(|t| **t <= arguments.largest).map(ToString::to_string).collect();
+    if !steps.is_empty() && steps.len() < standard.len() {
         options.extend(["--steps".to_owned(), steps.join(",")]);
     }
     options
 }
-
-const LADDER: [usize; 6] = [10, 30, 100, 300, 1000, 3000];
 
 /// Matrix factorization with one factor summed out, and with both in the program: N = 50, K = 5, D = 25.
 fn representations(arguments: &Reproduce, common: &Common, folder: &Path) -> Result<Outcome, String> {
@@ -158,7 +158,7 @@ fn five_models(arguments: &Reproduce, common: &Common, folder: &Path) -> Result<
     let mut findings = Findings { experiment: "bread-real", rows: Vec::new(), missing: Vec::new() };
     let mut worst = Outcome::Fine;
     let chosen = |example: &&Example| arguments.models.is_empty() || arguments.models.iter().any(|m| m == example.name);
-    if !common.quiet && arguments.largest >= LADDER[LADDER.len() - 1] {
+    if !common.quiet && Ladder::default().steps.iter().all(|&t| t <= arguments.largest) {
         terminal::complain(EXPECT);
     }
     for example in EXAMPLES.iter().filter(chosen) {
