@@ -122,7 +122,7 @@ fn bdmc_body(page: &mut Page, bdmc: &Bdmc, timing: Option<&Timing>) -> Vec<Tile>
         page.table(&tables::rungs(rungs, &format!("Simulated dataset {number}")));
     }
     page.table(&tables::means(&bdmc.mean));
-    sections::sandwich_tiles(&bdmc.rungs)
+    sections::sandwich_tiles(&bdmc.rungs, bdmc.violation)
 }
 
 fn bread_body(page: &mut Page, bread: &Bread, timing: Option<&Timing>) -> Vec<Tile> {

@@ -9,6 +9,7 @@ mod compare;
 mod density;
 mod evidence;
 mod experiment;
+mod finite;
 mod program;
 mod reproduce;
 mod sample;

@@ -1,9 +1,8 @@
 //! Programs and data from files: what every command begins with.
 
 use crate::arguments::Program;
-use crate::{Outcome, terminal};
+use crate::{Outcome, finite, terminal};
 use crust_engine::{EngineError, Model, SimulateError};
-use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, DataErrors, Options, read_data};
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::front_end::{Reading, read};
@@ -18,6 +17,8 @@ use std::sync::Arc;
 pub struct Bound {
     pub reading: Reading,
     pub model: Arc<Model>,
+    /// Data that are not finite, which may be why something went wrong.
+    pub suspicion: Option<String>,
 }
 
 /// Reads a program and its data, and binds them. Mistakes are shown where they are; `None` says that there were some.
@@ -28,11 +29,13 @@ pub fn bind(program: &Program, seed: u64, quiet: bool) -> Result<Option<Bound>, 
         return Err(format!("the program {} is empty: there is nothing to run", model.display()));
     }
     let json = data_text(data)?;
+    let file = finite::file_name(data);
     let Some(data) = read_values(&reading, &json, data, &|_| false, quiet) else { return Ok(None) };
+    let suspicion = finite::suspicion(&reading.typed, &data, &file);
     match Model::bind(&reading.typed, &data, seed) {
         Ok(model) => {
             model.messages.iter().for_each(|line| terminal::complain(line));
-            Ok(Some(Bound { reading, model: Arc::new(model) }))
+            Ok(Some(Bound { reading, model: Arc::new(model), suspicion }))
         }
         Err(error) => {
             show_engine_error(&reading, &error);
@@ -75,24 +78,6 @@ pub fn read_values(
             None
         }
     }
-}
-
-/// Stan has no missing values.
-pub fn refuse_nan(reading: &Reading, data: &Data, file: &str) -> Result<(), String> {
-    let program = &reading.typed;
-    for id in program.declared_in(BlockKind::Data) {
-        let Some(numbers) = data.get(id).and_then(crust_stan::value::Value::to_reals) else { continue };
-        if let Some(at) = numbers.iter().position(|x| x.is_nan()) {
-            let name = &program.variable(id).name;
-            let place =
-                if numbers.len() == 1 { String::new() } else { format!(" (number {} of {})", at + 1, numbers.len()) };
-            return Err(format!(
-                "`{name}` in {file} is not a number{place}: Stan has no missing values; leave such rows out, or declare them as \
-                 parameters"
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Whether the engine has all that the program needs; what it lacks is shown.

@@ -181,7 +181,10 @@ fn failed(error: Error, bound: &Bound) -> Result<Outcome, String> {
             }
             Err(other) => Err(other.to_string()),
         },
-        Error::Initial { .. } => Err(format!("{error} (`--init FILE`, or a number below 2 such as `--init 0.1`)")),
+        Error::Initial { .. } => {
+            let suspicion = bound.suspicion.as_ref().map(|suspicion| format!("; {suspicion}")).unwrap_or_default();
+            Err(format!("{error} (`--init FILE`, or a number below 2 such as `--init 0.1`){suspicion}"))
+        }
         other => Err(other.to_string()),
     }
 }

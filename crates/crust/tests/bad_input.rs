@@ -42,8 +42,16 @@ fn table() -> Vec<(&'static str, String, &'static str, Vec<&'static str>)> {
         ("wrong sizes", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, 2]}"#, vec!["`y`", "3", "2"]),
         ("zero rows", good(), r#"{"N": 0, "x": [], "y": []}"#, vec!["`y`", "nothing to learn from"]),
         ("identical outcomes", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [5, 5, 5]}"#, vec!["all 3 values", "`y`"]),
-        ("not a number", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, NaN, 4]}"#, vec!["`y`", "number 2 of 3"]),
-        ("NaN in a covariate", good(), r#"{"N": 3, "x": [NaN, 1, 2], "y": [1, 3, 4]}"#, vec!["`x`", "number 1 of 3"]),
+        ("not a number", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, NaN, 4]}"#, vec!["`y[2]`", "missing values"]),
+        (
+            "NaN in a covariate",
+            good(),
+            r#"{"N": 3, "x": [NaN, 1, 2], "y": [1, 3, 4]}"#,
+            vec!["`x[1]`", "missing values"],
+        ),
+        ("infinite outcome", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, 3, "-Inf"]}"#, vec!["`y[3]`", "censored"]),
+        ("infinite covariate", good(), r#"{"N": 3, "x": [0, "Inf", 2], "y": [1, 3, 4]}"#, vec!["`x[2]`", "infinite"]),
+        ("half a file", good(), r#"{"N": 3, "x": [0, 1, 2], "y": [1, 3"#, vec!["data.json:1:36", "end of the file"]),
         ("missing outcome", good(), r#"{"N": 3, "x": [0, 1, 2]}"#, vec!["`y`"]),
         ("no JSON", good(), "N = 3", vec!["data.json"]),
         ("no parameters", "data { int N; } model { }".to_owned(), r#"{"N": 3}"#, vec!["no parameters"]),
@@ -77,6 +85,11 @@ fn each_mistake_has_its_message() {
         }
     }
     let program = folder.file("model.stan", &model(PRIOR));
+    for (command, x) in [("bdmc", "Inf"), ("sample", "Inf"), ("sample", "NaN")] {
+        let data = folder.file("odd.json", &format!(r#"{{"N": 3, "x": [0, "{x}", 2], "y": [1, 3, 4]}}"#));
+        let said = complaint(&[command, &program, &data, "-q"]);
+        assert!(said.contains("`x[2]`") && said.contains("odd.json"), "{command} {x}: {said}");
+    }
     let data = folder.file("data.json", DATA);
     let missing = folder.path("nowhere.json");
     assert!(complaint(&["bread", &program, &missing]).contains("cannot read the data"));

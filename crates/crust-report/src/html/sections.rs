@@ -34,8 +34,9 @@ fn tile(name: impl Into<String>, value: impl Into<String>, note: impl Into<Strin
 }
 
 /// The bound and the sandwich at the largest T.
-pub(super) fn sandwich_tiles(rungs: &[Rung]) -> Vec<Tile> {
+pub(super) fn sandwich_tiles(rungs: &[Rung], violation: bool) -> Vec<Tile> {
     let Some(rung) = last(rungs) else { return vec![] };
+    let cross = rung.log_ml_lower > rung.log_ml_upper && !violation;
     vec![
         tile(
             format!("Jeffreys bound at T = {}", rung.t),
@@ -45,14 +46,17 @@ pub(super) fn sandwich_tiles(rungs: &[Rung]) -> Vec<Tile> {
         tile(
             "log-ML of the simulated data",
             number::range(rung.log_ml_lower, rung.log_ml_upper),
-            "stochastic lower and upper bound",
+            format!(
+                "stochastic lower and upper bound{}",
+                if cross { "; they have met, and cross by chance" } else { "" }
+            ),
         ),
         tile("log-ML, both directions", with_error(rung.log_ml_bar, rung.log_ml_bar_se), "Bennett's estimate"),
     ]
 }
 
 pub(super) fn bread_tiles(bread: &Bread) -> Vec<Tile> {
-    let mut tiles = sandwich_tiles(&bread.simulated.rungs);
+    let mut tiles = sandwich_tiles(&bread.simulated.rungs, bread.violation);
     tiles.truncate(2);
     if let Some(bound) = real_lower_bound(bread) {
         tiles.push(tile(

@@ -28,6 +28,9 @@ pub struct Place {
     pub beyond: bool,
 }
 
+/// A logarithmic axis covers at least this part of a decade, a factor of two.
+const LEAST_DECADES: f64 = 0.301;
+
 impl Scale {
     /// An axis over all values that can be shown on it, with some room at both ends.
     pub fn over(kind: Kind, values: impl IntoIterator<Item = f64>) -> Self {
@@ -38,6 +41,8 @@ impl Scale {
         let span = high - low;
         // one value alone: some room around it, enough to tell it from its neighbours in floating point
         let room = if span > 1e-9 * low.abs().max(high.abs()) { 0.05 * span } else { kind.room(low) };
+        // values that are nearly the same are not to look different, and every factor of two has a tick
+        let room = if kind == Kind::Log { room.max(0.5 * (LEAST_DECADES - span)) } else { room };
         Self { kind, low: low - room, high: high + room }
     }
 
@@ -192,6 +197,15 @@ mod tests {
                 assert!(scale.low < scale.high, "{kind:?} {list:?}");
                 assert!(scale.ticks().iter().any(|t| !t.is_empty()), "{kind:?} {list:?}");
             }
+        }
+    }
+
+    #[test]
+    fn nearly_equal_values_look_equal() {
+        for values in [[0.52, 0.520_000_1], [0.84, 0.86], [4.0, 4.0]] {
+            let scale = Scale::over(Kind::Log, values);
+            let distance = scale.place(values[1]).unwrap().at - scale.place(values[0]).unwrap().at;
+            assert!(distance < 0.04 && scale.ticks().iter().any(|t| !t.is_empty()), "{values:?}");
         }
     }
 

@@ -3,8 +3,9 @@
 //! Only the prior is drawn from: unlike for the protocols, nothing needs to be able to simulate the outcomes.
 
 use crate::arguments::Evidence;
+use crate::finite;
 use crate::program::{
-    data_text, is_supported, read_program, read_values, refuse_nan, show, show_engine_error, show_simulate_error,
+    data_text, is_supported, read_program, read_values, show, show_engine_error, show_simulate_error,
 };
 use crust_engine::{EngineError, Model, Simulator};
 use crust_stan::ast::BlockKind;
@@ -51,7 +52,7 @@ pub fn load(arguments: &Evidence, quiet: bool) -> Result<Option<Loaded>, String>
     if !quiet {
         joint.warnings.iter().for_each(|warning| show(&reading, warning));
     }
-    refuse_nan(&reading, &data, &file.map_or_else(|| "the data".to_owned(), |path| path.display().to_string()))?;
+    finite::refuse_nan(&reading.typed, &data, &finite::file_name(file))?;
     let model = match Model::bind(&reading.typed, &data, arguments.computing.seed) {
         Ok(model) => Arc::new(model),
         Err(error) => {

@@ -1,7 +1,8 @@
 //! Reads a program with its data for an experiment, and refuses what no experiment can be made of.
 
+use crate::finite;
 use crate::program::{
-    data_text, is_supported, read_program, read_values, refuse_nan, show, show_engine_error, show_simulate_error,
+    data_text, is_supported, read_program, read_values, show, show_engine_error, show_simulate_error,
 };
 use crust_diagnose::result::{Reading as ReadingResult, Stated};
 use crust_engine::{EngineError, Model, Simulator};
@@ -34,6 +35,8 @@ pub struct Loaded {
     /// Those that the program itself suggests, whatever the user says.
     pub scales: Vec<String>,
     pub summary: ReadingResult,
+    /// Data that are not finite, which may be why something went wrong.
+    pub suspicion: Option<String>,
     /// All texts that were read: what results depend on.
     pub texts: Vec<String>,
 }
@@ -87,9 +90,10 @@ pub fn load(input: &Input<'_>) -> Result<Option<Loaded>, String> {
     let own = Joint::read(&reading.typed, &ReadOptions { hyper: None, ..options });
     let scales = own.map_or_else(|_| hyperparameters.clone(), |own| names(&own));
     let summary = summarise(&joint, &reading);
+    let suspicion = finite::suspicion(&reading.typed, &data, &finite::file_name(input.data));
     let mut texts = vec![reading.source.text().to_owned(), json];
     texts.extend(other.map(|other| other.source.text().to_owned()));
-    Ok(Some(Loaded { reading, data, simulator, hyperparameters, scales, summary, texts }))
+    Ok(Some(Loaded { reading, data, simulator, hyperparameters, scales, summary, suspicion, texts }))
 }
 
 fn program(path: &Path, input: &Input<'_>) -> Result<Option<Reading>, String> {
@@ -107,8 +111,11 @@ fn generated(program: &Program) -> Vec<String> {
 
 /// Data that are complete and of the right sizes may still be of no use.
 fn check_values(reading: &Reading, joint: &Joint, data: &Data, input: &Input<'_>) -> Result<(), String> {
-    let file = input.data.map_or_else(|| "the data".to_owned(), |path| path.display().to_string());
-    refuse_nan(reading, data, &file)?;
+    let (program, file) = (&reading.typed, finite::file_name(input.data));
+    finite::refuse_nan(program, data, &file)?;
+    if input.real {
+        finite::refuse_infinite(program, data, joint.outcomes.iter().map(|(id, _)| *id), &file)?;
+    }
     let names: Vec<String> = joint.outcome_names().into_iter().collect();
     if names.is_empty() {
         return Err(

@@ -20,6 +20,15 @@ pub fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal, String
 
 /// What a protocol that failed says.
 pub fn failed(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome, String> {
+    let told = tell(halt, experiment);
+    let Some(suspicion) = &experiment.suspicion else { return told };
+    if told.is_ok() {
+        terminal::complain(&format!("note: {suspicion}"));
+    }
+    told.map_err(|error| format!("{error}; {suspicion}"))
+}
+
+fn tell(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome, String> {
     match halt {
         Halt::Work(Trouble::Engine(error)) => {
             crate::program::show_engine_error(&experiment.reading, &error);
