@@ -188,7 +188,7 @@ impl<'a> Chain<'a> {
         let next = match &mut self.adaptation {
             None => Next::Transition,
             Some(adaptation) => adaptation
-                .learn(&mut self.kernel, iteration, &self.state.q, statistics.accept_stat)
+                .learn(&mut self.kernel, iteration, &self.state, &statistics)
                 .map_err(|failure| Error::Metric { chain, iteration: iteration + 1, failure })?,
         };
         match next {

@@ -24,6 +24,11 @@ impl Welford {
         Self { kind, n: 0.0, mean: vec![0.0; dimension], squares: vec![0.0; size], before: vec![0.0; dimension] }
     }
 
+    /// Σ (x − mean)², or the lower triangle of Σ (x − mean)(x − mean)ᵀ.
+    pub(crate) fn squares(&self) -> &[f64] {
+        &self.squares
+    }
+
     pub(crate) fn restart(&mut self) {
         self.n = 0.0;
         self.mean.fill(0.0);

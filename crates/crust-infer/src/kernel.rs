@@ -102,7 +102,7 @@ impl State {
 }
 
 /// What there is to say about one transition, in Stan's words.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// The mean Metropolis acceptance probability over the trajectory: what warm-up steers.
     pub accept_stat: f64,

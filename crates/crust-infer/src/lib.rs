@@ -61,6 +61,7 @@ pub mod windows;
 
 mod chain;
 mod covariance;
+mod first_metric;
 mod hmc;
 mod leapfrog;
 mod metropolis;

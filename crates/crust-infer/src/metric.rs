@@ -74,6 +74,14 @@ impl Metric {
         Ok(Self::Dense(Dense { dimension, covariance, lower }))
     }
 
+    /// A dense metric whose coordinates are independent.
+    pub fn dense_diagonal(variance: &[f64]) -> Result<Self, NotPositive> {
+        let dimension = variance.len();
+        let mut covariance = vec![0.0; dimension * dimension];
+        covariance.iter_mut().step_by(dimension + 1).zip(variance).for_each(|(c, v)| *c = *v);
+        Self::dense(dimension, covariance)
+    }
+
     /// What warm-up starts with.
     pub fn initial(kind: MetricKind, dimension: usize) -> Self {
         let identity = || (0..dimension * dimension).map(|i| f64::from(u8::from(i % (dimension + 1) == 0))).collect();

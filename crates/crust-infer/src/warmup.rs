@@ -4,12 +4,13 @@ use pxfm::f_log;
 
 use crate::covariance::Welford;
 use crate::error::Error;
-use crate::kernel::{Kernel, Method};
+use crate::first_metric::FirstMetric;
+use crate::kernel::{Kernel, Method, State, Statistics};
 use crate::metric::{Metric, MetricKind, NotPositive};
 use crate::step_size::{Averaging, DualAveraging, StepSizeSearch};
 use crate::windows::{WindowSizes, Windows};
 
-/// How warm-up goes. The defaults are Stan's.
+/// How warm-up goes. The defaults are Stan's, but chains with long first trajectories get a first metric early.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Warmup {
     pub method: Method,
@@ -83,6 +84,8 @@ pub(crate) fn check_kernel(kernel: &Kernel, dimension: usize) -> Result<(), Erro
 pub(crate) struct Adaptation {
     averaging: DualAveraging,
     windows: Windows,
+    /// Only where there are gradients.
+    first_metric: Option<FirstMetric>,
     estimate: Welford,
     searches: bool,
     default_step: f64,
@@ -107,6 +110,7 @@ impl Adaptation {
         let adaptation = Self {
             averaging: DualAveraging::new(settings.averaging, mu),
             windows: Windows::new(iterations, settings.windows),
+            first_metric: searches.then(|| FirstMetric::new(settings.metric, dimension)),
             estimate: Welford::new(settings.metric, dimension),
             searches,
             default_step: step_size,
@@ -125,20 +129,30 @@ impl Adaptation {
         &mut self,
         kernel: &mut Kernel,
         iteration: usize,
-        q: &[f64],
-        accept_stat: f64,
+        state: &State,
+        statistics: &Statistics,
     ) -> Result<Next, NotPositive> {
-        kernel.step_size = self.averaging.learn(accept_stat);
+        kernel.step_size = self.averaging.learn(statistics.accept_stat);
+        let mut replaced = false;
         if self.windows.contains(iteration) {
-            self.estimate.add(q);
+            self.estimate.add(&state.q);
+        } else if let Some(first) = &mut self.first_metric
+            && self.windows.is_before(iteration)
+            && let Some(metric) = first.learn(state, statistics)
+        {
+            kernel.metric = metric;
+            replaced = true;
         }
-        if !self.windows.ends_at(iteration) {
+        if self.windows.ends_at(iteration) {
+            if let Some(metric) = self.estimate.metric() {
+                kernel.metric = metric?;
+            }
+            self.estimate.restart();
+            replaced = true;
+        }
+        if !replaced {
             return Ok(Next::Transition);
         }
-        if let Some(metric) = self.estimate.metric() {
-            kernel.metric = metric?;
-        }
-        self.estimate.restart();
         if self.searches && StepSizeSearch::is_sensible(kernel.step_size) {
             return Ok(Next::Search);
         }

@@ -52,6 +52,11 @@ impl Windows {
         Self { first: init_buffer, ends }
     }
 
+    /// Whether an iteration belongs to the first fast interval.
+    pub(crate) fn is_before(&self, iteration: usize) -> bool {
+        iteration < self.first && !self.ends.is_empty()
+    }
+
     /// Whether the draw of an iteration counts.
     pub(crate) fn contains(&self, iteration: usize) -> bool {
         iteration >= self.first && self.ends.last().is_some_and(|&last| iteration <= last)
@@ -92,6 +97,8 @@ mod tests {
             assert!(windows.ends.windows(2).all(|pair| pair[0] < pair[1]));
             assert!(windows.ends.iter().all(|&end| end < warmup && windows.contains(end) && windows.ends_at(end)));
             assert!(!windows.contains(warmup) && !windows.ends_at(warmup));
+            let before = (0..warmup).filter(|&i| windows.is_before(i)).count();
+            assert_eq!(before, if windows.ends.is_empty() { 0 } else { windows.first });
         }
     }
 

@@ -169,6 +169,20 @@ fn short_warm_up_estimates_the_metric_too() {
     assert!(outcomes.iter().all(|o| o.kernel.metric == Metric::initial(MetricKind::Diagonal, 3)));
 }
 
+/// Deviations of 1 and 0.001: trajectories of a thousand steps with the unit metric, of a few once the scales are known. Without
+/// the first metric all of the first hundred iterations would be long.
+#[test]
+fn long_first_trajectories_end_with_the_first_metric() {
+    let normal = Normal { mean: vec![0.0; 2], root: vec![vec![(0, 1.0)], vec![(1, 1e-3)]] };
+    let settings = Settings { draws: 0, ..Settings::new(key(11)) };
+    let (keep, _) = run(&Lanes(normal), &settings, &starts(4)).expect("a run");
+    for (chain, draws) in keep.draws.into_inner().expect("no panic") {
+        let steps =
+            |from: usize, to: usize| -> u32 { draws[from..to].iter().map(|k| k.statistics.leapfrog_steps).sum() };
+        assert!(steps(0, 40) > 500 && steps(40, 100) < 60 * 8, "{chain}: {} and {}", steps(0, 40), steps(40, 100));
+    }
+}
+
 /// The neck of the funnel cannot be entered with the step size of its mouth: that is said, not hidden.
 #[test]
 fn a_funnel_is_reported_as_divergent() {
