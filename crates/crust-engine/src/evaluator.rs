@@ -158,6 +158,12 @@ impl Evaluator {
         self.machine.flat_loops()
     }
 
+    /// Whether anything that was evaluated so far decided by parameters which way to go: lanes then go different ways, and have to be evaluated one by one
+    /// where they do.
+    pub fn branches(&self) -> bool {
+        self.machine.branches
+    }
+
     /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point. The first one finds out how to
     /// run loops, which takes more.
     pub fn work(&self) -> usize {

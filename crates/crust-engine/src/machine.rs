@@ -123,6 +123,10 @@ pub struct Machine {
     parameter_shapes: Vec<Option<Shape>>,
     /// Which lanes, or which iterations of the tile, take the branch.
     pub(crate) split: Vec<bool>,
+    /// Whether iterations of the tile that is running decided by what depends on parameters.
+    pub(crate) fickle: bool,
+    /// Whether any decision depended on parameters.
+    pub(crate) branches: bool,
     /// What is known about each loop.
     loops: Vec<loops::Experience>,
     /// The axes that the storage of each declared variable turned out to need.
@@ -198,6 +202,8 @@ impl Machine {
             rejected: Rejections::one(),
             parameter_shapes: Vec::new(),
             split: Vec::new(),
+            fickle: false,
+            branches: false,
             loops: vec![loops::Experience::default(); loops],
             learned: vec![Flags::UNIFORM; declares],
             tile_base: 0,

@@ -11,8 +11,8 @@ use crate::metric::{Metric, MetricKind};
 
 /// The draws that make a metric.
 const DRAWS: u32 = 10;
-/// Trajectories of this many leapfrog steps, in the mean, are long: a fitting metric makes shorter ones in nearly all models.
-const LONG: u32 = 32;
+/// Trajectories of this many leapfrog steps, in the mean, are long. In the neck of a funnel they have about 32: there a metric would be learned that fits nowhere else.
+const LONG: u32 = 128;
 
 /// Draws and gradients of the first interval of warm-up.
 ///

@@ -185,10 +185,9 @@ pub struct Sample {
     /// A folder for the draws: `chain-1.csv` … as Stan writes them, and `draws.zarr`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How many chains a thread evaluates together: 1, or more, which is faster for many chains and changes the last digits of densities.
-    /// Unless told otherwise fewer than eight chains of a larger model run one by one
-    #[arg(long, value_name = "N")]
-    pub lanes: Option<NonZero<usize>>,
+    /// How many chains a thread evaluates together; draws do not depend on it
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub lanes: NonZero<usize>,
 }
 
 /// Options of annealing.

@@ -7,7 +7,7 @@ mod report;
 
 use crate::arguments::{Common, MethodChoice, MetricChoice, Sample};
 use crate::program::{Bound, bind, show_engine_error};
-use crate::target::StanTarget;
+use crate::target::{Side, StanTarget};
 use crate::{Outcome, terminal};
 use crust_diagnose::draws::{Algorithm, Metric, RunConfiguration};
 use crust_diagnose::summary::{Summary, SummaryOptions};
@@ -117,9 +117,8 @@ fn draw(
     recorder: &Recorder,
     control: &Control,
 ) -> Result<(), Error> {
-    let lanes =
-        arguments.lanes.map_or_else(|| StanTarget::lanes(&bound.model, arguments.chains as usize), NonZero::get);
-    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, lanes, !common.quiet);
+    let side = Side::of(&bound.model, arguments.chains as usize);
+    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, side, !common.quiet);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },
         MethodChoice::Hmc => Method::hmc(),
@@ -143,10 +142,7 @@ fn draw(
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();
     let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let how = Parallelism {
-        threads: arguments.threads.unwrap_or_else(cores),
-        width: NonZero::new(lanes).unwrap_or(NonZero::<usize>::MIN),
-    };
+    let how = Parallelism { threads: arguments.threads.unwrap_or_else(cores), width: arguments.lanes };
     sample(&posterior, &settings, &starts, how, recorder, control).map(|_| ())
 }
 

@@ -13,15 +13,40 @@ const LANES: usize = 8;
 /// The most numbers that few chains compute side by side.
 const MOST_WORK: usize = 500;
 
+/// How chains are evaluated: the last digits of a density depend on it, so that it is decided for a whole run. The numbers of a chain are then the same however
+/// chains are batched and spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Each for itself: vector registers hold several observations of one chain.
+    OneByOne,
+    /// In groups of eight, which are filled up: vector registers hold several chains.
+    BySide,
+}
+
+impl Side {
+    /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as much as full ones, which matters if
+    /// there is much to compute (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a
+    /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again.
+    pub fn of(model: &Arc<Model>, chains: usize) -> Self {
+        let alone =
+            probe(model).map_or(chains < LANES, |cost| cost.branches || (chains < LANES && cost.work > MOST_WORK));
+        if alone { Self::OneByOne } else { Self::BySide }
+    }
+
+    fn width(self) -> usize {
+        match self {
+            Self::OneByOne => 1,
+            Self::BySide => LANES,
+        }
+    }
+}
+
 /// Log prior and log likelihood of a program on its unconstrained parameters.
-///
-/// The last digits of a density depend on whether lanes are evaluated one by one or in groups of eight, so that this is decided for a whole run. The
-/// numbers of a chain are then the same however chains are batched and spread over threads.
 pub struct StanTarget<'a> {
     evaluator: Evaluator,
     source: &'a Source,
     terms: Terms,
-    width: usize,
+    side: Side,
     /// Whether what the program prints is shown.
     prints: bool,
     /// Of the last batch, to tell why a lane was rejected.
@@ -30,27 +55,20 @@ pub struct StanTarget<'a> {
 }
 
 impl<'a> StanTarget<'a> {
-    /// How many lanes are best for a number of chains. Groups that are not full cost as much as full ones, which matters if there is much to compute
-    /// (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a regression, side by side). Depends on the model and the chains only.
-    pub fn lanes(model: &Arc<Model>, chains: usize) -> usize {
-        let alone = chains == 1 || (chains < LANES && work(model).is_none_or(|work| work > MOST_WORK));
-        if alone { 1 } else { 64 }
-    }
-
     /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
-    pub fn posterior(model: &Arc<Model>, source: &'a Source, lanes: usize, prints: bool) -> Self {
-        Self::new(model, source, Terms { propto: true, jacobian: true }, width(lanes), prints)
+    pub fn posterior(model: &Arc<Model>, source: &'a Source, side: Side, prints: bool) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, side, prints)
     }
 
     /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
     /// printed millions of times.
-    pub fn path(model: &Arc<Model>, source: &'a Source, lanes: usize) -> Self {
-        Self::new(model, source, Terms { propto: false, jacobian: true }, width(lanes), false)
+    pub fn path(model: &Arc<Model>, source: &'a Source, side: Side) -> Self {
+        Self::new(model, source, Terms { propto: false, jacobian: true }, side, false)
     }
 
-    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, width: usize, prints: bool) -> Self {
-        let evaluator = model.evaluator().with_width(width);
-        Self { evaluator, source, terms, width, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
+    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, side: Side, prints: bool) -> Self {
+        let evaluator = model.evaluator().with_width(side.width());
+        Self { evaluator, source, terms, side, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
     }
 
     /// Tells which parameters the priors of others depend on.
@@ -63,8 +81,16 @@ impl<'a> StanTarget<'a> {
     }
 }
 
-/// How much an evaluation computes, where the program can be evaluated at 0.
-fn work(model: &Arc<Model>) -> Option<usize> {
+/// What an evaluation is like.
+struct Cost {
+    /// How many numbers it computes.
+    work: usize,
+    /// Whether parameters decide which way it goes.
+    branches: bool,
+}
+
+/// Tries an evaluation, where the program can be evaluated at 0.
+fn probe(model: &Arc<Model>) -> Option<Cost> {
     let mut evaluator = model.evaluator().with_width(1);
     let (points, mut gradient) = (vec![0.0; model.dimension()], vec![0.0; model.dimension()]);
     let mut batch = EngineBatch {
@@ -79,18 +105,13 @@ fn work(model: &Arc<Model>) -> Option<usize> {
         evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
     }
     evaluator.take_messages();
-    Some(evaluator.work())
-}
-
-/// One by one, or in groups of eight.
-fn width(lanes: usize) -> usize {
-    if lanes == 1 { 1 } else { LANES }
+    Some(Cost { work: evaluator.work(), branches: evaluator.branches() })
 }
 
 impl Clone for StanTarget<'_> {
     fn clone(&self) -> Self {
         let hyperparameters = Arc::clone(&self.hyperparameters);
-        Self { hyperparameters, ..Self::new(self.evaluator.model(), self.source, self.terms, self.width, self.prints) }
+        Self { hyperparameters, ..Self::new(self.evaluator.model(), self.source, self.terms, self.side, self.prints) }
     }
 }
 

@@ -135,11 +135,11 @@ fn draws_depend_on_the_seed_only() {
         out.clone()
     };
     let one = run("one", "4", "1", "1", "9");
-    let two = run("two", "4", "2", "1", "9");
-    let eight = run("eight", "8", "3", "1", "9");
-    for chain in 1..=4 {
-        assert_eq!(content(&one, chain), content(&two, chain));
-        assert_eq!(content(&one, chain), content(&eight, chain));
+    for (out, chains, threads, lanes) in
+        [("two", "4", "2", "1"), ("three", "4", "1", "3"), ("all", "4", "2", "64"), ("more", "10", "2", "7")]
+    {
+        let other = run(out, chains, threads, lanes, "9");
+        (1..=4).for_each(|chain| assert_eq!(content(&one, chain), content(&other, chain), "{out}"));
     }
     assert_ne!(content(&one, 2), content(&one, 3));
     assert_ne!(content(&one, 2), content(&run("other", "4", "1", "1", "10"), 2));
@@ -148,21 +148,43 @@ fn draws_depend_on_the_seed_only() {
     assert_eq!(names[12..], ["v.3.2", "z.1", "z.2"]);
 }
 
+/// Branches in a loop that depend on parameters, on data and on both: what a thread learns of the loop from one chain must not change the
+/// digits of another.
+const FICKLE: &str = "
+data { int N; vector[N] x; }
+parameters { real a; real<lower=0> s; }
+model {
+  a ~ normal(0, 1);
+  s ~ gamma(2, 2);
+  target += -N * log(s);
+  for (n in 1:N) {
+    if (x[n] > a) target += -0.5 * square((x[n] - a) / s);
+    else if (x[n] > 0.3) target += -2 * square((x[n] - a) / s);
+    else target += -square((x[n] - a) / (s * (n < N / 2 ? 1 : 2)));
+  }
+}";
+
 #[test]
-fn batches_of_chains_do_not_change_draws() {
-    let folder = Folder::new("sample-lanes");
-    let without_branch = VARIED.replace("if (a > 0.1) target += -a; else target += -0.1;", "");
-    let (model, data) = (folder.file("m.stan", &without_branch), folder.file("d.json", VARIED_DATA));
-    let run = |out: &str, chains: &str, threads: &str| {
-        let out = folder.path(out);
-        let mut arguments = vec!["sample", &model, &data, "--warmup", "150", "--draws", "40", "-q", "--out", &out];
-        arguments.extend(["--chains", chains, "--threads", threads, "--lanes", "8"]);
-        assert_eq!(crust(&arguments).status.code(), Some(0));
+fn branches_that_depend_on_parameters_do_not_make_chains_depend_on_each_other() {
+    let folder = Folder::new("sample-fickle");
+    let x: Vec<String> = (0..300).map(|i| format!("{:.3}", f64::from(i * 37 % 301) / 75.0 - 2.0)).collect();
+    let data = format!(r#"{{"N": 300, "x": [{}]}}"#, x.join(","));
+    let (model, data) = (folder.file("m.stan", FICKLE), folder.file("d.json", &data));
+    let run = |chains: &str, threads: &str, lanes: &str| {
+        let out = folder.path(&format!("{chains}-{threads}-{lanes}"));
+        let mut arguments = vec!["sample", &model, &data, "--warmup", "30", "--draws", "20", "-q", "--out", &out];
+        arguments.extend(["--chains", chains, "--threads", threads, "--lanes", lanes]);
+        let output = crust(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         out.clone()
     };
-    let (four, ten) = (run("four", "4", "1"), run("ten", "10", "2"));
-    for chain in 1..=4 {
-        assert_eq!(content(&four, chain), content(&ten, chain));
+    for (chains, others) in [("3", [("2", "1"), ("1", "64")]), ("9", [("2", "1"), ("1", "5")])] {
+        let reference = run(chains, "3", "64");
+        for (threads, lanes) in others {
+            let other = run(chains, threads, lanes);
+            (1..=3)
+                .for_each(|chain| assert_eq!(content(&reference, chain), content(&other, chain), "{threads} {lanes}"));
+        }
     }
 }
 

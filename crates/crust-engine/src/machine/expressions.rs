@@ -231,6 +231,8 @@ impl Machine {
     /// Which way to go. Where items would go different ways, the tile or the batch is taken apart.
     pub(super) fn decide(&mut self, condition: View) -> Run<bool> {
         let (block, width) = (condition.block, self.width);
+        self.fickle |= block.tile() && block.lanes();
+        self.branches |= block.lanes();
         let numbers = self.arena.of(block, width);
         let first = numbers[0] != 0.0;
         if numbers.iter().all(|&x| (x != 0.0) == first) {

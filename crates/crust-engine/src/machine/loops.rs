@@ -21,6 +21,9 @@ pub(super) struct Experience {
     runs: u32,
     /// Whether a tile had to be taken apart in this evaluation.
     parted: bool,
+    /// Whether branches of its iterations depend on parameters. What one evaluation meets is then no guide for the next one, and
+    /// nothing may be made of it: the last digits of a chain would depend on the points of others.
+    fickle: bool,
     /// The iterations that took the same branches together, in this evaluation.
     classes: Vec<(Vec<bool>, Vec<f64>)>,
     /// Iterations that ran alone, in this evaluation.
@@ -137,6 +140,7 @@ impl Machine {
         };
         self.loops[id].state = match result {
             Err(Stop::TileParts) => State::Changing,
+            Err(Stop::TileUnfit) if self.loops[id].fickle => State::Changing,
             Err(Stop::TileUnfit) => State::Sequential,
             _ => state,
         };
@@ -171,7 +175,10 @@ impl Machine {
         while let Some(tile) = waiting.pop() {
             if tile.len() > 1 && !matches!(self.loops[id].state, State::Sequential) {
                 let mark = self.mark();
-                match self.transaction(for_loop, &tile, pure) {
+                self.fickle = false;
+                let result = self.transaction(for_loop, &tile, pure);
+                self.loops[id].fickle |= self.fickle;
+                match result {
                     Ok(()) => {
                         self.remember(id, &tile);
                         continue;
@@ -186,7 +193,8 @@ impl Machine {
                     }
                     Err(Stop::TileUnfit) => {
                         self.undo(mark);
-                        self.loops[id].state = State::Sequential;
+                        let experience = &mut self.loops[id];
+                        experience.state = if experience.fickle { State::Changing } else { State::Sequential };
                     }
                     Err(other) => {
                         self.width.tile = 1;
@@ -227,7 +235,7 @@ impl Machine {
                 learned = true;
                 experience.state = if !experience.parted {
                     State::Plain
-                } else if experience.runs == 1 {
+                } else if experience.runs == 1 && !experience.fickle {
                     let classes = experience.classes.drain(..).map(|(_, iterations)| iterations);
                     State::Classes(classes.chain(experience.alone.drain(..)).collect())
                 } else {

@@ -336,6 +336,27 @@ fn lanes_do_not_depend_on_each_other() {
     }
 }
 
+/// What an evaluator learns about a loop at one point does not change the digits at another, although branches depend on both data and parameters and
+/// there are several tiles.
+#[test]
+fn branches_by_parameters_teach_nothing() {
+    let program = "data { int N; vector[N] x; } parameters { real a; real s; }
+        model { for (n in 1:N) { if (x[n] > a) target += -0.5 * square(x[n] - a) * exp(s); else if (x[n] > 0.3) target += -square(x[n] - a) / 3;
+                else target += -log1p(square(x[n] - a) / (n % 3 == 0 ? 7 : 1.1)); } }";
+    let x: Vec<String> = (0..5000).map(|i| format!("{:.3}", f64::from(i * 37 % 5003) / 1251.0 - 2.0)).collect();
+    let model = bind(program, &format!(r#"{{"N": 5000, "x": [{}]}}"#, x.join(",")));
+    for width in [1, 8] {
+        let (mut fresh, mut taught) = (model.evaluator().with_width(width), model.evaluator().with_width(width));
+        let at = |evaluator: &mut _, a: f64| {
+            let found = evaluate(evaluator, &[vec![a, 0.3]], None, NORMALISED);
+            bits(&[found.log_likelihood[0], found.gradient[0][0], found.gradient[0][1]])
+        };
+        at(&mut taught, -1.0);
+        at(&mut taught, 0.9);
+        assert_eq!(at(&mut fresh, 0.5), at(&mut taught, 0.5), "groups of {width}");
+    }
+}
+
 fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|x| if x.is_nan() { 0 } else { x.to_bits() }).collect()
 }

@@ -4,7 +4,7 @@ use super::input::Loaded;
 use super::normaliser::{Normaliser, log_normaliser};
 use super::{Failure, MethodResult};
 use crate::arguments::{Evidence, EvidenceMethod};
-use crate::target::StanTarget;
+use crate::target::{Side, StanTarget};
 use crust_diagnose::convergence::rhat;
 use crust_diagnose::psis::{khat_threshold, psis};
 use crust_engine::Simulator;
@@ -21,8 +21,6 @@ use std::collections::BTreeMap;
 
 /// A standard error of weights above this is not to be believed: few of them decide.
 pub const MOST_ERROR: f64 = 0.5;
-/// Lanes of a batch.
-const LANES: usize = 64;
 /// Prior draws that a pilot run begins with, and moves at each of its distributions.
 const PILOT_DRAWS: u32 = 32;
 const PILOT_MOVES: usize = 4;
@@ -97,7 +95,7 @@ impl<'a> Session<'a> {
             how,
             control,
             simulator: loaded.simulator.clone(),
-            target: StanTarget::path(&loaded.model, &loaded.reading.source, LANES),
+            target: StanTarget::path(&loaded.model, &loaded.reading.source, Side::BySide),
             normaliser: None,
             kernels: None,
             fit: None,
