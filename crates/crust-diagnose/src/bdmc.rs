@@ -4,7 +4,7 @@ mod checks;
 mod verdict;
 
 pub(crate) use checks::{Ladders, rank_check, violation_checks};
-pub(crate) use verdict::{nats, nats_with_error};
+pub(crate) use verdict::{OVERFLOW, nats, nats_with_error, without_density};
 
 use crate::checkpoint::{Halt, Journal};
 use crate::experiment::{Experiment, Moves, Names, forward, forward_part, mean_and_error, reverse, reverse_part, unit};

@@ -8,7 +8,7 @@ pub use page::{Page, Table};
 
 use crate::figures;
 use crate::svg::text::escape;
-use crate::view::{View, capitalised, level_word};
+use crate::view::{View, capitalised};
 use crust_diagnose::result::{Bdmc, Bread, Compare, Level, Results, Timing};
 use page::{concat, prose, unordered};
 use sections::{Tile, tiles};
@@ -42,7 +42,7 @@ fn top(view: &View, numbers: &[Tile]) -> String {
         escape(&title(view)),
         level_class(level),
         level_shape(level),
-        level_word(level),
+        view.word(),
         prose(&view.verdict.sentence)
     );
     if view.violation {

@@ -3,7 +3,7 @@
 use crate::figures::best_log_ml;
 use crate::number::{as_f64, fixed, nats, quartiles, range, with_error};
 use crate::svg::{Kind, Scale};
-use crate::view::{View, last, level_sign, level_word, real_lower_bound};
+use crate::view::{View, last, level_sign, real_lower_bound};
 use crust_diagnose::result::{Bread, Compare, Entry, Level, Results, Rung};
 
 /// No story is longer than this.
@@ -38,7 +38,7 @@ pub fn story(results: &Results, width: usize, colour: bool) -> String {
 
 fn verdict(view: &View, width: usize, colour: bool) -> Vec<String> {
     let level = view.level();
-    let word = format!("{} {}: ", level_sign(level), level_word(level));
+    let word = format!("{} {}: ", level_sign(level), view.word());
     let partial = if view.partial && level != Level::Partial { " (The run was ended early.)" } else { "" };
     let mut lines = wrap(&format!("{word}{}{partial}", view.verdict.sentence), width);
     if colour && let Some(first) = lines.first_mut() {

@@ -46,16 +46,17 @@ impl<'a> View<'a> {
     pub fn level(&self) -> Level {
         if self.violation { Level::Violation } else { self.verdict.level }
     }
-}
 
-/// The level in a word.
-pub(crate) fn level_word(level: Level) -> &'static str {
-    match level {
-        Level::Good => "Good",
-        Level::Poor => "Poor",
-        Level::Violation => "Violation",
-        Level::Mismatch => "Mismatch",
-        Level::Partial => "Incomplete",
+    /// The level in a word. The best of several ways need not be a good one.
+    pub fn word(&self) -> &'static str {
+        match self.level() {
+            Level::Good if self.command == "compare" => "Compared",
+            Level::Good => "Good",
+            Level::Poor => "Poor",
+            Level::Violation => "Violation",
+            Level::Mismatch => "Mismatch",
+            Level::Partial => "Incomplete",
+        }
     }
 }
 

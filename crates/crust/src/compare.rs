@@ -52,6 +52,8 @@ pub fn run(arguments: &Compare, common: &Common) -> Result<Outcome, String> {
         source.map_or(Ok(()), |way| output::write_simulated(folder, &mut way.experiment, 1))?;
     }
     let mut run = annealing.run(&arguments.models[0], arguments.data.as_deref(), found.entries[0].dimension);
+    let names = arguments.models.iter().filter_map(|model| Some(model.file_name()?.to_string_lossy().into_owned()));
+    run.model = names.collect::<Vec<String>>().join(", ");
     methods[0].tell(&mut run);
     let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_bound)).reduce(f64::max);
     let outcome = output::outcome(found.violation, found.partial, worst, annealing);

@@ -5,13 +5,14 @@ use crate::result::{Level, Rung, Verdict};
 
 /// A bound on a divergence, with a precision that its size deserves.
 pub(crate) fn nats(value: f64) -> String {
-    match value.abs() {
+    let text = match value.abs() {
         x if !x.is_finite() => "infinitely many".to_owned(),
         x if x < 0.095 => format!("{value:.3}"),
         x if x < 9.95 => format!("{value:.2}"),
         x if x < 99.5 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
-    }
+    };
+    text.replace('-', "−")
 }
 
 /// The same with its standard error, to as many decimals.
@@ -19,6 +20,25 @@ pub(crate) fn nats_with_error(value: f64, se: f64) -> String {
     let text = nats(value);
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     if se.is_finite() { format!("{text} ± {se:.decimals$}") } else { format!("{text} (error unknown)") }
+}
+
+/// What to do about points without density.
+pub(crate) const OVERFLOW: &str = "Such points often come from overflow in the program: state log odds (`bernoulli_logit`) or log rates (`poisson_log`) in \
+     place of probabilities and rates, or give parameters priors with lighter tails.";
+
+/// Why there is no finite bound, and what there is.
+pub(crate) fn without_density(rung: &Rung) -> String {
+    let middle = match rung.jeffreys_quartiles[..] {
+        [low, _, high] if low.is_finite() && high.is_finite() => {
+            format!(" (the middle half of single gaps is {} to {} nats)", nats(low), nats(high))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{} of {} chains met points where the density of the program is zero or not a number, and are infinitely far{middle}",
+        rung.rejected,
+        rung.forward.len() + rung.reverse.len()
+    )
 }
 
 pub(super) fn verdict(outcome: &Outcome, plan: &Plan) -> Verdict {
@@ -46,7 +66,7 @@ fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
     let size = if bound.is_finite() {
         format!("at most {} nats", nats_with_error(bound, se))
     } else {
-        "not bounded: chains met points without density".to_owned()
+        format!("not bounded: {}", without_density(rung))
     };
     let sentence = format!(
         "With T = {t} distributions, annealing produces samples whose Jeffreys divergence from the posterior of simulated data is \
@@ -59,6 +79,7 @@ fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
         (false, false) => Level::Poor,
     };
     let advice = match level {
+        Level::Poor if !bound.is_finite() => return (level, format!("{sentence} {OVERFLOW}")),
         Level::Poor => {
             " That is not small: more distributions (`--steps`), another kernel or another way to write the model may help."
         }

@@ -58,3 +58,25 @@ fn few_steps_are_found_to_matter() {
     let different = check([3.0, 3.2, 2.9, 3.1]);
     assert!(!different.agree && (different.difference - 2.05).abs() < 1e-12, "{}", different.difference);
 }
+
+/// A chain without density makes the bound infinite; the sentence says why, what is left, and what to do.
+#[test]
+fn chains_without_density_are_told() {
+    let rung = Rung {
+        t: 30,
+        jeffreys_bound: f64::INFINITY,
+        jeffreys_quartiles: vec![-0.25, 0.1, 0.5],
+        rejected: 3,
+        forward: vec![0.0; 5],
+        reverse: vec![0.0; 5],
+        ..Rung::default()
+    };
+    let outcome = Outcome { simulated: Dataset { number: 1, rungs: vec![rung] }, ..Outcome::default() };
+    let ladder = Ladder::exactly(vec![30]);
+    let plan = Plan { chains: 5, ladder, tolerance: 0.1, start_steps: 10, replicates: 0, acceptable: 1.0 };
+    let verdict = verdict::verdict(&outcome, &plan);
+    assert_eq!(verdict.level, crate::result::Level::Poor);
+    for words in ["no finite bound", "3 of 10 chains", "−0.25 to 0.50 nats", "`bernoulli_logit`"] {
+        assert!(verdict.sentence.contains(words), "{words}: {}", verdict.sentence);
+    }
+}

@@ -1,7 +1,7 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
 use super::{Outcome, Plan};
-use crate::bdmc::nats_with_error;
+use crate::bdmc::{OVERFLOW, nats_with_error, without_density};
 use crate::result::{Calibration, Fit, Level, Rung, Verdict};
 
 /// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
@@ -48,6 +48,9 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
         (.., false) if outcome.size_notice.is_some() => {
             (Level::Poor, format!("{bound}; and {}", outcome.size_notice.as_deref().unwrap_or_default()))
         }
+        (.., false) if !rung.jeffreys_bound.is_finite() => {
+            (Level::Poor, format!("{bound}; {}. {OVERFLOW}", carries_over(outcome, &rank)))
+        }
         (.., false) => (
             Level::Poor,
             format!(
@@ -70,9 +73,9 @@ fn in_words(rung: &Rung) -> String {
 
 fn unbounded(rung: &Rung) -> String {
     format!(
-        "With T = {} distributions, there is no bound for annealing on data simulated from the fitted model: {} chains met points \
-         without density",
-        rung.t, rung.rejected
+        "With T = {} distributions, there is no finite bound for annealing on data simulated from the fitted model: {}",
+        rung.t,
+        without_density(rung)
     )
 }
 
