@@ -89,11 +89,16 @@ pub(crate) fn jeffreys(rungs: &[Rung], mean: &[MeanRung]) -> Option<Figure> {
     let caption = format!(
         "The mean of B̂ over single chains bounds, in expectation, the Jeffreys divergence between the last states of the forward chains and the posterior: \
          the sum of both Kullback–Leibler divergences. Bars are two standard errors{}; the shaded region holds the middle half of the pairs of chains. \
-         An open triangle at the lower edge is an estimate that is at or below zero, by chance.",
+         {}",
         if mean.is_empty() {
             " from the chains of this dataset; that its reverse chains share their start is not in them"
         } else {
             ", between datasets for the mean over datasets"
+        },
+        if rungs.iter().any(|rung| rung.jeffreys_bound == f64::INFINITY) {
+            "An open triangle at the upper edge is an infinite estimate: some chains met points without density."
+        } else {
+            "An open triangle at the lower edge is an estimate that is at or below zero, by chance."
         }
     );
     Some(Figure { plot, caption })
