@@ -45,18 +45,45 @@ pub struct Flat {
     /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are computed in the
     /// loop, and nobody else needs to.
     pub inlined: Vec<Slot>,
-    /// The variable whose elements the loop assigns.
-    pub stored: Option<Slot>,
+    /// The variables whose elements the loop assigns.
+    pub stored: Vec<Stored>,
     /// Whether this is no loop, but a list of terms of the log density.
     pub terms: bool,
     /// Which of those terms do not fit.
     pub left: Vec<usize>,
 }
 
+/// A variable whose elements a loop assigns. It is an operand as well: recurrences look at elements that they have assigned before.
+#[derive(Debug)]
+pub struct Stored {
+    pub slot: Slot,
+    pub operand: usize,
+    /// All elements that are assigned.
+    pub elements: Vec<u32>,
+}
+
+impl Flat {
+    /// Lists the elements that are assigned, once all strips are there.
+    pub fn with_stored_elements(mut self) -> Self {
+        for stored in &mut self.stored {
+            for step in self.strips.iter().flat_map(|strip| &strip.steps) {
+                if let Step::Store { operand, elements, .. } = step
+                    && *operand == stored.operand
+                {
+                    stored.elements.extend(elements);
+                }
+            }
+        }
+        self
+    }
+}
+
 /// Statements of a loop with the same iterations.
 #[derive(Debug, Default)]
 pub struct Strip {
     pub iterations: usize,
+    /// Whether iterations need what earlier ones have assigned. They then run one after the other, and on the way back from the last one to the first.
+    pub recurrent: bool,
     pub registers: usize,
     /// The operands that elements are gathered from.
     pub sources: Vec<usize>,
@@ -66,8 +93,11 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// How many numbers it computes for one lane.
+    /// How many numbers it computes for one lane, several at a time: a recurrence takes as long for one lane as for eight.
     pub fn work(&self) -> usize {
+        if self.recurrent {
+            return 0;
+        }
         let numbers = |step: &Step| match step {
             Step::RowDot { inner, .. } => *inner,
             Step::PairDot { lists, .. } | Step::AddNormalProducts { lists, .. } => lists.inner,
@@ -220,6 +250,7 @@ pub enum Step {
     /// Assigns to elements of a variable.
     Store {
         x: Argument,
+        operand: usize,
         elements: Vec<u32>,
     },
 }

@@ -17,5 +17,7 @@ mod failures;
 mod harness;
 #[path = "behaviour/loops.rs"]
 mod loops;
+#[path = "behaviour/recurrences.rs"]
+mod recurrences;
 #[path = "behaviour/transforms.rs"]
 mod transforms;

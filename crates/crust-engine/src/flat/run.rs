@@ -29,8 +29,6 @@ use crate::memory::Block;
 pub struct Call<'a> {
     pub flat: &'a Flat,
     pub operands: &'a [Block],
-    /// The variable whose elements are assigned.
-    pub stored: Option<Block>,
     /// All lanes: 1, or a multiple of [`GROUP`].
     pub lanes: usize,
     /// Where the parts of the log density are, and their adjoints: prior, likelihood.
@@ -40,6 +38,13 @@ pub struct Call<'a> {
     pub propto: bool,
     /// Goes backwards through a loop that assigns.
     pub backward: bool,
+}
+
+impl Call<'_> {
+    /// Whether elements of operands are assigned.
+    fn stores(&self) -> bool {
+        !self.flat.stored.is_empty()
+    }
 }
 
 /// Runs a loop. Says `false` in `fine` for lanes in which something is not finite, or outside of a domain: what was added to their adjoints is
@@ -156,15 +161,17 @@ impl Group<'_> {
     #[inline(always)]
     fn all<const L: usize>(mut self) -> [bool; GROUP] {
         self.begin::<L>();
-        let per_tile = TILE / L;
-        let mut start = 0;
-        while start < self.strip.iterations {
+        // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration finds what it saw on the way there.
+        let per_tile = if self.strip.recurrent { 1 } else { TILE / L };
+        let backwards = self.strip.recurrent && self.call.backward;
+        let tiles = self.strip.iterations.div_ceil(per_tile);
+        for tile in 0..tiles {
+            let start = per_tile * if backwards { tiles - 1 - tile } else { tile };
             let m = per_tile.min(self.strip.iterations - start);
             self.forward::<L>(start, m);
-            if self.call.gradient && (self.call.stored.is_none() || self.call.backward) {
+            if self.call.gradient && (!self.call.stores() || self.call.backward) {
                 self.reverse::<L>(start, m);
             }
-            start += m;
         }
         self.end::<L>();
         self.fine
@@ -199,7 +206,7 @@ impl Group<'_> {
     /// Whether operands are used as copies without the other lanes.
     #[inline(always)]
     fn is_packed(&self) -> bool {
-        self.call.lanes > GROUP
+        self.call.lanes > GROUP && !self.strip.recurrent
     }
 
     /// Where the elements of an operand begin, and how far apart they are.
@@ -208,7 +215,7 @@ impl Group<'_> {
         if self.is_packed() {
             (self.room.packed_at[operand], GROUP)
         } else {
-            (self.call.operands[operand].start(), self.call.lanes)
+            (self.call.operands[operand].start() + self.lane, self.call.lanes)
         }
     }
 
@@ -259,9 +266,9 @@ impl Group<'_> {
                 Step::AddNormal(normal) => self.add_normal::<L>(normal, start, m),
                 Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L>(lists, normal, start, m),
                 Step::AddLogOdds(odds) => self.add_log_odds::<L>(odds, start, m),
-                Step::Store { x, elements } => {
+                Step::Store { x, operand, elements } => {
                     if !self.call.backward {
-                        self.store::<L>(x.register, &elements[start..start + m], n);
+                        self.store::<L>(x.register, *operand, &elements[start..start + m], n);
                     }
                 }
             }
@@ -282,13 +289,17 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn store<const L: usize>(&mut self, x: Register, elements: &[u32], n: usize) {
-        let Some(block) = self.call.stored else { return };
-        let origin = self.place(block, 0);
+    fn store<const L: usize>(&mut self, x: Register, operand: usize, elements: &[u32], n: usize) {
+        let origin = self.place(self.call.operands[operand], 0);
         let rows = at(&self.room.registers, x, n).chunks_exact(L);
         for (row, &e) in rows.zip(elements) {
             let to = origin + e as usize * self.call.lanes;
-            self.values[to..to + L].copy_from_slice(row);
+            let row = load::<L>(row, 0);
+            store(self.values, to, row);
+            // The machine says what is wrong with it, if anything is.
+            for l in 0..L {
+                self.fine[l] &= !row[l].is_nan();
+            }
         }
     }
 
@@ -517,7 +528,9 @@ impl Group<'_> {
                         steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
                     }
                 }
-                Step::Store { x, elements } => self.unstore::<L>(*x, &elements[start..start + m], n),
+                Step::Store { x, operand, elements } => {
+                    self.unstore::<L>(*x, *operand, &elements[start..start + m], n);
+                }
             }
         }
     }
@@ -541,9 +554,8 @@ impl Group<'_> {
 
     /// Takes the adjoints of assigned elements: what was there before has none of them.
     #[inline(always)]
-    fn unstore<const L: usize>(&mut self, x: Argument, elements: &[u32], n: usize) {
-        let Some(block) = self.call.stored else { return };
-        let origin = self.place(block, 0) - self.base;
+    fn unstore<const L: usize>(&mut self, x: Argument, operand: usize, elements: &[u32], n: usize) {
+        let origin = self.place(self.call.operands[operand], 0) - self.base;
         let to = at_mut(&mut self.room.adjoints, x.register, n);
         if x.into == Into::Set {
             fill(to, 0.0);

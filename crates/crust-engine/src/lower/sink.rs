@@ -43,12 +43,18 @@ fn only_loop(program: &Program, list: &[Stmt], at: usize) -> Option<usize> {
     }
     let mut users = (at + 1..list.len()).filter(|&i| mentions(&list[i], variable));
     let (Some(user), None) = (users.next(), users.next()) else { return None };
-    let StmtKind::For { over: LoopOver::Range { lower, upper }, body, .. } = &list[user].kind else { return None };
+    renews(&list[user], variable, sizes).then_some(user)
+}
+
+/// Whether each iteration of a loop, or of the loop inside of it that is all that needs a variable, assigns the whole of it before it looks at it.
+fn renews(stmt: &Stmt, variable: VariableId, sizes: &[Expr]) -> bool {
+    let StmtKind::For { over: LoopOver::Range { lower, upper }, body, .. } = &stmt.kind else { return false };
     if [lower, upper].into_iter().any(|bound| reads(bound, variable)) {
-        return None;
+        return false;
     }
-    let first = inside(body).iter().find(|stmt| mentions(stmt, variable))?;
-    fills(first, variable, sizes).then_some(user)
+    let mut users = inside(body).iter().filter(|stmt| mentions(stmt, variable));
+    let Some(first) = users.next() else { return false };
+    fills(first, variable, sizes) || (users.next().is_none() && renews(first, variable, sizes))
 }
 
 /// The size of a variable without constraints and with at most one dimension, if it is known from data.

@@ -135,7 +135,13 @@ impl Machine {
     }
 
     /// Room for what is going to be overwritten, filled by `copy`. What nobody has seen need not be kept.
-    fn save(&mut self, home: Home, n: usize, flags: Flags, copy: impl FnOnce(&mut Self, Block)) -> Run<Option<Block>> {
+    pub(super) fn save(
+        &mut self,
+        home: Home,
+        n: usize,
+        flags: Flags,
+        copy: impl FnOnce(&mut Self, Block),
+    ) -> Run<Option<Block>> {
         let seen = !matches!(home, Home::Slot(slot) if !self.variable(slot).read);
         if !self.logging() || !seen {
             return Ok(None);

@@ -3,6 +3,7 @@
 mod builder;
 mod elements;
 mod expressions;
+mod recurrence;
 mod space;
 mod squares;
 mod statements;
@@ -16,7 +17,8 @@ use super::tape::Entry;
 use super::value::Value;
 use super::{Machine, Run, Stop};
 use crate::code::{Factor, For, Slot, Stmt};
-use crate::flat::{self, Flat, GROUP, Strip};
+use crate::flat::{self, Flat, GROUP, Stored, Strip};
+use crate::kernels::gather;
 use crate::memory::{Block, Flags};
 
 /// What is known about a loop as a flat one.
@@ -54,7 +56,8 @@ impl From<Stop> for Obstacle {
 pub(super) struct Past {
     flat: Arc<Flat>,
     operands: SmallVec<[Block; 8]>,
-    stored: Block,
+    /// What assigned elements held before, for each assigned variable, if anybody has looked at it.
+    before: SmallVec<[Option<Block>; 1]>,
 }
 
 impl Machine {
@@ -82,14 +85,16 @@ impl Machine {
 
     /// Runs a loop flat if that is possible, and says whether it was.
     pub(super) fn flat_loop(&mut self, for_loop: &For) -> Run<bool> {
-        if !(for_loop.parallel && self.flat_allowed()) || matches!(for_loop.slot, Slot::Local(_)) {
+        if !self.flat_allowed() || matches!(for_loop.slot, Slot::Local(_)) {
             return Ok(false);
         }
         let id = for_loop.id as usize;
-        self.compiled(id, |machine| machine.compile(for_loop))?;
+        self.compiled(id, |machine| {
+            if for_loop.parallel { machine.compile(for_loop) } else { machine.compile_recurrence(for_loop) }
+        })?;
         let Compiled::Ready(flat) = &self.loops[id].flat else { return Ok(false) };
         let flat = Arc::clone(flat);
-        if flat.stored.is_none() && self.totals.is_none() {
+        if flat.stored.is_empty() && self.totals.is_none() {
             return Ok(false);
         }
         self.run_flat(&flat)
@@ -138,27 +143,28 @@ impl Machine {
     }
 
     fn run_flat(&mut self, flat: &Arc<Flat>) -> Run<bool> {
-        if let Some(slot) = flat.stored
-            && self.variable(slot).read
-        {
-            // What was there before may be needed again.
-            return Ok(false);
-        }
         let mark = self.mark();
-        let mut operands: SmallVec<[Block; 8]> = SmallVec::new();
-        for node in &flat.operands {
-            let block = self.numbers(node)?.block;
-            operands.push(self.with_lanes(block)?);
+        let mut before = SmallVec::new();
+        for Stored { slot, elements, .. } in &flat.stored {
+            let Value::Numbers(view) = self.variable(*slot).value else { return Ok(false) };
+            let block = self.storage(Home::Slot(*slot), view, Flags::LANES.with(Flags::GRADIENT))?;
+            before.push(self.save(Home::Slot(*slot), elements.len(), block.flags, |this, saved| {
+                gather::save(&mut this.arena, this.width, block, elements, saved);
+            })?);
         }
-        let stored = match flat.stored {
-            None => None,
-            Some(slot) => {
-                let Value::Numbers(view) = self.variable(slot).value else { return Ok(false) };
-                let flags = Flags::LANES.with(Flags::GRADIENT);
-                Some(self.storage(Home::Slot(slot), view, flags)?)
-            }
-        };
-        self.execute_flat(flat, &operands, stored, false);
+        let mut operands: SmallVec<[Block; 8]> = SmallVec::new();
+        for (at, node) in flat.operands.iter().enumerate() {
+            let stored = flat.stored.iter().find(|stored| stored.operand == at);
+            operands.push(match stored.map(|stored| self.variable(stored.slot).value) {
+                Some(Value::Numbers(view)) => view.block,
+                Some(_) => return Ok(false),
+                None => {
+                    let block = self.numbers(node)?.block;
+                    self.with_lanes(block)?
+                }
+            });
+        }
+        self.execute_flat(flat, &operands, false);
         // The machine does it again for lanes without a result, and says what is wrong. The others must not notice.
         if self.rejected.any() {
             for (fine, rejected) in self.split.iter_mut().zip(self.rejected.iter()) {
@@ -168,18 +174,14 @@ impl Machine {
         if self.split.contains(&false) {
             return Err(Stop::FlatFails);
         }
-        match stored {
-            Some(stored) if self.recording => {
-                let past = Past { flat: Arc::clone(flat), operands, stored };
-                self.tape.push(Entry::Flat(crate::memory::cast(self.past.len())));
-                self.past.push(past);
-            }
-            Some(_) => {}
+        if flat.stored.is_empty() {
             // Everything is where it belongs: operands may be gone back over.
-            None => {
-                self.reverse(mark.tape);
-                self.release(mark);
-            }
+            self.reverse(mark.tape);
+            self.release(mark);
+        } else if self.recording {
+            let past = Past { flat: Arc::clone(flat), operands, before };
+            self.tape.push(Entry::Flat(crate::memory::cast(self.past.len())));
+            self.past.push(past);
         }
         Ok(true)
     }
@@ -195,20 +197,26 @@ impl Machine {
     }
 
     pub(super) fn reverse_flat(&mut self, at: u32) {
-        let Past { flat, operands, stored } = self.past[at as usize].clone();
+        let Past { flat, operands, before } = self.past[at as usize].clone();
         self.past.truncate(at as usize);
-        self.execute_flat(&flat, &operands, Some(stored), true);
+        self.execute_flat(&flat, &operands, true);
+        for (Stored { operand, elements, .. }, before) in flat.stored.iter().zip(before) {
+            if before.is_some() {
+                let block = operands[*operand];
+                let nobody = Block { flags: Flags::UNIFORM, ..block };
+                gather::unassign(&mut self.arena, self.width, block, elements, nobody, before);
+            }
+        }
     }
 
-    fn execute_flat(&mut self, flat: &Flat, operands: &[Block], stored: Option<Block>, backward: bool) {
-        let totals = match (stored, self.total(Factor::Prior), self.total(Factor::Likelihood)) {
-            (None, Some(prior), Some(likelihood)) => Some([prior, likelihood]),
+    fn execute_flat(&mut self, flat: &Flat, operands: &[Block], backward: bool) {
+        let totals = match (flat.stored.is_empty(), self.total(Factor::Prior), self.total(Factor::Likelihood)) {
+            (true, Some(prior), Some(likelihood)) => Some([prior, likelihood]),
             _ => None,
         };
         let call = flat::Call {
             flat,
             operands,
-            stored,
             lanes: self.width.lanes,
             totals,
             gradient: self.recording,

@@ -13,7 +13,7 @@ const HEAD: &str =
     "data { int N; int K; int G; matrix[N, K] x; vector[N] y; array[N] int n; array[N] int g; array[N] int c; } ";
 
 /// Compares a program that is run by compiled loops with itself run without, and counts the loops that are compiled.
-fn check_flat(program: &str, loops: usize) {
+pub fn check_flat(program: &str, loops: usize) {
     let program = format!("{HEAD}{program}");
     check(&program, DATA);
     let model = bind(&program, DATA);

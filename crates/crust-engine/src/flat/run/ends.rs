@@ -95,7 +95,7 @@ impl Group<'_> {
                 }
             }
         }
-        if !self.call.gradient || (self.call.stored.is_some() && !self.call.backward) {
+        if !self.call.gradient || (self.call.stores() && !self.call.backward) {
             return;
         }
         self.unpack::<L>();

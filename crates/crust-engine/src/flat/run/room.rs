@@ -39,7 +39,7 @@ impl Default for Room {
 
 /// Makes room for the operands of a strip.
 pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
-    if call.lanes <= GROUP {
+    if call.lanes <= GROUP || strip.recurrent {
         return;
     }
     room.packed_at.clear();

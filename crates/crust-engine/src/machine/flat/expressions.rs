@@ -73,7 +73,7 @@ impl Compiler<'_> {
         if let Some(definition) = self.definitions.get(&slot) {
             return self.dependence(definition);
         }
-        if self.filled.iter().any(|filled| filled.slot == slot) {
+        if self.kept.contains(&slot) || self.filled.iter().any(|filled| filled.slot == slot) {
             return Dependence { space: false, runtime: true };
         }
         let constant = match self.machine.variable(slot).value {
@@ -162,6 +162,10 @@ impl Compiler<'_> {
     /// Something that the machine computes before the loop.
     pub(super) fn operand(&mut self, node: &Node) -> Fit<(usize, Shape)> {
         let shape = self.machine.numbers(node)?.shape;
+        // What the machine computes before a recurrence cannot know what that assigns.
+        if !matches!(node.kind, Kind::Variable { .. }) && self.kept.iter().any(|slot| node.reads(*slot)) {
+            return Err(Obstacle::Unfit);
+        }
         let same = |known: &Node| match (&known.kind, &node.kind) {
             (Kind::Variable { slot: a, .. }, Kind::Variable { slot: b, .. }) => a == b,
             _ => known.span == node.span && node.span.start < node.span.end && same_kind(known, node),
@@ -263,7 +267,7 @@ impl Compiler<'_> {
         x: &Node,
     ) -> Fit<Option<Val>> {
         let Kind::Index { base, indices } = &x.kind else { return Ok(None) };
-        if self.dependence(base).space || self.is_inlinable(base) {
+        if self.dependence(base).space || self.is_inlinable(base) || self.kept.iter().any(|slot| base.reads(*slot)) {
             return Ok(None);
         }
         let (_, shape) = self.operand(base)?;

@@ -11,7 +11,7 @@ use crate::code::{
     Varies,
 };
 use crate::density;
-use crate::flat::{Density, Flat, Function, LogOdds, Step};
+use crate::flat::{Density, Flat, Function, LogOdds, Step, Stored};
 use crate::machine::Machine;
 
 /// Outside of loops the machine is faster with longer vectors.
@@ -34,6 +34,8 @@ pub(super) struct Compiler<'a> {
     pub known: HashMap<Slot, Val>,
     /// Whether this is no loop: scalar expressions are then computed here, not by the machine.
     pub terms: bool,
+    /// Variables that a recurrence assigns to, and may look at.
+    pub kept: Vec<Slot>,
 }
 
 impl Machine {
@@ -49,6 +51,7 @@ impl Machine {
             filled: &for_loop.filled,
             known: HashMap::new(),
             terms: false,
+            kept: Vec::new(),
         };
         for bound in [low, high] {
             if compiler.dependence(bound).runtime {
@@ -59,8 +62,8 @@ impl Machine {
         let space = Space::outermost(for_loop.slot, low, high)?;
         compiler.body(&for_loop.body, &space)?;
         let Compiler { flat, .. } = compiler;
-        let mixed = flat.stored.is_some() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
-        if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
+        let mixed = !flat.stored.is_empty() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
+        if mixed { Err(Obstacle::Unfit) } else { Ok(flat.with_stored_elements()) }
     }
 }
 
@@ -78,6 +81,7 @@ impl Machine {
             filled: &[],
             known: HashMap::new(),
             terms: true,
+            kept: Vec::new(),
         };
         for (at, stmt) in body.iter().enumerate() {
             let StmtKind::Target { value, factor } = &stmt.kind else { return Err(Obstacle::Unfit) };
@@ -95,7 +99,7 @@ impl Machine {
 
 impl Compiler<'_> {
     /// Begins a strip for these iterations.
-    fn open(&mut self, space: &Space) {
+    pub(super) fn open(&mut self, space: &Space) {
         self.builder = Builder::new(space);
         self.known.clear();
     }
@@ -156,7 +160,7 @@ impl Compiler<'_> {
     }
 
     /// A statement that stays in the strip.
-    fn simple(&mut self, stmt: &Stmt, declared: &mut HashSet<Slot>) -> Fit<()> {
+    pub(super) fn simple(&mut self, stmt: &Stmt, declared: &mut HashSet<Slot>) -> Fit<()> {
         match &stmt.kind {
             StmtKind::Target { value, factor } => self.add(value, *factor),
             StmtKind::Declare { slot, declared: ty, initial, mutable, .. } => {
@@ -278,22 +282,27 @@ impl Compiler<'_> {
         self.body(otherwise, &rest)
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
     fn inner(&mut self, inner: &For, space: &Space) -> Fit<()> {
-        let Over::Range(low, high) = &inner.over else { return Err(Obstacle::Unfit) };
-        let mut bounds = Vec::new();
+        let bounds = self.bounds(&inner.over, space)?;
+        let space = space.inside(inner.slot, &bounds[0], &bounds[1])?;
+        self.body(&inner.body, &space)
+    }
+
+    /// The bounds of a loop in each iteration of those around it.
+    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
+    pub(super) fn bounds(&mut self, over: &Over, space: &Space) -> Fit<[Vec<i64>; 2]> {
+        let Over::Range(low, high) = over else { return Err(Obstacle::Unfit) };
         self.open(space);
-        for node in [low, high] {
+        let mut bound = |node: &Node| {
             if self.dependence(node).runtime {
                 return Err(Obstacle::Unfit);
             }
             let node = &self.resolved(node);
             let columns = self.machine.columns(node, space)?;
             let [column] = &columns.elements[..] else { return Err(Obstacle::Unfit) };
-            bounds.push(column.iter().map(|&x| x as i64).collect::<Vec<_>>());
-        }
-        let space = space.inside(inner.slot, &bounds[0], &bounds[1])?;
-        self.body(&inner.body, &space)
+            Ok(column.iter().map(|&x| x as i64).collect::<Vec<_>>())
+        };
+        Ok([bound(low)?, bound(high)?])
     }
 
     /// `target += value`
@@ -362,7 +371,7 @@ impl Compiler<'_> {
     /// Assigns to elements of a variable outside of the loop.
     fn store(&mut self, slot: Slot, path: &[Path], value: &Node) -> Fit<()> {
         let [Path::Index(indices)] = path else { return Err(Obstacle::Unfit) };
-        if !indices.iter().all(|i| matches!(i, Index::Single(_))) || self.flat.stored.is_some_and(|s| s != slot) {
+        if !indices.iter().all(|i| matches!(i, Index::Single(_))) {
             return Err(Obstacle::Unfit);
         }
         let crate::machine::Value::Numbers(view) = self.machine.variable(slot).value else {
@@ -372,17 +381,30 @@ impl Compiler<'_> {
         if picked.kept.is_some() {
             return Err(Obstacle::Unfit);
         }
-        // No element may be assigned twice.
-        let mut seen: HashSet<u32> = HashSet::new();
-        let fresh = picked.first.iter().all(|&e| seen.insert(e)) && self.flat.stored.is_none();
-        if !fresh || self.reads(value, slot) {
-            return Err(Obstacle::Unfit);
+        if !self.kept.contains(&slot) {
+            // Iterations run side by side: no element may be assigned twice, and none looked at.
+            let mut seen: HashSet<u32> = HashSet::new();
+            let fresh = picked.first.iter().all(|&e| seen.insert(e)) && self.flat.stored.is_empty();
+            if !fresh || self.reads(value, slot) {
+                return Err(Obstacle::Unfit);
+            }
         }
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
-        self.flat.stored = Some(slot);
-        self.builder.sink(Step::Store { x, elements: picked.first });
+        let operand = self.stored(slot, value.span);
+        self.builder.sink(Step::Store { x, operand, elements: picked.first });
         Ok(())
+    }
+
+    /// The operand that stands for a variable which is assigned to.
+    pub(super) fn stored(&mut self, slot: Slot, span: crust_stan::span::Span) -> usize {
+        if let Some(stored) = self.flat.stored.iter().find(|stored| stored.slot == slot) {
+            return stored.operand;
+        }
+        let operand = self.flat.operands.len();
+        self.flat.operands.push(Node { kind: Kind::Variable { slot, mutable: true }, span, varies: Varies::Yes });
+        self.flat.stored.push(Stored { slot, operand, elements: Vec::new() });
+        operand
     }
 
     /// Whether an expression looks at a variable.
