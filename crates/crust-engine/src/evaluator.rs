@@ -10,6 +10,9 @@ use crate::memory::Flags;
 use crate::model::{EngineError, Model, grow};
 use crate::names::Layout;
 
+/// How much more a number costs in functions of whole containers, which take lanes one after the other.
+const LANE_BY_LANE: usize = 5;
+
 /// A batch of points and what is to be computed for them. Everything with a row of lanes for each dimension lies as
 /// `x[dimension * lanes + lane]`.
 #[derive(Debug)]
@@ -158,16 +161,15 @@ impl Evaluator {
         self.machine.flat_loops()
     }
 
-    /// Whether anything that was evaluated so far decided by parameters which way to go: lanes then go different ways, and have to be evaluated one by one
-    /// where they do.
-    pub fn branches(&self) -> bool {
-        self.machine.branches
+    /// Whether anything that was evaluated so far had to look at lanes one by one: parameters decided which way to go, or an equation was solved.
+    pub fn parts_lanes(&self) -> bool {
+        self.machine.apart
     }
 
     /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point. The first one finds out how to
     /// run loops, which takes more.
     pub fn work(&self) -> usize {
-        self.machine.arena.reached() + self.machine.flat_work()
+        self.machine.arena.reached() + self.machine.flat_work() + LANE_BY_LANE * self.machine.lane_work
     }
 
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.

@@ -125,8 +125,10 @@ pub struct Machine {
     pub(crate) split: Vec<bool>,
     /// Whether iterations of the tile that is running decided by what depends on parameters.
     pub(crate) fickle: bool,
-    /// Whether any decision depended on parameters.
-    pub(crate) branches: bool,
+    /// Whether lanes had to be looked at one by one: a decision depended on parameters, or an equation was solved.
+    pub(crate) apart: bool,
+    /// How many numbers of one lane were computed by functions that take the lanes one after the other, in this evaluation.
+    pub(crate) lane_work: usize,
     /// What is known about each loop.
     loops: Vec<loops::Experience>,
     /// The axes that the storage of each declared variable turned out to need.
@@ -203,7 +205,8 @@ impl Machine {
             parameter_shapes: Vec::new(),
             split: Vec::new(),
             fickle: false,
-            branches: false,
+            apart: false,
+            lane_work: 0,
             loops: vec![loops::Experience::default(); loops],
             learned: vec![Flags::UNIFORM; declares],
             tile_base: 0,
@@ -234,6 +237,7 @@ impl Machine {
         self.recording = wanted.gradient;
         self.propto = wanted.propto;
         self.varies = 0;
+        self.lane_work = 0;
         self.arena.clear();
         self.tape.clear();
         self.past.clear();

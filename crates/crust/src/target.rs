@@ -26,10 +26,9 @@ pub enum Side {
 impl Side {
     /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as much as full ones, which matters if
     /// there is much to compute (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a
-    /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again.
+    /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again, and differential equations are solved for one chain after the other.
     pub fn of(model: &Arc<Model>, chains: usize) -> Self {
-        let alone =
-            probe(model).map_or(chains < LANES, |cost| cost.branches || (chains < LANES && cost.work > MOST_WORK));
+        let alone = probe(model).map_or(chains < LANES, |cost| cost.parts || (chains < LANES && cost.work > MOST_WORK));
         if alone { Self::OneByOne } else { Self::BySide }
     }
 
@@ -85,8 +84,8 @@ impl<'a> StanTarget<'a> {
 struct Cost {
     /// How many numbers it computes.
     work: usize,
-    /// Whether parameters decide which way it goes.
-    branches: bool,
+    /// Whether it has to look at chains one by one.
+    parts: bool,
 }
 
 /// Tries an evaluation, where the program can be evaluated at 0.
@@ -105,7 +104,7 @@ fn probe(model: &Arc<Model>) -> Option<Cost> {
         evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
     }
     evaluator.take_messages();
-    Some(Cost { work: evaluator.work(), branches: evaluator.branches() })
+    Some(Cost { work: evaluator.work(), parts: evaluator.parts_lanes() })
 }
 
 impl Clone for StanTarget<'_> {

@@ -232,7 +232,7 @@ impl Machine {
     pub(super) fn decide(&mut self, condition: View) -> Run<bool> {
         let (block, width) = (condition.block, self.width);
         self.fickle |= block.tile() && block.lanes();
-        self.branches |= block.lanes();
+        self.apart |= block.lanes();
         let numbers = self.arena.of(block, width);
         let first = numbers[0] != 0.0;
         if numbers.iter().all(|&x| (x != 0.0) == first) {

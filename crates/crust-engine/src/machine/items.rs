@@ -117,6 +117,9 @@ impl Machine {
         let (width, items) = (self.width, Items::of(flags, self.width));
         let shapes: SmallVec<[_; 8]> = views.iter().map(|v| v.shape).collect();
         let (inputs, need) = (views.iter().map(|v| v.block.count()).sum::<usize>(), function.scratch(&shapes));
+        if flags.has(Flags::LANES) {
+            self.lane_work += inputs + shape.len() + need;
+        }
         let mut scratch = self.take_scratch(inputs + shape.len() + need);
         let (space, rest) = scratch.split_at_mut(inputs);
         let (out, rest) = rest.split_at_mut(shape.len());
@@ -227,6 +230,9 @@ impl Machine {
         }
         let shapes: SmallVec<[_; 8]> = views.iter().map(|v| v.shape).collect();
         let (inputs, need) = (views.iter().map(|v| v.block.count()).sum::<usize>(), density.scratch(&shapes));
+        if flags.has(Flags::LANES) {
+            self.lane_work += inputs + need;
+        }
         let mut scratch = self.take_scratch(2 * inputs + need);
         let (space, rest) = scratch.split_at_mut(inputs);
         let (adjoint_space, rest) = rest.split_at_mut(inputs);

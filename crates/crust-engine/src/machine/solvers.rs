@@ -71,6 +71,7 @@ struct Results {
 
 impl Machine {
     pub(super) fn solve(&mut self, call: &HigherOrder, solver: Solver, values: &[Value], span: Span) -> Run<View> {
+        self.apart = true;
         let arguments = self.solver_arguments(solver, values, span)?;
         let first = arguments.leading[0];
         // The function is given the state or the unknowns; of an integral it is the place and its distance to a limit.

@@ -66,6 +66,16 @@ fn nests_and_directions() {
     );
 }
 
+/// In `transformed data`, where there are no lanes, what a recurrence computes is data.
+#[test]
+fn recurrences_of_data_are_data() {
+    check_flat(
+        "transformed data { array[N] int h; vector[N] w; h[1] = 1; w[1] = 0; for (t in 2:N) { h[t] = 1 + (h[t - 1] + n[t]) % K; w[t] = 0.5 * w[t - 1] + y[t]; } }
+         parameters { vector[K] a; } model { for (i in 1:N) y[i] ~ normal(a[h[i]] * w[i], 1); }",
+        1,
+    );
+}
+
 /// What cannot be gone back over is left to the machine.
 #[test]
 fn what_has_no_past_is_not_compiled() {

@@ -10,7 +10,7 @@ use super::builder::Builder;
 use super::space::Space;
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
-use crate::code::{For, Slot, Stmt, StmtKind};
+use crate::code::{For, Kind, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Step, Strip, Uniform};
 use crate::machine::{Machine, Value};
 
@@ -23,6 +23,9 @@ impl Machine {
         let mut declared = HashSet::new();
         for_loop.body.iter().for_each(|stmt| assigned(stmt, &mut kept, &mut declared));
         kept.retain(|slot| !declared.contains(slot));
+        if for_loop.body.iter().any(is_ordered) {
+            return Err(Obstacle::Unfit);
+        }
         let numbers = |slot: &Slot| matches!(self.variable(*slot).value, Value::Numbers(_));
         if kept.is_empty() || !kept.iter().all(numbers) {
             return Err(Obstacle::Unfit);
@@ -76,6 +79,19 @@ impl Compiler<'_> {
         self.flat.strips.push(strip);
         Ok(())
     }
+}
+
+/// Whether each iteration has to compute something anew, even if it looks the same: random draws, and functions that may draw.
+fn is_ordered(stmt: &Stmt) -> bool {
+    fn node_is_ordered(node: &Node) -> bool {
+        let mut found = matches!(node.kind, Kind::Random(..) | Kind::User { .. } | Kind::Target);
+        node.children(&mut |child| found = found || node_is_ordered(child));
+        found
+    }
+    let mut found = false;
+    stmt.nodes(&mut |node| found = found || node_is_ordered(node));
+    stmt.children(&mut |child| found = found || is_ordered(child));
+    found
 }
 
 /// The variables that are assigned to, and those that are declared.
