@@ -62,22 +62,6 @@ pub struct Stored {
     pub elements: Vec<u32>,
 }
 
-impl Flat {
-    /// Lists the elements that are assigned, once all strips are there.
-    pub fn with_stored_elements(mut self) -> Self {
-        for stored in &mut self.stored {
-            for step in self.strips.iter().flat_map(|strip| &strip.steps) {
-                if let Step::Store { operand, elements, .. } = step
-                    && *operand == stored.operand
-                {
-                    stored.elements.extend(elements);
-                }
-            }
-        }
-        self
-    }
-}
-
 /// Statements of a loop with the same iterations.
 #[derive(Debug, Default)]
 pub struct Strip {

@@ -155,12 +155,6 @@ pub struct Sample {
     /// Draws after warm-up in each chain
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub draws: usize,
-    /// The seed of all random numbers: the same seed gives the same draws, with any number of threads
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZero<usize>>,
     /// A JSON file with initial values of parameters, or the radius of random ones on the unconstrained scale
     #[arg(long, value_name = "FILE|RADIUS", default_value = "2")]
     pub init: String,
@@ -185,9 +179,8 @@ pub struct Sample {
     /// A folder for the draws: `chain-1.csv` … as Stan writes them, and `draws.zarr`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How many chains a thread evaluates together; draws do not depend on it
-    #[arg(long, value_name = "N", default_value = "64")]
-    pub lanes: NonZero<usize>,
+    #[command(flatten)]
+    pub computing: Computing,
 }
 
 /// Options of annealing.

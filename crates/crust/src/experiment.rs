@@ -9,7 +9,7 @@ pub use input::{Input, Loaded, load};
 pub use progress::Progress;
 
 use crate::subset::{Cut, SubsetTarget, Subsets};
-use crate::target::{PathTarget, Side, StanTarget};
+use crate::target::{Evaluation, PathTarget, StanTarget};
 use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
@@ -137,15 +137,15 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// The posterior as the end of the geometric path, for chains one by one or many at once.
-    fn posterior(&self, dataset: u32, side: Side) -> Result<StanTarget<'a>, Trouble> {
-        let path = StanTarget::path(self.model(dataset)?, &self.loaded.reading.source, side);
+    fn posterior(&self, dataset: u32, evaluation: Evaluation) -> Result<StanTarget<'a>, Trouble> {
+        let path = StanTarget::path(self.model(dataset)?, &self.loaded.reading.source, evaluation);
         Ok(path.with_hyperparameters(&self.loaded.scales))
     }
 
     /// The path that is annealed along.
     fn path(&mut self, dataset: u32) -> Result<PathTarget<'a>, Trouble> {
         let Some(name) = self.settings.counter.clone() else {
-            return Ok(PathTarget::Geometric(self.posterior(dataset, Side::BySide)?));
+            return Ok(PathTarget::Geometric(self.posterior(dataset, Evaluation::SideBySide)?));
         };
         let subsets = match &self.subsets {
             Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
@@ -154,7 +154,7 @@ impl<'a> StanExperiment<'a> {
                 let witness =
                     self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
                 let cut = Cut::along(self.program(), &name).map_err(Trouble::NotThere)?;
-                let (model, how) = (self.model(dataset)?, (self.settings.seed, Side::BySide));
+                let (model, how) = (self.model(dataset)?, (self.settings.seed, Evaluation::SideBySide));
                 let subsets = Subsets::new((self.loaded, cut), data, model, witness, how);
                 Arc::new(subsets.map_err(Trouble::NotThere)?)
             }
@@ -323,8 +323,8 @@ impl Fitted for StanExperiment<'_> {
     type Hyperparameters = Values;
 
     fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
-        let side = Side::of(self.model(REAL)?, fit::CHAINS as usize);
-        let path = self.posterior(REAL, side)?;
+        let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
+        let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(&path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;

@@ -7,12 +7,12 @@ mod report;
 
 use crate::arguments::{Common, MethodChoice, MetricChoice, Sample};
 use crate::program::{Bound, bind, show_engine_error};
-use crate::target::{Side, StanTarget};
+use crate::target::{Evaluation, StanTarget};
 use crate::{Outcome, terminal};
 use crust_diagnose::draws::{Algorithm, Metric, RunConfiguration};
 use crust_diagnose::summary::{Summary, SummaryOptions};
 use crust_engine::EngineError;
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::Control;
 use crust_infer::error::Error;
 use crust_infer::kernel::{MAX_ENERGY_ERROR, Method, State, Statistics};
 use crust_infer::metric::MetricKind;
@@ -25,11 +25,12 @@ use initial::Initial;
 use record::{Columns, Failure, Keep, Recorded, Recorder};
 use report::{Report, Run};
 use std::io::IsTerminal;
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) = bind(&arguments.program, arguments.seed, common.quiet)? else { return Ok(Outcome::BadInput) };
+    let Some(bound) = bind(&arguments.program, arguments.computing.seed, common.quiet)? else {
+        return Ok(Outcome::BadInput);
+    };
     terminal::check_writable(common.json.as_deref())?;
     let initial = initial::read(&arguments.init, &bound, common.quiet)?;
     let mut recorder = recorder(arguments, &bound, common.quiet);
@@ -75,7 +76,7 @@ fn recorder(arguments: &Sample, bound: &Bound, quiet: bool) -> Recorder {
         thin: arguments.thin.get(),
         save_warmup: arguments.save_warmup,
         warmup: if columns == Columns::Fixed { 0 } else { arguments.warmup },
-        key: StreamKey::new(arguments.seed, Purpose::GENERATED),
+        key: StreamKey::new(arguments.computing.seed, Purpose::GENERATED),
     };
     let iterations = u64::from(arguments.chains) * (keep.warmup + arguments.draws) as u64;
     Recorder::new(&bound.model, keep, arguments.chains as usize, progress_bar(iterations, quiet))
@@ -117,8 +118,8 @@ fn draw(
     recorder: &Recorder,
     control: &Control,
 ) -> Result<(), Error> {
-    let side = Side::of(&bound.model, arguments.chains as usize);
-    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, side, !common.quiet);
+    let evaluation = Evaluation::of(&bound.model, arguments.chains as usize);
+    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, evaluation, !common.quiet);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },
         MethodChoice::Hmc => Method::hmc(),
@@ -133,7 +134,7 @@ fn draw(
         ..Warmup::new(method)
     };
     let settings = Settings {
-        key: StreamKey::new(arguments.seed, Purpose::NUTS),
+        key: StreamKey::new(arguments.computing.seed, Purpose::NUTS),
         warmup: arguments.warmup,
         draws: arguments.draws,
         plan: Plan::Warmup(warmup),
@@ -141,9 +142,7 @@ fn draw(
     };
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let how = Parallelism { threads: arguments.threads.unwrap_or_else(cores), width: arguments.lanes };
-    sample(&posterior, &settings, &starts, how, recorder, control).map(|_| ())
+    sample(&posterior, &settings, &starts, arguments.computing.parallelism(), recorder, control).map(|_| ())
 }
 
 /// A program without parameters: its generated quantities are all there is to draw.
@@ -194,8 +193,12 @@ fn tell(arguments: &Sample, common: &Common, recorded: &Recorded, control: &Cont
     let options = SummaryOptions { max_depth, ..SummaryOptions::default() };
     let summary = Summary::new(&recorded.draws, &options);
     let wanted = arguments.draws.div_ceil(arguments.thin.get());
-    let run =
-        Run { interrupted: control.is_interrupted(), gradients: control.evaluations(), seed: arguments.seed, wanted };
+    let run = Run {
+        interrupted: control.is_interrupted(),
+        gradients: control.evaluations(),
+        seed: arguments.computing.seed,
+        wanted,
+    };
     let report = Report::new(recorded, &summary, run);
     if let Some(file) = &common.json {
         terminal::deliver(&report, file)?;
@@ -228,7 +231,7 @@ fn configuration(arguments: &Sample) -> RunConfiguration {
         num_chains: arguments.chains as usize,
         data_file: arguments.program.data.as_ref().map_or_else(String::new, |path| path.display().to_string()),
         init: arguments.init.clone(),
-        seed: arguments.seed,
+        seed: arguments.computing.seed,
         ..RunConfiguration::default()
     }
 }

@@ -6,7 +6,7 @@
 //! along the dimensions of that size. n = 0 is the prior, n = N the posterior.
 
 use crate::experiment::Loaded;
-use crate::target::{Side, StanTarget};
+use crate::target::{Evaluation, StanTarget};
 use crust_engine::Model;
 use crust_infer::anneal::Subset;
 use crust_infer::target::{Batch, Fatal, Target};
@@ -127,7 +127,7 @@ pub struct Subsets<'a> {
     data: Data,
     observations: usize,
     seed: u64,
-    side: Side,
+    evaluation: Evaluation,
     /// The posterior.
     whole: Arc<Model>,
     /// A point with its log prior, which must be the same for all subsets.
@@ -142,7 +142,7 @@ impl<'a> Subsets<'a> {
         data: Data,
         whole: &Arc<Model>,
         witness: Vec<f64>,
-        (seed, side): (u64, Side),
+        (seed, evaluation): (u64, Evaluation),
     ) -> Result<Self, String> {
         let observations = cut.observations(&data)?;
         let mut subsets = Self {
@@ -151,7 +151,7 @@ impl<'a> Subsets<'a> {
             data,
             observations,
             seed,
-            side,
+            evaluation,
             whole: Arc::clone(whole),
             witness: (witness, f64::NAN),
             models: Mutex::default(),
@@ -164,7 +164,7 @@ impl<'a> Subsets<'a> {
     }
 
     fn target(&self, model: &Arc<Model>) -> StanTarget<'a> {
-        StanTarget::path(model, &self.loaded.reading.source, self.side)
+        StanTarget::path(model, &self.loaded.reading.source, self.evaluation)
     }
 
     /// The log prior of the witness.

@@ -16,26 +16,26 @@ const MOST_WORK: usize = 500;
 /// How chains are evaluated: the last digits of a density depend on it, so that it is decided for a whole run. The numbers of a chain are then the same however
 /// chains are batched and spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Evaluation {
     /// Each for itself: vector registers hold several observations of one chain.
     OneByOne,
     /// In groups of eight, which are filled up: vector registers hold several chains.
-    BySide,
+    SideBySide,
 }
 
-impl Side {
+impl Evaluation {
     /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as much as full ones, which matters if
     /// there is much to compute (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a
     /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again, and differential equations are solved for one chain after the other.
     pub fn of(model: &Arc<Model>, chains: usize) -> Self {
         let alone = probe(model).map_or(chains < LANES, |cost| cost.parts || (chains < LANES && cost.work > MOST_WORK));
-        if alone { Self::OneByOne } else { Self::BySide }
+        if alone { Self::OneByOne } else { Self::SideBySide }
     }
 
     fn width(self) -> usize {
         match self {
             Self::OneByOne => 1,
-            Self::BySide => LANES,
+            Self::SideBySide => LANES,
         }
     }
 }
@@ -45,7 +45,7 @@ pub struct StanTarget<'a> {
     evaluator: Evaluator,
     source: &'a Source,
     terms: Terms,
-    side: Side,
+    evaluation: Evaluation,
     /// Whether what the program prints is shown.
     prints: bool,
     /// Of the last batch, to tell why a lane was rejected.
@@ -55,19 +55,19 @@ pub struct StanTarget<'a> {
 
 impl<'a> StanTarget<'a> {
     /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
-    pub fn posterior(model: &Arc<Model>, source: &'a Source, side: Side, prints: bool) -> Self {
-        Self::new(model, source, Terms { propto: true, jacobian: true }, side, prints)
+    pub fn posterior(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation, prints: bool) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, evaluation, prints)
     }
 
     /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
     /// printed millions of times.
-    pub fn path(model: &Arc<Model>, source: &'a Source, side: Side) -> Self {
-        Self::new(model, source, Terms { propto: false, jacobian: true }, side, false)
+    pub fn path(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation) -> Self {
+        Self::new(model, source, Terms { propto: false, jacobian: true }, evaluation, false)
     }
 
-    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, side: Side, prints: bool) -> Self {
-        let evaluator = model.evaluator().with_width(side.width());
-        Self { evaluator, source, terms, side, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
+    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, evaluation: Evaluation, prints: bool) -> Self {
+        let evaluator = model.evaluator().with_width(evaluation.width());
+        Self { evaluator, source, terms, evaluation, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
     }
 
     /// Tells which parameters the priors of others depend on.
@@ -110,7 +110,10 @@ fn probe(model: &Arc<Model>) -> Option<Cost> {
 impl Clone for StanTarget<'_> {
     fn clone(&self) -> Self {
         let hyperparameters = Arc::clone(&self.hyperparameters);
-        Self { hyperparameters, ..Self::new(self.evaluator.model(), self.source, self.terms, self.side, self.prints) }
+        Self {
+            hyperparameters,
+            ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.prints)
+        }
     }
 }
 

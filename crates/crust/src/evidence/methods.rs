@@ -4,7 +4,7 @@ use super::input::Loaded;
 use super::normaliser::{Normaliser, log_normaliser};
 use super::{Failure, MethodResult};
 use crate::arguments::{Evidence, EvidenceMethod};
-use crate::target::{Side, StanTarget};
+use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::convergence::rhat;
 use crust_diagnose::psis::{khat_threshold, psis};
 use crust_engine::Simulator;
@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
             how,
             control,
             simulator: loaded.simulator.clone(),
-            target: StanTarget::path(&loaded.model, &loaded.reading.source, Side::BySide),
+            target: StanTarget::path(&loaded.model, &loaded.reading.source, Evaluation::SideBySide),
             normaliser: None,
             kernels: None,
             fit: None,

@@ -6,7 +6,7 @@
 //! off, and the logarithm of the integral is the difference of the two log densities at any point.
 
 use super::input::Loaded;
-use crate::target::{Side, StanTarget};
+use crate::target::{Evaluation, StanTarget};
 use crust_engine::{Model, Simulator};
 use crust_infer::target::{Batch, Target};
 use crust_math::random::{Purpose, StreamKey};
@@ -251,8 +251,8 @@ fn difference(loaded: &Loaded, program: &Program, simulator: &mut Simulator, see
     let key = StreamKey::new(seed, Purpose::PRIOR).dataset(u32::MAX);
     let points = (0..POINTS).map(|k| simulator.draw_parameters(None, key.chain(k)).map_err(|e| e.to_string()));
     let points: Vec<Vec<f64>> = points.collect::<Result<_, _>>()?;
-    let whole = log_priors(&mut StanTarget::path(&loaded.model, source, Side::OneByOne), &points)?;
-    let cut = log_priors(&mut StanTarget::path(&Arc::new(model), source, Side::OneByOne), &points)?;
+    let whole = log_priors(&mut StanTarget::path(&loaded.model, source, Evaluation::OneByOne), &points)?;
+    let cut = log_priors(&mut StanTarget::path(&Arc::new(model), source, Evaluation::OneByOne), &points)?;
     let mut found = whole.iter().zip(&cut).map(|(a, b)| a - b);
     let first = found.next().unwrap_or(f64::NAN);
     let scale = 1.0 + whole.iter().map(|x| x.abs()).fold(0.0, f64::max);

@@ -63,7 +63,7 @@ const EXAMPLES: [Example; 5] = [
 const START_STEPS: [usize; 4] = [1000, 10, 100, 10_000];
 
 /// What to expect of all models at full length.
-const EXPECT: &str = "Expect roughly 2 minutes on two cores, and half an hour more for the matrix factorization. The same command goes on where it was ended; \
+const EXPECT: &str = "Expect some minutes, and much longer for the matrix factorization. The same command goes on where it was ended; \
                       `--largest 300` is a short version.";
 
 #[derive(Serialize)]

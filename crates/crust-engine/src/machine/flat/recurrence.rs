@@ -30,25 +30,14 @@ impl Machine {
         if kept.is_empty() || !kept.iter().all(numbers) {
             return Err(Obstacle::Unfit);
         }
-        let mut compiler = Compiler {
-            builder: Builder::new(&Space::default()),
-            machine: self,
-            flat: Flat::default(),
-            definitions: HashMap::new(),
-            locals: HashMap::new(),
-            inlinable: &[],
-            filled: &[],
-            known: HashMap::new(),
-            terms: false,
-            kept,
-        };
+        let mut compiler = Compiler { kept, ..Compiler::new(self, &Space::default()) };
         for slot in compiler.kept.clone() {
             compiler.stored(slot, for_loop.body[0].span);
         }
         compiler.recurrence(for_loop, &Space { iterations: 1, loops: Vec::new() })?;
         let Compiler { flat, .. } = compiler;
         let fits = flat.strips.iter().all(|strip| keeps_its_past(&flat, strip));
-        if fits { Ok(flat.with_stored_elements()) } else { Err(Obstacle::Unfit) }
+        if fits { Ok(flat) } else { Err(Obstacle::Unfit) }
     }
 }
 

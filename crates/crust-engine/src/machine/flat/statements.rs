@@ -42,16 +42,9 @@ impl Machine {
     pub(super) fn compile(&mut self, for_loop: &For) -> Fit<Flat> {
         let Over::Range(low, high) = &for_loop.over else { return Err(Obstacle::Unfit) };
         let mut compiler = Compiler {
-            builder: Builder::new(&Space::default()),
-            machine: self,
-            flat: Flat::default(),
-            definitions: HashMap::new(),
-            locals: HashMap::new(),
             inlinable: &for_loop.inlinable,
             filled: &for_loop.filled,
-            known: HashMap::new(),
-            terms: false,
-            kept: Vec::new(),
+            ..Compiler::new(self, &Space::default())
         };
         for bound in [low, high] {
             if compiler.dependence(bound).runtime {
@@ -63,7 +56,7 @@ impl Machine {
         compiler.body(&for_loop.body, &space)?;
         let Compiler { flat, .. } = compiler;
         let mixed = !flat.stored.is_empty() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
-        if mixed { Err(Obstacle::Unfit) } else { Ok(flat.with_stored_elements()) }
+        if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
 }
 
@@ -71,18 +64,8 @@ impl Machine {
     /// Terms of the log density, as a loop with one iteration.
     pub(super) fn compile_terms(&mut self, body: &[Stmt]) -> Fit<Flat> {
         let space = Space { iterations: 1, loops: Vec::new() };
-        let mut compiler = Compiler {
-            builder: Builder::new(&space),
-            machine: self,
-            flat: Flat { terms: true, ..Flat::default() },
-            definitions: HashMap::new(),
-            locals: HashMap::new(),
-            inlinable: &[],
-            filled: &[],
-            known: HashMap::new(),
-            terms: true,
-            kept: Vec::new(),
-        };
+        let flat = Flat { terms: true, ..Flat::default() };
+        let mut compiler = Compiler { flat, terms: true, ..Compiler::new(self, &space) };
         for (at, stmt) in body.iter().enumerate() {
             let StmtKind::Target { value, factor } = &stmt.kind else { return Err(Obstacle::Unfit) };
             match compiler.add(value, *factor) {
@@ -94,6 +77,24 @@ impl Machine {
         compiler.close()?;
         let Compiler { flat, .. } = compiler;
         if flat.strips.is_empty() { Err(Obstacle::Unfit) } else { Ok(flat) }
+    }
+}
+
+impl<'a> Compiler<'a> {
+    /// Nothing is known yet.
+    pub(super) fn new(machine: &'a mut Machine, space: &Space) -> Self {
+        Self {
+            machine,
+            flat: Flat::default(),
+            definitions: HashMap::new(),
+            locals: HashMap::new(),
+            inlinable: &[],
+            filled: &[],
+            builder: Builder::new(space),
+            known: HashMap::new(),
+            terms: false,
+            kept: Vec::new(),
+        }
     }
 }
 
@@ -391,20 +392,23 @@ impl Compiler<'_> {
         }
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
-        let operand = self.stored(slot, value.span);
+        let stored = self.stored(slot, value.span);
+        stored.elements.extend(&picked.first);
+        let operand = stored.operand;
         self.builder.sink(Step::Store { x, operand, elements: picked.first });
         Ok(())
     }
 
-    /// The operand that stands for a variable which is assigned to.
-    pub(super) fn stored(&mut self, slot: Slot, span: crust_stan::span::Span) -> usize {
-        if let Some(stored) = self.flat.stored.iter().find(|stored| stored.slot == slot) {
-            return stored.operand;
-        }
-        let operand = self.flat.operands.len();
-        self.flat.operands.push(Node { kind: Kind::Variable { slot, mutable: true }, span, varies: Varies::Yes });
-        self.flat.stored.push(Stored { slot, operand, elements: Vec::new() });
-        operand
+    /// A variable that is assigned to, as an operand.
+    pub(super) fn stored(&mut self, slot: Slot, span: crust_stan::span::Span) -> &mut Stored {
+        let known = self.flat.stored.iter().position(|stored| stored.slot == slot);
+        let at = known.unwrap_or_else(|| {
+            let operand = self.flat.operands.len();
+            self.flat.operands.push(Node { kind: Kind::Variable { slot, mutable: true }, span, varies: Varies::Yes });
+            self.flat.stored.push(Stored { slot, operand, elements: Vec::new() });
+            self.flat.stored.len() - 1
+        });
+        &mut self.flat.stored[at]
     }
 
     /// Whether an expression looks at a variable.
