@@ -7,10 +7,11 @@ pub use crate::number::Number;
 pub use table::TableOptions;
 pub use warnings::{Warning, WarningKind};
 
-use crate::convergence::{bfmi, ess_bulk, ess_tail, mad, mcse_mean, mcse_sd, mean, median, quantile, rhat, sd};
+use crate::convergence::{Scores, Workspace, bfmi};
 use crate::draws::{Draws, bracketed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What to summarise, and what the run was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,20 +90,24 @@ pub fn quantile_name(probability: f64) -> String {
 impl Row {
     /// Summarises the chains of one quantity.
     pub fn new<C: AsRef<[f64]>>(name: &str, chains: &[C], quantiles: &[f64]) -> Self {
-        let shortest = chains.iter().map(|chain| chain.as_ref().len()).min().unwrap_or(0);
-        let all: Vec<f64> = chains.iter().flat_map(|chain| &chain.as_ref()[..shortest]).copied().collect();
+        Self::in_workspace(&mut Workspace::default(), name, chains, quantiles)
+    }
+
+    fn in_workspace<C: AsRef<[f64]>>(workspace: &mut Workspace, name: &str, chains: &[C], quantiles: &[f64]) -> Self {
+        let statistics = workspace.statistics(chains, quantiles);
+        let named = |(&p, value): (&f64, f64)| (quantile_name(p), Number(value));
         Self {
             name: bracketed(name),
-            mean: mean(&all),
-            mcse_mean: mcse_mean(chains),
-            sd: sd(&all),
-            mcse_sd: mcse_sd(chains),
-            median: median(&all),
-            mad: mad(&all),
-            ess_bulk: ess_bulk(chains),
-            ess_tail: ess_tail(chains),
-            r_hat: rhat(chains),
-            quantiles: quantiles.iter().map(|&p| (quantile_name(p), Number(quantile(&all, p)))).collect(),
+            mean: statistics.mean,
+            mcse_mean: statistics.mcse_mean,
+            sd: statistics.sd,
+            mcse_sd: statistics.mcse_sd,
+            median: statistics.median,
+            mad: statistics.mad,
+            ess_bulk: statistics.ess_bulk,
+            ess_tail: statistics.ess_tail,
+            r_hat: statistics.rhat,
+            quantiles: quantiles.iter().zip(statistics.quantiles).map(named).collect(),
         }
     }
 }
@@ -125,17 +130,23 @@ impl SamplerReport {
 
 /// The rows of all quantities, computed by as many threads as pay.
 fn rows(draws: &Draws, quantiles: &[f64]) -> Vec<Row> {
-    let row = |index: usize| Row::new(&draws.names[index], &draws.quantity(index), quantiles);
     let n = draws.names.len();
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = available.min(n / 4).max(1);
+    let ranked = draws.chains.len() * 2 * (draws.lengths().0 / 2);
+    let scores = Scores::among(ranked, threads);
+    let part = |from: usize, to: usize| -> Vec<Row> {
+        let mut workspace = Workspace::new(Arc::clone(&scores));
+        let mut row = |i: usize| Row::in_workspace(&mut workspace, &draws.names[i], &draws.quantity(i), quantiles);
+        (from..to).map(&mut row).collect()
+    };
     if threads == 1 {
-        return (0..n).map(row).collect();
+        return part(0, n);
     }
-    let (row, share) = (&row, n.div_ceil(threads));
+    let (part, share) = (&part, n.div_ceil(threads));
     let shares: Vec<Vec<Row>> = std::thread::scope(|scope| {
-        let part = |from: usize| scope.spawn(move || (from..n.min(from + share)).map(row).collect());
-        let handles: Vec<_> = (0..n).step_by(share).map(part).collect();
+        let handles: Vec<_> =
+            (0..n).step_by(share).map(|from| scope.spawn(move || part(from, n.min(from + share)))).collect();
         handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
     shares.into_iter().flatten().collect()

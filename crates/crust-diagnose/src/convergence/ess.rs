@@ -1,35 +1,42 @@
 //! Effective sample size: how many independent draws would give the same Monte Carlo error.
 
-use super::autocovariance::MeanAutocovariance;
-use super::chains::Chains;
+use super::autocovariance::Autocovariances;
+use super::chains::{Chains, vary};
+use super::indicator::Indicator;
 use super::moments::{mean, variance};
+use super::order::Order;
 use crate::number::count;
 
 /// Probabilities of the quantiles whose effective sample sizes [`ess_tail`] compares (the R-hat paper).
-const TAILS: [f64; 2] = [0.05, 0.95];
+pub(super) const TAILS: [f64; 2] = [0.05, 0.95];
 
 /// ESS of the rank-normalised draws: how well the bulk of the distribution is explored.
 pub fn ess_bulk<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
-    effective_size(&Chains::new(chains).split().rank_normalised())
+    of_chains(&Chains::new(chains).split().rank_normalised())
 }
 
 /// The smaller ESS of the 5% and 95% quantiles.
 pub fn ess_tail<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
     let [lower, upper] = TAILS.map(|probability| of_quantile(&chains, probability));
+    smaller(lower, upper)
+}
+
+/// The smaller of two effective sizes, if both exist.
+pub(super) fn smaller(lower: f64, upper: f64) -> f64 {
     if lower.is_nan() || upper.is_nan() { f64::NAN } else { lower.min(upper) }
 }
 
 /// ESS for the mean.
 pub fn ess_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
-    effective_size(&Chains::new(chains).split())
+    of_chains(&Chains::new(chains).split())
 }
 
 /// ESS for the standard deviation: that of the distances from the mean, as in posterior. (`ArviZ` squares them.)
 pub fn ess_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
     let centre = mean(chains.values());
-    effective_size(&chains.map(|x| (x - centre).abs()).split())
+    of_chains(&chains.map(|x| (x - centre).abs()).split())
 }
 
 /// ESS for the median.
@@ -51,48 +58,63 @@ pub fn ess_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
 /// ESS for the probability of the interval between two quantiles (the R-hat paper).
 pub fn ess_local<C: AsRef<[f64]>>(chains: &[C], lower: f64, upper: f64) -> f64 {
     let chains = Chains::new(chains);
-    let (low, high) = (chains.quantile(lower), chains.quantile(upper));
+    let order = Order::of(chains.values());
+    let (low, high) = (order.quantile(lower), order.quantile(upper));
     if low.is_nan() || high.is_nan() {
         return f64::NAN;
     }
-    effective_size(&chains.indicator(|x| low <= x && x <= high).split())
+    of_indicator(&mut Indicator::default(), &chains, |x| low <= x && x <= high)
 }
 
 fn of_quantile(chains: &Chains, probability: f64) -> f64 {
-    let quantile = chains.quantile(probability);
-    if quantile.is_nan() {
-        return f64::NAN;
-    }
-    effective_size(&chains.indicator(|x| x <= quantile).split())
+    let quantile = Order::of(chains.values()).quantile(probability);
+    below(&mut Indicator::default(), chains, quantile)
 }
 
-/// m n / τ with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m chains
+/// ESS of whether a draw lies below a quantile, unless that is NaN.
+pub(super) fn below(indicator: &mut Indicator, chains: &Chains, quantile: f64) -> f64 {
+    if quantile.is_nan() { f64::NAN } else { of_indicator(indicator, chains, |x| x <= quantile) }
+}
+
+fn of_indicator(indicator: &mut Indicator, chains: &Chains, holds: impl Fn(f64) -> bool) -> f64 {
+    indicator.fill(chains.halves(chains.values()), chains.length() / 2, holds);
+    if indicator.varies() { effective_size(indicator) } else { f64::NAN }
+}
+
+fn of_chains(chains: &Chains) -> f64 {
+    if vary(chains.range()) { effective_size(&mut chains.series()) } else { f64::NAN }
+}
+
+/// m n / τ of series that vary, with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m chains
 /// (the R-hat paper).
-fn effective_size(chains: &Chains) -> f64 {
-    let n = chains.length();
-    if n < 3 || !chains.vary() {
+pub(super) fn effective_size(series: &mut impl Autocovariances) -> f64 {
+    if series.length() < 3 {
         return f64::NAN;
     }
-    let size = count(chains.values().len());
+    let size = count(series.length() * series.means().len());
     // antithetic chains can make the estimate of τ arbitrarily small: posterior and Stan bound the ESS by m n log₁₀(m n)
     let least_time = 1.0 / size.log10();
-    size / autocorrelation_time(chains).max(least_time)
+    size / autocorrelation_time(series).max(least_time)
 }
 
-fn autocorrelation_time(chains: &Chains) -> f64 {
-    let n = count(chains.length());
-    let mut autocovariance = MeanAutocovariance::new(chains.iter());
-    let biased = autocovariance.at(0);
+fn autocorrelation_time(series: &mut impl Autocovariances) -> f64 {
+    let length = series.length();
+    let n = count(length);
+    let biased = series.autocovariance(0);
     let within = biased * n / (n - 1.0);
-    let means: Vec<f64> = chains.iter().map(mean).collect();
-    let total = if means.len() > 1 { biased + variance(&means) } else { biased };
-    let mut correlation = |lag: usize| 1.0 - (within - autocovariance.at(lag)) / total;
+    let means = series.means();
+    let total = if means.len() > 1 { biased + variance(means) } else { biased };
+    if total > within + biased {
+        // no correlation is negative, whatever the lag: chains that are apart
+        series.expect_all();
+    }
+    let mut correlation = |lag: usize| 1.0 - (within - series.autocovariance(lag)) / total;
 
     // Geyer: sums of neighbouring lags are positive and decrease in a reversible chain; where they cease to be, noise rules
     let mut pairs: Vec<[f64; 2]> = Vec::new();
     let mut pair = [1.0, correlation(1)];
     let mut lag = 0;
-    while lag + 5 < chains.length() && pair[0] + pair[1] > 0.0 {
+    while lag + 5 < length && pair[0] + pair[1] > 0.0 {
         pairs.push(pair);
         lag += 2;
         pair = [correlation(lag), correlation(lag + 1)];

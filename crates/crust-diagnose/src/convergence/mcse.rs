@@ -2,7 +2,8 @@
 
 use super::chains::Chains;
 use super::ess::{ess_mean, ess_quantile};
-use super::moments::{mean, sd, sorted};
+use super::moments::{mean, mean_of_squares, sd};
+use super::order::Order;
 use crate::number::count;
 use crust_math::special::inv_inc_beta;
 
@@ -19,11 +20,16 @@ pub fn mcse_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
 pub fn mcse_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
     let centre = mean(chains.values());
-    let squares = chains.map(|x| (x - centre).powi(2));
-    let second = mean(squares.values());
-    let fourth = mean(squares.map(|square| square * square).values());
+    let squares = chains.map(|x| (x - centre) * (x - centre));
     let blocks: Vec<&[f64]> = squares.iter().collect();
-    let variance_of_variance = (fourth - second * second) / ess_mean(&blocks);
+    of_squares(squares.values(), ess_mean(&blocks))
+}
+
+/// The standard error of the standard deviation, from squared distances from the mean and their ESS.
+pub(super) fn of_squares(squares: &[f64], ess: f64) -> f64 {
+    let second = mean(squares);
+    let fourth = mean_of_squares(squares);
+    let variance_of_variance = (fourth - second * second) / ess;
     (variance_of_variance / second / 4.0).sqrt()
 }
 
@@ -36,17 +42,11 @@ pub fn mcse_median<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
 /// quantile's probability, given its ESS (the R-hat paper).
 pub fn mcse_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
     let ess = ess_quantile(chains, probability);
-    let Some(draws) = sorted(Chains::new(chains).values()) else { return f64::NAN };
     if ess.is_nan() {
         return f64::NAN;
     }
+    let draws = Order::of(Chains::new(chains).values());
     let [low, high] = ONE_SIGMA.map(|p| inv_inc_beta(ess * probability + 1.0, ess * (1.0 - probability) + 1.0, p));
-    let n = count(draws.len());
-    (order_statistic(&draws, (high * n).ceil()) - order_statistic(&draws, (low * n).floor())) / 2.0
-}
-
-/// The value of a rank that counts from 1, the nearest where there is none.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank in 1..=n")]
-fn order_statistic(sorted: &[f64], rank: f64) -> f64 {
-    sorted[rank.clamp(1.0, count(sorted.len())) as usize - 1]
+    let n = count(draws.sorted().len());
+    (draws.statistic((high * n).ceil()) - draws.statistic((low * n).floor())) / 2.0
 }

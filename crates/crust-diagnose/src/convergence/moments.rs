@@ -1,19 +1,53 @@
 //! Mean, standard deviation, median, MAD and quantiles.
 
+use super::order::Order;
 use crate::number::count;
+use crust_math::lanes::{Kernel, dispatch};
 
 /// Normal draws have a standard deviation of 1 / Φ⁻¹(3/4) median absolute deviations; R's `mad` rounds it to this.
-const MAD_SCALE: f64 = 1.4826;
+pub(super) const MAD_SCALE: f64 = 1.4826;
+
+/// Σ f(x), with running sums that do not wait for each other.
+struct Sum<'a, F> {
+    values: &'a [f64],
+    f: F,
+}
+
+impl<F: Fn(f64) -> f64> Kernel for Sum<'_, F> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let mut sums = [0.0; 16];
+        let (chunks, rest) = self.values.as_chunks::<16>();
+        for chunk in chunks {
+            for i in 0..16 {
+                sums[i] += (self.f)(chunk[i]);
+            }
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(|&x| (self.f)(x)).sum::<f64>()
+    }
+}
+
+/// Σ x
+pub(super) fn total(values: &[f64]) -> f64 {
+    dispatch(Sum { values, f: |x| x })
+}
 
 /// The arithmetic mean; NaN of nothing.
 pub fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / count(values.len())
+    total(values) / count(values.len())
+}
+
+/// The arithmetic mean of the squares.
+pub(super) fn mean_of_squares(values: &[f64]) -> f64 {
+    dispatch(Sum { values, f: |x| x * x }) / count(values.len())
 }
 
 /// Σ (x − x̄)²
-pub(super) fn sum_of_squares(values: &[f64]) -> f64 {
+fn sum_of_squares(values: &[f64]) -> f64 {
     let centre = mean(values);
-    values.iter().map(|x| (x - centre) * (x - centre)).sum()
+    dispatch(Sum { values, f: |x| (x - centre) * (x - centre) })
 }
 
 /// The variance with denominator n − 1; NaN of fewer than two values.
@@ -28,9 +62,7 @@ pub fn sd(values: &[f64]) -> f64 {
 
 /// The median; NaN of nothing and of anything with a NaN in it.
 pub fn median(values: &[f64]) -> f64 {
-    let Some((low, high)) = neighbours(values, values.len().saturating_sub(1) / 2) else { return f64::NAN };
-    // half the sum of the middle two, so that both lie equally far from it also after rounding: folded draws are ranked
-    f64::midpoint(low, if values.len().is_multiple_of(2) { high } else { low })
+    Order::of(values).median()
 }
 
 /// The median absolute deviation from the median, scaled to be the standard deviation of normal draws, as R's `mad`.
@@ -43,34 +75,12 @@ pub fn mad(values: &[f64]) -> f64 {
 /// The quantile that interpolates between order statistics (type 7 of Hyndman & Fan 1996), R's and `NumPy`'s default; NaN of
 /// nothing, of anything with a NaN in it, and of a probability outside \[0, 1\].
 pub fn quantile(values: &[f64], probability: f64) -> f64 {
-    let Some((below, weight)) = place(values.len(), probability) else { return f64::NAN };
-    neighbours(values, below).map_or(f64::NAN, |neighbours| between(neighbours, weight))
-}
-
-/// The value at this place in ascending order, and the one behind it; nothing if there are no values, or one is NaN.
-fn neighbours(values: &[f64], place: usize) -> Option<(f64, f64)> {
-    if values.is_empty() || values.iter().any(|x| x.is_nan()) {
-        return None;
-    }
-    let mut values = values.to_vec();
-    let (_, &mut low, above) = values.select_nth_unstable_by(place, f64::total_cmp);
-    let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
-    Some((low, high))
-}
-
-/// The values in ascending order, unless there are none or one is NaN.
-pub(super) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
-    if values.is_empty() || values.iter().any(|x| x.is_nan()) {
-        return None;
-    }
-    let mut values = values.to_vec();
-    values.sort_unstable_by(f64::total_cmp);
-    Some(values)
+    Order::of(values).quantile(probability)
 }
 
 /// The place of a quantile among so many values in ascending order, and how far it lies towards the next one.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the position lies in 0..n")]
-fn place(n: usize, probability: f64) -> Option<(usize, f64)> {
+pub(super) fn place(n: usize, probability: f64) -> Option<(usize, f64)> {
     if n == 0 || !(0.0..=1.0).contains(&probability) {
         return None;
     }
@@ -80,7 +90,7 @@ fn place(n: usize, probability: f64) -> Option<(usize, f64)> {
 }
 
 #[expect(clippy::float_cmp, reason = "a quantile between equal draws is that draw exactly: draws are compared with it")]
-fn between((low, high): (f64, f64), weight: f64) -> f64 {
+pub(super) fn between((low, high): (f64, f64), weight: f64) -> f64 {
     if weight == 0.0 || low == high { low } else { low + weight * (high - low) }
 }
 

@@ -106,7 +106,9 @@ fn ebfmi(sampler: &SamplerReport) -> Option<Warning> {
 }
 
 fn non_finite(draws: &Draws) -> Option<Warning> {
-    let has = |index: &usize| draws.quantity(*index).into_iter().flatten().any(|x| !x.is_finite());
+    // all of a chain's draws at once: a loop that may end at each costs several times more
+    let is_finite = |chain: &[f64]| chain.iter().fold(true, |all, x| all & x.is_finite());
+    let has = |index: &usize| !draws.quantity(*index).into_iter().all(is_finite);
     let bad: Vec<usize> = (0..draws.names.len()).filter(has).collect();
     let first = crate::draws::bracketed(&draws.names[*bad.first()?]);
     let finding = match bad.len() {
