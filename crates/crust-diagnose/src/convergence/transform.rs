@@ -10,24 +10,26 @@ pub(super) struct Transform {
     size: usize,
     /// exp(−2πi j / size) for j below 3/4 of the size.
     roots: Vec<(f64, f64)>,
-    /// For many series.
-    eight: Lanes<8>,
-    /// For few.
-    four: Lanes<4>,
+    /// Memory of [`Spectra`].
+    values: Vec<f64>,
+    squares: Vec<f64>,
     power: Vec<Complex<1>>,
     zeros: Vec<f64>,
 }
 
-/// Transforms side by side, one lane for each pair of series: all lanes do the same, so that the vector units have no shuffling to do.
-#[derive(Debug, Default)]
-struct Lanes<const L: usize> {
-    values: Vec<Complex<L>>,
-    /// Sums of the squares of the real parts, and of the imaginary ones.
-    power: Vec<Complex<L>>,
-}
-
-/// Real parts, then imaginary parts.
+/// Numbers of transforms side by side: real parts, then imaginary parts.
 type Complex<const L: usize> = [[f64; L]; 2];
+
+/// So many zeros in this memory, none of which lies in two lines of a cache.
+#[inline(always)]
+fn aligned<const L: usize>(memory: &mut Vec<f64>, size: usize) -> &mut [Complex<L>] {
+    const LINE: usize = 64;
+    let size = 2 * L * size;
+    memory.clear();
+    memory.resize(size + LINE / size_of::<f64>(), 0.0);
+    let start = memory.as_ptr().align_offset(LINE) % (LINE / size_of::<f64>());
+    memory[start..start + size].as_chunks_mut().0.as_chunks_mut().0
+}
 
 impl Transform {
     /// Wiener–Khinchin: the autocovariance is the inverse transform of the squared modulus of the transform. Zeros up to twice the length
@@ -42,9 +44,23 @@ impl Transform {
         let series = centred.len() / length.max(1);
         let (roots, power, zeros) = (&self.roots, &mut self.power, &self.zeros);
         if series <= 8 {
-            dispatch(Spectra { centred, zeros, roots, lanes: &mut self.four, power });
+            dispatch(Spectra::<4> {
+                centred,
+                zeros,
+                roots,
+                values: &mut self.values,
+                squares: &mut self.squares,
+                power,
+            });
         } else {
-            dispatch(Spectra { centred, zeros, roots, lanes: &mut self.eight, power });
+            dispatch(Spectra::<8> {
+                centred,
+                zeros,
+                roots,
+                values: &mut self.values,
+                squares: &mut self.squares,
+                power,
+            });
         }
         dispatch(Backward { values: power, roots });
         let scale = 1.0 / (count(self.size) * count(length) * count(series));
@@ -66,13 +82,16 @@ impl Transform {
     }
 }
 
-/// The sum of the power spectra of all series, in the order in which [`finish`] leaves them.
+/// The sum of the power spectra of all series, in the order in which [`finish`] leaves them. There is one lane for each pair of series: all
+/// lanes do the same, so that the vector units have no shuffling to do.
 struct Spectra<'a, const L: usize> {
     centred: &'a [f64],
     /// A series of zeros.
     zeros: &'a [f64],
     roots: &'a [(f64, f64)],
-    lanes: &'a mut Lanes<L>,
+    values: &'a mut Vec<f64>,
+    /// Sums of the squares of the real parts, and of the imaginary ones.
+    squares: &'a mut Vec<f64>,
     power: &'a mut [Complex<1>],
 }
 
@@ -82,10 +101,8 @@ impl<const L: usize> Kernel for Spectra<'_, L> {
     #[inline(always)]
     fn run(self) {
         let length = self.zeros.len();
-        let (values, power) = (&mut self.lanes.values, &mut self.lanes.power);
-        values.resize(self.power.len(), [[0.0; L]; 2]);
-        power.clear();
-        power.resize(self.power.len(), [[0.0; L]; 2]);
+        let size = self.power.len();
+        let (values, squares) = (aligned::<L>(self.values, size), aligned::<L>(self.squares, size));
         for batch in self.centred.chunks(2 * L * length) {
             let mut series = [[self.zeros; L]; 2];
             for (i, values) in batch.chunks_exact(length).enumerate() {
@@ -99,17 +116,16 @@ impl<const L: usize> Kernel for Spectra<'_, L> {
             values[length..].fill([[0.0; L]; 2]);
             stage(values, self.roots, 1);
             // a quarter finds room in the first cache
-            let quarter = values.len().div_ceil(4);
-            for (values, power) in values.chunks_exact_mut(quarter).zip(power.chunks_exact_mut(quarter)) {
+            for (values, squares) in values.chunks_exact_mut(size / 4).zip(squares.chunks_exact_mut(size / 4)) {
                 finish(values, self.roots);
                 let values = values.as_flattened().as_flattened();
-                for (sum, x) in power.as_flattened_mut().as_flattened_mut().iter_mut().zip(values) {
+                for (sum, x) in squares.as_flattened_mut().as_flattened_mut().iter_mut().zip(values) {
                     *sum += x * x;
                 }
             }
         }
-        for (sum, lanes) in self.power.iter_mut().zip(power) {
-            *sum = [[lanes.as_flattened().iter().sum()], [0.0]];
+        for (power, lanes) in self.power.iter_mut().zip(squares) {
+            *power = [[lanes.as_flattened().iter().sum()], [0.0]];
         }
     }
 }
