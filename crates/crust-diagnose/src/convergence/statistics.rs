@@ -42,7 +42,7 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Memory for quantities with so many draws of ranks as these scores are for.
+    /// Memory for quantities whose ranks have these scores.
     pub(crate) fn new(scores: Arc<Scores>) -> Self {
         Self { scores, ..Self::default() }
     }
