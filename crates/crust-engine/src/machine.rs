@@ -164,6 +164,8 @@ pub struct Machine {
     flat_room: Option<Box<crate::flat::Room>>,
     /// How many blocks were made that differ by lane but have no adjoint.
     blind: usize,
+    /// Whether the tape is to have notes for a list of operations.
+    tracing: bool,
 }
 
 /// How much of the stack nested functions may take: half of what a thread has at least.
@@ -227,6 +229,7 @@ impl Machine {
             past: Vec::new(),
             flat_room: None,
             blind: 0,
+            tracing: false,
         }
     }
 

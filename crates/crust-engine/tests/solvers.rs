@@ -293,3 +293,47 @@ fn a_function_of_the_library_cannot_be_passed() {
     let text = "parameters { real a; } model { target += solve_newton(exp, [a]')[1]; }";
     assert!(try_bind(text, "{}").is_err());
 }
+
+/// A rate that changes with time, in steps and with branches of all kinds; the exact solution is `y0 exp(−k min(t, 1) − k^1.5 clamp(t − 1, 0, 1))`.
+const DECAY: &str = "
+functions {
+  vector decay(real t, vector y, real k, data real power, data int loud) {
+    real rate = 0;
+    if (t > 1 && !(t >= 2)) rate = pow(k, power);
+    else if (t <= 1) rate = k;
+    if (loud) print(t);
+    return -(y[1] > 0.5 ? rate * y : fmax(rate, -1) * y);
+  }
+}
+data {
+  int loud;
+  array[5] real ts;
+}
+parameters {
+  real<lower=0> k;
+  real<lower=0> y0;
+}
+model {
+  array[5] vector[1] y = METHOD(decay, [y0]', 0, ts, 1e-9, 1e-9, 100000, k, 1.5, loud);
+  for (n in 1 : 5) target += n * (y[n, 1] - y0 * exp(-k * fmin(ts[n], 1) - k ^ 1.5 * fmax(fmin(ts[n] - 1, 1), 0)));
+}";
+
+/// With `loud`, the function prints: it then is no list of operations, and the machine runs all of it.
+#[test]
+fn branches_of_the_function_are_followed() {
+    let points = [vec![0.3, 0.1], vec![-0.7, -0.4], vec![0.9, 1.3]];
+    for method in ["ode_rk45_tol", "ode_ckrk_tol", "ode_bdf_tol", "ode_adams_tol"] {
+        let program = DECAY.replace("METHOD", method);
+        let [quiet, loud] = [0, 1].map(|loud| {
+            let data = format!(r#"{{"loud": {loud}, "ts": [0.4, 0.9, 1.5, 1.8, 2.7]}}"#);
+            evaluate(&mut bind(&program, &data).evaluator(), &points, None, Terms { propto: false, jacobian: false })
+        });
+        for l in 0..points.len() {
+            assert!(quiet.log_density(l).abs() < 1e-5, "{method} {l}: {}", quiet.log_density(l));
+            assert!(agree(1.0 + quiet.log_density(l), 1.0 + loud.log_density(l), 1e-9), "{method} {l}");
+            for (a, b) in quiet.gradient[l].iter().zip(&loud.gradient[l]) {
+                assert!(a.abs() < 1e-4 && (a - b).abs() < 1e-8, "{method} {l}: {a} and {b} should be 0");
+            }
+        }
+    }
+}

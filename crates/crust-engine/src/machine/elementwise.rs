@@ -97,7 +97,13 @@ impl Machine {
             Ok((p.value, [p.d[0], p.d[1], 0.0, 0.0, 0.0]))
         };
         let scalar = ScalarFunction { arity: 2, fast: None, item: &item, terms: Terms::ALL };
-        self.map(scalar, views, function.name, span)
+        let shape = Self::common_shape(views, function.name, span)?;
+        let y = self.allocate(shape.len(), Self::axes(views))?;
+        if self.tracing && y.gradient() {
+            self.tape.push(Entry::Binary { function, a: views[0].block, b: views[1].block, y });
+        }
+        self.apply(scalar, views, y, Mode::Map, span)?;
+        Ok(View { shape, block: y })
     }
 
     pub(super) fn ternary_function(&mut self, function: &'static Ternary, views: &[View; 3], span: Span) -> Run<View> {

@@ -6,6 +6,7 @@ use crust_stan::span::Span;
 
 use smallvec::SmallVec;
 
+use super::solvers::holds;
 use super::statements::Flow;
 use super::tape::Entry;
 use super::value::{Value, View};
@@ -98,12 +99,12 @@ impl Machine {
             Kind::IntDivide(parts) => {
                 let pair = self.pair(parts)?;
                 self.no_zero(pair[1], span)?;
-                self.logical(&pair, |a| (a[0] / a[1]).trunc())
+                self.item_by_item(&pair, |a| (a[0] / a[1]).trunc())
             }
             Kind::Modulo(parts) => {
                 let pair = self.pair(parts)?;
                 self.no_zero(pair[1], span)?;
-                self.logical(&pair, |a| a[0] % a[1])
+                self.item_by_item(&pair, |a| a[0] % a[1])
             }
             Kind::And(parts) => self.connective(parts, false),
             Kind::Or(parts) => self.connective(parts, true),
@@ -267,8 +268,18 @@ impl Machine {
         }
     }
 
+    /// A function of truth values.
+    fn logical(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
+        let y = self.item_by_item(views, f)?;
+        if self.tracing && y.block.lanes() {
+            let (a, b) = (views[0].block, views.last().unwrap_or(&views[0]).block);
+            self.tape.push(Entry::Logical { a, b, y: y.block });
+        }
+        Ok(y)
+    }
+
     /// A function of numbers without a derivative, item by item; the operands are scalars.
-    pub(super) fn logical(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
+    pub(super) fn item_by_item(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
         let flags = views.iter().fold(Flags::UNIFORM, |flags, v| flags.with(v.block.flags));
         let n = views.iter().map(|v| v.block.count()).max().unwrap_or(1);
         let shape = views.iter().map(|v| v.shape).find(|s| !s.is_scalar()).unwrap_or(Shape::SCALAR);
@@ -289,18 +300,11 @@ impl Machine {
     }
 
     fn compare(&mut self, comparison: Comparison, pair: [View; 2]) -> Run<View> {
-        #[allow(clippy::float_cmp, reason = "the program asks for it")]
-        self.logical(&pair, |x| {
-            let (a, b) = (x[0], x[1]);
-            f64::from(match comparison {
-                Comparison::Equal => a == b,
-                Comparison::NotEqual => a != b,
-                Comparison::Less => a < b,
-                Comparison::LessEqual => a <= b,
-                Comparison::Greater => a > b,
-                Comparison::GreaterEqual => a >= b,
-            })
-        })
+        let y = self.item_by_item(&pair, |x| f64::from(holds(comparison, x[0], x[1])))?;
+        if self.tracing && y.block.lanes() {
+            self.tape.push(Entry::Compare { comparison, a: pair[0].block, b: pair[1].block, y: y.block });
+        }
+        Ok(y)
     }
 
     fn no_zero(&mut self, divisor: View, span: Span) -> Run<()> {

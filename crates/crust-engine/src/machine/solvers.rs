@@ -8,6 +8,7 @@ mod integral;
 mod ode;
 mod roots;
 mod trace;
+mod tracing;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::code::HigherOrder;
 use crate::memory::{Arena, Block, Flags, Width};
 use crate::solver::{Problem, Solver};
 use callback::{Callback, Input, Passed, Plan};
+pub(super) use trace::holds;
 
 /// What is to be solved for one item.
 struct Item {

@@ -94,7 +94,7 @@ impl Machine {
     fn comparison(&mut self, structure: Structure, views: &[View]) -> Run<View> {
         use Structure as S;
         #[allow(clippy::float_cmp, reason = "the program asks for it")]
-        self.logical(views, |x| {
+        self.item_by_item(views, |x| {
             let (a, b) = (x[0], x[1]);
             f64::from(match structure {
                 S::LogicalOr => a != 0.0 || b != 0.0,

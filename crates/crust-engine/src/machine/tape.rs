@@ -1,10 +1,11 @@
 //! The tape: what was done, so that it can be gone through backwards.
 
-use crust_math::functions::elementwise::Unary;
+use crust_math::functions::elementwise::{Binary, Unary};
 
 use super::items::ItemsEntry;
 use super::value::View;
 use super::{Machine, solvers};
+use crate::code::Comparison;
 use crate::kernels::arithmetic::{self, Arithmetic};
 use crate::kernels::product::{self, Sizes};
 use crate::kernels::{gather, reduce};
@@ -94,6 +95,24 @@ pub enum Entry {
     Flat(u32),
     /// From here on backwards, tiles have this many iterations.
     Tile(u32),
+    /// Notes for a list of operations: a function whose derivatives are on the tape as well, a comparison, and what was concluded from truth values.
+    Binary {
+        function: &'static Binary,
+        a: Block,
+        b: Block,
+        y: Block,
+    },
+    Compare {
+        comparison: Comparison,
+        a: Block,
+        b: Block,
+        y: Block,
+    },
+    Logical {
+        a: Block,
+        b: Block,
+        y: Block,
+    },
 }
 
 #[derive(Debug, Default)]
@@ -234,6 +253,7 @@ impl Machine {
             Entry::Constrain(index) => self.reverse_constrain(index),
             Entry::Flat(at) => self.reverse_flat(at),
             Entry::Tile(tile) => self.width.tile = tile as usize,
+            Entry::Binary { .. } | Entry::Compare { .. } | Entry::Logical { .. } => {}
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod coupled;
 mod multistep;
+mod rows;
 mod runge_kutta;
 
 #[cfg(test)]
@@ -15,6 +16,7 @@ use super::SolverError;
 use super::dense::{add_scaled, dot};
 use super::error::{check_finite, check_not_empty, check_positive};
 use coupled::Coupled;
+use rows::CoupledRows;
 
 /// The right-hand side of a differential equation; it knows the values of its parameters θ.
 pub trait System {
@@ -34,6 +36,27 @@ pub trait System {
         by_state: &mut [f64],
         by_parameter: &mut [f64],
     ) -> Result<(), SolverError>;
+    /// Writes f, and the rates of sensitivities to `rates`: what [`Self::jacobian`] would give in a product, without the Jacobian. Says `false`
+    /// where it knows no quick way.
+    fn tangents(
+        &mut self,
+        _t: f64,
+        _y: &[f64],
+        _tangents: Tangents,
+        _rate: &mut [f64],
+        _rates: &mut [f64],
+    ) -> Result<bool, SolverError> {
+        Ok(false)
+    }
+}
+
+/// Sensitivities by rows: row i holds the derivatives of state i, in each of `width` directions. The directions from `first_parameter` on are
+/// those of the parameters, in which rates gain ∂f/∂θ. The last ones mean nothing: rows are whole lines of eight numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Tangents<'a> {
+    pub rows: &'a [f64],
+    pub width: usize,
+    pub first_parameter: usize,
 }
 
 /// The families of solvers that Stan has.
@@ -110,16 +133,21 @@ pub fn solve(
     wanted: Sensitivities,
 ) -> Result<Solution, SolverError> {
     check(span, tolerances)?;
-    let mut coupled = Coupled::new(system, wanted);
-    let (states, by_initial_state, by_parameters) = (coupled.n, coupled.by_initial_state, coupled.by_parameters);
-    let mut outputs = Vec::with_capacity(span.times.len() * coupled.len());
-    let start = coupled.start(span.initial_state);
+    let states = system.states();
+    let by_initial_state = if wanted.initial_state { states } else { 0 };
+    let by_parameters = if wanted.parameters { system.parameters() } else { 0 };
+    let mut outputs = Vec::with_capacity(span.times.len() * states * (1 + by_initial_state + by_parameters));
     match method {
-        Method::Rk45 => runge_kutta::dense(&mut coupled, &start, span, tolerances, &mut outputs)?,
-        Method::Ckrk => runge_kutta::controlled(&mut coupled, &start, span, tolerances, &mut outputs)?,
-        Method::Bdf => multistep::integrate(multistep::Family::Bdf, coupled, start, span, tolerances, &mut outputs)?,
-        Method::Adams => {
-            multistep::integrate(multistep::Family::Adams, coupled, start, span, tolerances, &mut outputs)?;
+        Method::Rk45 | Method::Ckrk => {
+            let mut coupled = CoupledRows::new(system, by_initial_state, by_parameters);
+            let steps = if method == Method::Rk45 { runge_kutta::dense } else { runge_kutta::controlled };
+            steps(&mut coupled, span, tolerances, &mut outputs)?;
+        }
+        Method::Bdf | Method::Adams => {
+            let coupled = Coupled::new(system, by_initial_state, by_parameters);
+            let family = if method == Method::Bdf { multistep::Family::Bdf } else { multistep::Family::Adams };
+            let start = coupled.start(span.initial_state);
+            multistep::integrate(family, coupled, start, span, tolerances, &mut outputs)?;
         }
     }
     Ok(Solution { states, by_initial_state, by_parameters, coupled: outputs })

@@ -2,14 +2,17 @@
 //!
 //! All derivatives come from one run forward and one back: the machine has a lane for each output, all lanes hold the same numbers,
 //! and the adjoint of output i is 1 in lane i. The adjoint of an input in lane i is then the derivative of output i by it, and
-//! what lies in memory is the Jacobian, column by column.
+//! what lies in memory is the Jacobian, column by column. Most functions are short formulas, which a list of operations computes with much less ado: there is
+//! one for each way through the function's branches.
 
 use crust_math::functions::Shape;
 use crust_math::solvers::SolverError;
+use crust_math::solvers::ode::Tangents;
 use crust_stan::span::Span;
 use smallvec::SmallVec;
 
-use super::trace::Trace;
+use super::trace::{Seeds, Trace};
+use super::tracing::trace;
 use crate::machine::value::{Value, View};
 use crate::machine::{Machine, Mark, Run, Stop, Wanted, fatal};
 use crate::memory::{Block, Flags, Width};
@@ -38,12 +41,23 @@ struct Kept {
     differentiated: bool,
 }
 
-/// The function as a list of operations, if it can be one.
+/// The function as lists of operations, if it can be that.
 enum Shortcut {
     /// After so many runs of the machine.
     Untried(u32),
-    Found(Box<Trace>),
+    /// One for each way through the function's branches that was met, the last one first.
+    Found(Vec<Trace>),
     Unfit,
+}
+
+/// The most ways through the function's branches.
+const MOST_WAYS: usize = 8;
+
+/// The numbers of the inputs, in lists of operations, by which derivatives are wanted.
+#[derive(Default)]
+struct Differentiated {
+    leading: SmallVec<[usize; 8]>,
+    passed: SmallVec<[usize; 8]>,
 }
 
 /// A run of the machine learns which variables depend on inputs; the next one leaves a clean tape.
@@ -62,6 +76,7 @@ pub struct Callback<'m> {
     lifted: SmallVec<[Value; 8]>,
     mark: Mark,
     shortcut: Shortcut,
+    differentiated: Differentiated,
     /// The machine's count of blind blocks when the function began.
     blind: usize,
     /// Why the function could not be evaluated.
@@ -105,7 +120,7 @@ impl<'m> Callback<'m> {
                     let leading = plan.leading.len();
                     let shortcut = Shortcut::Untried(0);
                     let (blind, failure) = (0, None);
-                    return Ok(Self {
+                    let mut callback = Self {
                         machine,
                         function,
                         span,
@@ -116,9 +131,12 @@ impl<'m> Callback<'m> {
                         lifted,
                         mark,
                         shortcut,
+                        differentiated: Differentiated::default(),
                         blind,
                         failure,
-                    });
+                    };
+                    callback.differentiated = callback.find_differentiated();
+                    return Ok(callback);
                 }
                 Err(Stop::Full) => enlarge(machine, plan.span)?,
                 Err(other) => return Err(other),
@@ -151,14 +169,34 @@ impl<'m> Callback<'m> {
     /// Sets an input among those that are passed on, tuples taken apart.
     pub fn set(&mut self, passed: usize, numbers: &[f64]) {
         let Kept { plain, lifted, .. } = self.inputs[self.leading + passed];
-        // Other numbers, other branches perhaps.
-        if !matches!(self.shortcut, Shortcut::Untried(_)) {
-            self.shortcut = Shortcut::Untried(RUNS_BEFORE_TRACE);
+        let first = self.first_number(self.leading + passed);
+        if let Shortcut::Found(traces) = &mut self.shortcut {
+            if lifted.is_some() {
+                traces.iter_mut().for_each(|trace| trace.set(first, numbers));
+            } else if self.machine.arena.of(plain, Width { tile: 1, lanes: self.outputs }) != numbers {
+                // What does not depend on parameters is part of the lists.
+                self.shortcut = Shortcut::Untried(RUNS_BEFORE_TRACE);
+            }
         }
         self.write(plain, numbers);
         if let Some(lifted) = lifted {
             self.write(lifted, numbers);
         }
+    }
+
+    fn find_differentiated(&self) -> Differentiated {
+        let mut all = Differentiated::default();
+        for (input, kept) in self.inputs.iter().enumerate().filter(|(_, kept)| kept.differentiated) {
+            let own = (self.first_number(input)..).take(kept.plain.count());
+            if input < self.leading { all.leading.extend(own) } else { all.passed.extend(own) }
+        }
+        all
+    }
+
+    /// The number of an input's first element in lists of operations.
+    fn first_number(&self, input: usize) -> usize {
+        let before = self.inputs[..input].iter().filter(|kept| kept.lifted.is_some());
+        before.map(|kept| kept.plain.count()).sum()
     }
 
     fn write(&mut self, block: Block, numbers: &[f64]) {
@@ -172,10 +210,7 @@ impl<'m> Callback<'m> {
 
     /// The function's value.
     pub fn value(&mut self, leading: &[&[f64]], out: &mut [f64]) -> Result<(), SolverError> {
-        self.look_for_shortcut(leading)?;
-        if let Shortcut::Found(trace) = &mut self.shortcut {
-            feed(trace, leading);
-            trace.value(out);
+        if self.along_list(leading, |trace, _| trace.value(out))? {
             return Ok(());
         }
         for (i, numbers) in leading.iter().enumerate() {
@@ -188,6 +223,32 @@ impl<'m> Callback<'m> {
         Ok(())
     }
 
+    /// The function's value, and the directions in which its outputs go: those of the leading inputs that are differentiated are given,
+    /// those of what is passed on are unit vectors. Says `false` if there is no list of operations.
+    pub fn tangents(
+        &mut self,
+        leading: &[&[f64]],
+        tangents: Tangents,
+        out: &mut [f64],
+        rates: &mut [f64],
+    ) -> Result<bool, SolverError> {
+        let Tangents { rows, width, first_parameter } = tangents;
+        self.along_list(leading, |trace, differentiated| {
+            if trace.directions(Seeds::Changing(first_parameter), width) {
+                let passed = differentiated.passed.iter().zip(first_parameter..);
+                passed.for_each(|(&number, direction)| trace.seed_unit(number, direction));
+            }
+            for (&number, row) in differentiated.leading.iter().zip(rows.chunks_exact(width)) {
+                trace.seed(number, row);
+            }
+            if !trace.differentiate(out) {
+                return false;
+            }
+            rates.chunks_exact_mut(width).enumerate().for_each(|(output, row)| trace.copy_row(output, row));
+            true
+        })
+    }
+
     /// The function's value and its derivatives, column by column: by the leading inputs that are differentiated, and by those that
     /// are passed on. A slice that is too short gets the first of them.
     pub fn jacobian(
@@ -197,17 +258,26 @@ impl<'m> Callback<'m> {
         by_leading: &mut [f64],
         by_passed: &mut [f64],
     ) -> Result<(), SolverError> {
-        self.look_for_shortcut(leading)?;
-        if let Shortcut::Found(trace) = &mut self.shortcut {
-            feed(trace, leading);
-            trace.value(out);
-            let jacobian = trace.jacobian();
-            copy_columns(jacobian, self.outputs, &self.inputs, 0..self.leading, by_leading);
-            copy_columns(jacobian, self.outputs, &self.inputs, self.leading..self.inputs.len(), by_passed);
+        let n = self.outputs;
+        let found = self.along_list(leading, |trace, Differentiated { leading, passed }| {
+            if trace.directions(Seeds::Unit, leading.len() + passed.len()) {
+                let all = leading.iter().chain(passed).enumerate();
+                all.for_each(|(direction, &number)| trace.seed_unit(number, direction));
+            }
+            if !trace.differentiate(out) {
+                return false;
+            }
+            for (columns, first) in [(&mut *by_leading, 0), (&mut *by_passed, leading.len())] {
+                for (column, direction) in columns.chunks_exact_mut(n).zip(first..) {
+                    column.iter_mut().enumerate().for_each(|(output, to)| *to = trace.slope(output, direction));
+                }
+            }
+            true
+        })?;
+        if found {
             return Ok(());
         }
         let view = self.run_lifted(leading)?;
-        let n = self.outputs;
         let machine = &mut *self.machine;
         let row = view.block.item_len(machine.width);
         for (to, from) in out.iter_mut().zip(machine.arena.of(view.block, machine.width).chunks_exact(row)) {
@@ -245,33 +315,71 @@ impl<'m> Callback<'m> {
         self.run(true)
     }
 
-    /// Turns the function into a list of operations, if that is not known to be impossible.
-    fn look_for_shortcut(&mut self, leading: &[&[f64]]) -> Result<(), SolverError> {
-        while let Shortcut::Untried(runs) = self.shortcut {
-            let printed = self.machine.messages.len();
-            let view = self.run_lifted(leading)?;
-            self.shortcut = if self.machine.messages.len() > printed {
-                Shortcut::Unfit
-            } else if runs < RUNS_BEFORE_TRACE {
-                Shortcut::Untried(runs + 1)
-            } else {
-                let blocks: SmallVec<[Block; 8]> = self.inputs.iter().filter_map(|kept| kept.lifted).collect();
-                let blind = self.machine.blind - self.blind;
-                let trace = Trace::new(self.machine, self.mark, blind, &blocks, view.block);
-                trace.map_or(Shortcut::Unfit, |mut trace| {
-                    let mut from = 0;
-                    for kept in &self.inputs {
-                        if kept.lifted.is_some() {
-                            trace.set(from, self.machine.arena.of(kept.plain, self.machine.width));
-                            from += kept.plain.count();
-                        }
+    /// Does something along the list of operations that holds at these inputs; `attempt` says `false` where a list does not hold. A new list is made if none of
+    /// them does. Says `false` if there cannot be one.
+    fn along_list(
+        &mut self,
+        leading: &[&[f64]],
+        mut attempt: impl FnMut(&mut Trace, &Differentiated) -> bool,
+    ) -> Result<bool, SolverError> {
+        loop {
+            match &mut self.shortcut {
+                Shortcut::Unfit => return Ok(false),
+                Shortcut::Untried(_) => {}
+                Shortcut::Found(traces) => {
+                    let holds = |trace: &mut Trace| {
+                        feed(trace, leading);
+                        attempt(trace, &self.differentiated)
+                    };
+                    if let Some(which) = traces.iter_mut().position(holds) {
+                        traces.swap(0, which);
+                        return Ok(true);
                     }
-                    Shortcut::Found(Box::new(trace))
-                })
-            };
-            self.machine.release(self.mark);
+                    if traces.len() == MOST_WAYS {
+                        self.shortcut = Shortcut::Unfit;
+                        return Ok(false);
+                    }
+                }
+            }
+            self.look_for_list(leading)?;
         }
+    }
+
+    /// Runs the function once; makes a list of operations of that, if the machine knows the function.
+    fn look_for_list(&mut self, leading: &[&[f64]]) -> Result<(), SolverError> {
+        let printed = self.machine.messages.len();
+        self.machine.tracing = true;
+        let view = self.run_lifted(leading);
+        self.machine.tracing = false;
+        let view = view?;
+        if self.machine.messages.len() > printed {
+            self.shortcut = Shortcut::Unfit;
+        } else if let Shortcut::Untried(runs) = &mut self.shortcut
+            && *runs < RUNS_BEFORE_TRACE
+        {
+            *runs += 1;
+        } else {
+            let list = self.list(view.block);
+            let traces = std::mem::replace(&mut self.shortcut, Shortcut::Unfit);
+            let mut traces = if let Shortcut::Found(traces) = traces { traces } else { Vec::new() };
+            if let Some(list) = list {
+                traces.insert(0, list);
+                self.shortcut = Shortcut::Found(traces);
+            }
+        }
+        self.machine.release(self.mark);
         Ok(())
+    }
+
+    /// What the function just did, as a list of operations.
+    fn list(&self, output: Block) -> Option<Trace> {
+        let lifted = |kept: &Kept| kept.lifted.map(|block| (block, kept.differentiated));
+        let blocks: SmallVec<[(Block, bool); 8]> = self.inputs.iter().filter_map(lifted).collect();
+        let mut trace = trace(self.machine, self.mark, self.machine.blind - self.blind, &blocks, output)?;
+        for (input, kept) in self.inputs.iter().enumerate().filter(|(_, kept)| kept.lifted.is_some()) {
+            trace.set(self.first_number(input), self.machine.arena.of(kept.plain, self.machine.width));
+        }
+        Some(trace)
     }
 
     /// Runs the function, with more memory as long as there is too little.

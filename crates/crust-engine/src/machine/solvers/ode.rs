@@ -1,7 +1,7 @@
 //! Differential equations.
 
 use crust_math::solvers::SolverError;
-use crust_math::solvers::ode::{self, Method, Sensitivities, Solution, Span, System, Tolerances};
+use crust_math::solvers::ode::{self, Method, Sensitivities, Solution, Span, System, Tangents, Tolerances};
 
 use super::callback::Callback;
 use super::{Item, Solved, steps};
@@ -35,6 +35,17 @@ impl System for Rates<'_, '_> {
         by_parameter: &mut [f64],
     ) -> Result<(), SolverError> {
         self.callback.jacobian(&[&[t], y], rate, by_state, by_parameter)
+    }
+
+    fn tangents(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        tangents: Tangents,
+        rate: &mut [f64],
+        rates: &mut [f64],
+    ) -> Result<bool, SolverError> {
+        self.callback.tangents(&[&[t], y], tangents, rate, rates)
     }
 }
 

@@ -1,225 +1,83 @@
 //! A function of the program as a list of operations on single numbers, for solvers that call it thousands of times.
 //!
-//! What a run of the function left on the tape is all that depends on its inputs, as long as no branch and no integer depends on
-//! them and the machine knows every operation's derivative in closed form. Then going through the list again with other inputs gives what
-//! the machine would give, without finding out again what is to be done.
+//! Derivatives go forward along with the values, in several directions at once: with y = f(a, b), ẏ = ∂f/∂a ȧ + ∂f/∂b ḃ. Where the directions of
+//! inputs are unit vectors, those of outputs are the rows of the Jacobian; where they are the sensitivities of a state, those of its
+//! rate are what a differential equation for sensitivities needs.
 
-use std::collections::{HashMap, HashSet};
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
-use crust_math::functions::elementwise::Unary;
+use crust_math::functions::elementwise::{Binary, Unary};
+use crust_math::lanes::{Kernel, dispatch};
 
+use crate::code::Comparison;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::machine::tape::Entry;
-use crate::machine::{Machine, Mark};
-use crate::memory::{Block, Flags, Width};
+use crate::kernels::fma;
 
 /// An operation on numbers that were computed before; its result is the next number.
 #[derive(Clone, Copy)]
-enum Operation {
+pub enum Operation {
     Unary(&'static Unary, u32),
+    Binary(&'static Binary, u32, u32),
     Negate(u32),
     Arithmetic(Arithmetic, u32, u32),
+    /// A comparison that must come out as it did when the list was made. Its result is not used.
+    Guard(Comparison, u32, u32, bool),
+}
+
+impl Operation {
+    /// The numbers that it looks at.
+    fn operands(self) -> [u32; 2] {
+        match self {
+            Self::Unary(_, x) | Self::Negate(x) => [x, x],
+            Self::Binary(_, a, b) | Self::Arithmetic(_, a, b) | Self::Guard(_, a, b, _) => [a, b],
+        }
+    }
+}
+
+/// A value, and the derivatives by two operands.
+type Linearised = (f64, [f64; 2]);
+
+const LINE: usize = 8;
+
+/// Directions of a number.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([f64; LINE]);
+
+/// What the directions of inputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    Nothing,
+    /// Unit vectors.
+    Unit,
+    /// Those of some change from call to call; those of parameters are unit vectors, the first of which has this number.
+    Changing(usize),
 }
 
 /// The function: first come the inputs, then constants, then results in their order.
 pub struct Trace {
-    inputs: usize,
     numbers: Vec<f64>,
     operations: Vec<Operation>,
     outputs: Vec<u32>,
-    /// For each number one adjoint per output.
-    adjoints: Vec<f64>,
-}
-
-/// Longer lists are left to the machine, whose operations on whole blocks are then better.
-const LONGEST: usize = 2000;
-
-/// A number while the list is being made.
-#[derive(Clone, Copy)]
-enum Number {
-    Input(u32),
-    Constant(u32),
-    Result(u32),
-}
-
-struct Tracing<'m> {
-    machine: &'m Machine,
-    width: Width,
-    /// The number that is at a place in memory, where it is not a constant.
-    known: HashMap<usize, Number>,
-    constants: Vec<f64>,
-    /// Places that were taken for constants: they must not change afterwards.
-    read: HashSet<usize>,
-    operations: Vec<(Operation, [Number; 2])>,
-}
-
-impl Tracing<'_> {
-    fn place(&self, block: Block, element: usize) -> usize {
-        block.start() + if block.n == 1 { 0 } else { element * block.item_len(self.width) }
-    }
-
-    /// The number at an element; `None` where it may depend on inputs in a way that is not on the tape.
-    fn number(&mut self, block: Block, element: usize) -> Option<Number> {
-        let place = self.place(block, element);
-        if let Some(number) = self.known.get(&place) {
-            return Some(*number);
-        }
-        if block.lanes() && !block.gradient() {
-            return None;
-        }
-        self.read.insert(place);
-        self.constants.push(self.machine.arena.values()[place]);
-        Some(Number::Constant(crate::memory::cast(self.constants.len() - 1)))
-    }
-
-    fn define(&mut self, block: Block, element: usize, number: Number) -> Option<()> {
-        let place = self.place(block, element);
-        if self.read.contains(&place) {
-            return None;
-        }
-        self.known.insert(place, number);
-        Some(())
-    }
-
-    fn operate(&mut self, operation: Operation, operands: [Number; 2]) -> Option<Number> {
-        if self.operations.len() == LONGEST {
-            return None;
-        }
-        self.operations.push((operation, operands));
-        Some(Number::Result(crate::memory::cast(self.operations.len() - 1)))
-    }
-
-    fn arithmetic(&mut self, operator: Arithmetic, a: Number, b: Number) -> Option<Number> {
-        self.operate(Operation::Arithmetic(operator, 0, 0), [a, b])
-    }
-
-    /// Adds what an entry of the tape did to the list.
-    fn entry(&mut self, entry: &Entry) -> Option<()> {
-        match *entry {
-            Entry::Unary { function, x, y } => self.each(y, |this, e| {
-                let x = this.number(x, e)?;
-                this.operate(Operation::Unary(function, 0), [x, x])
-            }),
-            Entry::Negate { x, y } => self.each(y, |this, e| {
-                let x = this.number(x, e)?;
-                this.operate(Operation::Negate(0), [x, x])
-            }),
-            Entry::Arithmetic { operator, a, b, y } => self.each(y, |this, e| {
-                let (a, b) = (this.number(a, e)?, this.number(b, e)?);
-                this.arithmetic(operator, a, b)
-            }),
-            Entry::Sum { x, y } => {
-                let mut sum = self.number(x, 0)?;
-                for e in 1..x.count() {
-                    let next = self.number(x, e)?;
-                    sum = self.arithmetic(Arithmetic::Add, sum, next)?;
-                }
-                self.define(y, 0, sum)
-            }
-            Entry::Product { rows, inner, a, b, y, .. } => {
-                let (rows, inner) = (rows as usize, inner as usize);
-                self.each(y, |this, e| {
-                    let (i, j) = (e % rows, e / rows);
-                    let mut sum = None;
-                    for k in 0..inner {
-                        let (a, b) = (this.number(a, i + k * rows)?, this.number(b, k + j * inner)?);
-                        let term = this.arithmetic(Arithmetic::Multiply, a, b)?;
-                        sum = Some(match sum {
-                            None => term,
-                            Some(sum) => this.arithmetic(Arithmetic::Add, sum, term)?,
-                        });
-                    }
-                    sum
-                })
-            }
-            Entry::Spread { x, y } => self.each(y, |this, e| this.number(x, e)),
-            Entry::Gather { x, index, y } => {
-                let picks = self.machine.tape.picks(index).to_vec();
-                self.each(y, |this, e| this.number(x, *picks.get(e)? as usize))
-            }
-            Entry::Assign { x, index, v, .. } => {
-                let picks = self.machine.tape.picks(index).to_vec();
-                for (e, pick) in picks.into_iter().enumerate() {
-                    if x.lanes() {
-                        let number = self.number(v, e)?;
-                        self.define(x, pick as usize, number)?;
-                    } else if self.read.contains(&self.place(x, pick as usize)) {
-                        return None;
-                    }
-                }
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    fn each(&mut self, y: Block, mut f: impl FnMut(&mut Self, usize) -> Option<Number>) -> Option<()> {
-        for e in 0..y.count() {
-            let number = f(self, e)?;
-            self.define(y, e, number)?;
-        }
-        Some(())
-    }
-}
-
-/// How many blocks of a kind that only assignments leave behind here: saved numbers, different by lane but without adjoint.
-fn expected_blind(entries: &[Entry]) -> usize {
-    let saved =
-        |entry: &&Entry| matches!(entry, Entry::Assign { saved: Some(block), .. } if block.flags.has(Flags::LANES));
-    entries.iter().filter(saved).count()
+    /// Which numbers depend on inputs by which derivatives are wanted.
+    active: Vec<bool>,
+    /// For each number, so many `lines`; 0 for those that are not active.
+    tangents: Vec<Line>,
+    lines: usize,
+    seeds: Seeds,
 }
 
 impl Trace {
-    /// Makes the list from what the function that just ran left on the tape since `mark`. `blind` says how many blocks it made that
-    /// differ by lane but have no adjoint. None where the list would not say it all.
-    pub fn new(machine: &Machine, mark: Mark, blind: usize, inputs: &[Block], output: Block) -> Option<Self> {
-        let entries = machine.tape.since(mark.tape);
-        // Something was compared or rounded.
-        if blind != expected_blind(entries) {
-            return None;
+    /// `numbers` are inputs and constants, `differentiated` says by which of the inputs derivatives are wanted.
+    pub fn new(mut numbers: Vec<f64>, differentiated: &[bool], operations: Vec<Operation>, outputs: Vec<u32>) -> Self {
+        let mut active = differentiated.to_vec();
+        active.resize(numbers.len(), false);
+        for operation in &operations {
+            let guard = matches!(operation, Operation::Guard(..));
+            active.push(!guard && operation.operands().iter().any(|&x| active[x as usize]));
         }
-        let mut tracing = Tracing {
-            machine,
-            width: machine.width,
-            known: HashMap::new(),
-            constants: Vec::new(),
-            read: HashSet::new(),
-            operations: Vec::new(),
-        };
-        let mut count = 0;
-        for &block in inputs {
-            for e in 0..block.count() {
-                tracing.define(block, e, Number::Input(count))?;
-                count += 1;
-            }
-        }
-        for entry in entries {
-            tracing.entry(entry)?;
-        }
-        let outputs: Option<Vec<Number>> = (0..output.count()).map(|e| tracing.number(output, e)).collect();
-        Some(Self::assemble(count as usize, outputs?, tracing))
-    }
-
-    fn assemble(inputs: usize, outputs: Vec<Number>, tracing: Tracing) -> Self {
-        let Tracing { constants, operations, .. } = tracing;
-        let first_constant = crate::memory::cast(inputs);
-        let first_result = crate::memory::cast(inputs + constants.len());
-        let slot = |number: Number| match number {
-            Number::Input(i) => i,
-            Number::Constant(i) => first_constant + i,
-            Number::Result(i) => first_result + i,
-        };
-        let mut numbers = vec![0.0; inputs];
-        numbers.extend(constants);
-        numbers.resize(numbers.len() + operations.len(), 0.0);
-        let operations = operations.into_iter().map(|(operation, [a, b])| match operation {
-            Operation::Unary(function, _) => Operation::Unary(function, slot(a)),
-            Operation::Negate(_) => Operation::Negate(slot(a)),
-            Operation::Arithmetic(operator, ..) => Operation::Arithmetic(operator, slot(a), slot(b)),
-        });
-        let operations = operations.collect();
-        let adjoints = vec![0.0; numbers.len() * outputs.len()];
-        Self { inputs, numbers, operations, outputs: outputs.into_iter().map(slot).collect(), adjoints }
+        numbers.resize(active.len(), 0.0);
+        Self { numbers, operations, outputs, active, tangents: Vec::new(), lines: 0, seeds: Seeds::Nothing }
     }
 
     /// Sets inputs from the one with this number on.
@@ -227,73 +85,169 @@ impl Trace {
         self.numbers[from..from + values.len()].copy_from_slice(values);
     }
 
-    pub fn value(&mut self, out: &mut [f64]) {
+    /// Makes room for a number of directions, all 0. Says whether they must be set: they are kept as long as the same is asked for.
+    pub fn directions(&mut self, seeds: Seeds, count: usize) -> bool {
+        let lines = count.div_ceil(LINE);
+        if (self.seeds, self.lines) == (seeds, lines) {
+            return false;
+        }
+        (self.seeds, self.lines) = (seeds, lines);
+        self.tangents.clear();
+        self.tangents.resize(self.numbers.len() * lines, Line([0.0; LINE]));
+        true
+    }
+
+    /// The input with this number goes in the direction with this number.
+    pub fn seed_unit(&mut self, input: usize, direction: usize) {
+        self.tangents[input * self.lines + direction / LINE].0[direction % LINE] = 1.0;
+    }
+
+    /// All directions of an input.
+    pub fn seed(&mut self, input: usize, row: &[f64]) {
+        let own = &mut self.tangents[input * self.lines..][..self.lines];
+        for (line, row) in own.iter_mut().zip(row.as_chunks::<LINE>().0) {
+            line.0 = *row;
+        }
+    }
+
+    /// Computes the outputs; `false` where the list does not hold.
+    pub fn value(&mut self, out: &mut [f64]) -> bool {
         let first = self.numbers.len() - self.operations.len();
         for (k, operation) in self.operations.iter().enumerate() {
-            let (known, rest) = self.numbers.split_at_mut(first + k);
-            match *operation {
-                Operation::Unary(function, x) => (function.value)(&known[x as usize..=x as usize], &mut rest[..1]),
-                Operation::Negate(x) => rest[0] = -known[x as usize],
-                Operation::Arithmetic(operator, a, b) => {
-                    let (a, b) = (known[a as usize], known[b as usize]);
-                    rest[0] = match operator {
-                        Arithmetic::Add => a + b,
-                        Arithmetic::Subtract => a - b,
-                        Arithmetic::Multiply => a * b,
-                        Arithmetic::Divide => a / b,
-                    };
-                }
-            }
+            let Some(value) = operation.value(&self.numbers) else { return false };
+            self.numbers[first + k] = value;
         }
+        self.copy_outputs(out);
+        true
+    }
+
+    /// Computes the outputs and their directions; `false` where the list does not hold.
+    pub fn differentiate(&mut self, out: &mut [f64]) -> bool {
+        let holds = dispatch(Forward(self));
+        self.copy_outputs(out);
+        holds
+    }
+
+    fn copy_outputs(&self, out: &mut [f64]) {
         for (to, output) in out.iter_mut().zip(&self.outputs) {
             *to = self.numbers[*output as usize];
         }
     }
 
-    /// The derivatives of all outputs by the inputs, column by column, at the inputs of the last [`Trace::value`].
-    pub fn jacobian(&mut self) -> &[f64] {
-        let n = self.outputs.len();
-        self.adjoints.fill(0.0);
-        for (i, output) in self.outputs.iter().enumerate() {
-            self.adjoints[*output as usize * n + i] += 1.0;
+    /// One direction of an output.
+    pub fn slope(&self, output: usize, direction: usize) -> f64 {
+        self.tangents[self.outputs[output] as usize * self.lines + direction / LINE].0[direction % LINE]
+    }
+
+    /// All directions of an output.
+    pub fn copy_row(&self, output: usize, row: &mut [f64]) {
+        let own = &self.tangents[self.outputs[output] as usize * self.lines..][..self.lines];
+        for (to, line) in row.as_chunks_mut::<LINE>().0.iter_mut().zip(own) {
+            *to = line.0;
         }
-        let first = self.numbers.len() - self.operations.len();
-        for (k, operation) in self.operations.iter().enumerate().rev() {
-            let y = self.numbers[first + k];
-            let (low, high) = self.adjoints.split_at_mut((first + k) * n);
-            let adjoint = &high[..n];
-            let mut pull = |operand: u32, partial: f64| {
-                let at = operand as usize * n;
-                for (to, d) in low[at..at + n].iter_mut().zip(adjoint) {
-                    *to += d * partial;
+    }
+}
+
+#[allow(clippy::float_cmp, reason = "the program asks for it")]
+#[inline(always)]
+pub fn holds(comparison: Comparison, a: f64, b: f64) -> bool {
+    match comparison {
+        Comparison::Equal => a == b,
+        Comparison::NotEqual => a != b,
+        Comparison::Less => a < b,
+        Comparison::LessEqual => a <= b,
+        Comparison::Greater => a > b,
+        Comparison::GreaterEqual => a >= b,
+    }
+}
+
+impl Operation {
+    #[inline(always)]
+    fn value(self, numbers: &[f64]) -> Option<f64> {
+        let at = |x: u32| numbers[x as usize];
+        Some(match self {
+            Self::Unary(function, x) => {
+                let mut y = [0.0];
+                (function.value)(&[at(x)], &mut y);
+                y[0]
+            }
+            Self::Binary(function, a, b) => (function.at)(at(a), at(b)).ok()?.value,
+            Self::Negate(x) => -at(x),
+            Self::Arithmetic(Arithmetic::Add, a, b) => at(a) + at(b),
+            Self::Arithmetic(Arithmetic::Subtract, a, b) => at(a) - at(b),
+            Self::Arithmetic(Arithmetic::Multiply, a, b) => at(a) * at(b),
+            Self::Arithmetic(Arithmetic::Divide, a, b) => at(a) / at(b),
+            Self::Guard(comparison, a, b, outcome) => {
+                return (holds(comparison, at(a), at(b)) == outcome).then_some(0.0);
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn linearised(self, numbers: &[f64]) -> Option<Linearised> {
+        let at = |x: u32| numbers[x as usize];
+        Some(match self {
+            Self::Unary(function, x) => {
+                let (mut y, mut slope) = ([0.0], [0.0]);
+                (function.value)(&[at(x)], &mut y);
+                (function.reverse)(&[at(x)], &y, &[1.0], &mut slope);
+                (y[0], [slope[0], 0.0])
+            }
+            Self::Binary(function, a, b) => {
+                let point = (function.at)(at(a), at(b)).ok()?;
+                (point.value, point.d)
+            }
+            Self::Negate(x) => (-at(x), [-1.0, 0.0]),
+            Self::Arithmetic(Arithmetic::Add, a, b) => (at(a) + at(b), [1.0, 1.0]),
+            Self::Arithmetic(Arithmetic::Subtract, a, b) => (at(a) - at(b), [1.0, -1.0]),
+            Self::Arithmetic(Arithmetic::Multiply, a, b) => (at(a) * at(b), [at(b), at(a)]),
+            Self::Arithmetic(Arithmetic::Divide, a, b) => {
+                let (y, inverse) = (at(a) / at(b), 1.0 / at(b));
+                (y, [inverse, -y * inverse])
+            }
+            Self::Guard(..) => (self.value(numbers)?, [0.0; 2]),
+        })
+    }
+}
+
+struct Forward<'a>(&'a mut Trace);
+
+impl Kernel for Forward<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Trace { numbers, operations, active, tangents, lines, .. } = self.0;
+        let (first, lines) = (numbers.len() - operations.len(), *lines);
+        for (k, operation) in operations.iter().enumerate() {
+            let Some((value, [by_a, by_b])) = operation.linearised(numbers) else { return false };
+            numbers[first + k] = value;
+            if !active[first + k] {
+                continue;
+            }
+            let [a, b] = operation.operands();
+            let one = matches!(operation, Operation::Unary(..) | Operation::Negate(_));
+            let (known, rest) = tangents.split_at_mut((first + k) * lines);
+            let row = |x: u32| &known[x as usize * lines..][..lines];
+            let own = &mut rest[..lines];
+            match (active[a as usize], active[b as usize] && !one) {
+                (true, true) => {
+                    for ((own, a), b) in own.iter_mut().zip(row(a)).zip(row(b)) {
+                        for l in 0..LINE {
+                            own.0[l] = fma(by_a, a.0[l], by_b * b.0[l]);
+                        }
+                    }
                 }
-            };
-            let value = |operand: u32| self.numbers[operand as usize];
-            match *operation {
-                Operation::Unary(function, x) => {
-                    let mut partial = [0.0];
-                    (function.reverse)(&[value(x)], &[y], &[1.0], &mut partial);
-                    pull(x, partial[0]);
-                }
-                Operation::Negate(x) => pull(x, -1.0),
-                Operation::Arithmetic(Arithmetic::Add, a, b) => {
-                    pull(a, 1.0);
-                    pull(b, 1.0);
-                }
-                Operation::Arithmetic(Arithmetic::Subtract, a, b) => {
-                    pull(a, 1.0);
-                    pull(b, -1.0);
-                }
-                Operation::Arithmetic(Arithmetic::Multiply, a, b) => {
-                    pull(a, value(b));
-                    pull(b, value(a));
-                }
-                Operation::Arithmetic(Arithmetic::Divide, a, b) => {
-                    pull(a, 1.0 / value(b));
-                    pull(b, -y / value(b));
+                (first, _) => {
+                    let (row, by) = if first { (row(a), by_a) } else { (row(b), by_b) };
+                    for (own, x) in own.iter_mut().zip(row) {
+                        for l in 0..LINE {
+                            own.0[l] = by * x.0[l];
+                        }
+                    }
                 }
             }
         }
-        &self.adjoints[..self.inputs * n]
+        true
     }
 }

@@ -1,6 +1,6 @@
-//! The state together with the columns of its sensitivities, as one larger system.
+//! The state together with the columns of its sensitivities, as one larger system: what multistep methods work on, whose norms are those of columns.
 
-use super::{Sensitivities, System};
+use super::System;
 use crate::solvers::SolverError;
 use crate::solvers::dense::add_scaled;
 
@@ -8,17 +8,15 @@ use crate::solvers::dense::add_scaled;
 pub(super) struct Coupled<'s> {
     system: &'s mut dyn System,
     pub(super) n: usize,
-    pub(super) by_initial_state: usize,
-    pub(super) by_parameters: usize,
+    by_initial_state: usize,
+    by_parameters: usize,
     by_state: Vec<f64>,
     by_parameter: Vec<f64>,
 }
 
 impl<'s> Coupled<'s> {
-    pub(super) fn new(system: &'s mut dyn System, wanted: Sensitivities) -> Self {
+    pub(super) fn new(system: &'s mut dyn System, by_initial_state: usize, by_parameters: usize) -> Self {
         let n = system.states();
-        let by_initial_state = if wanted.initial_state { n } else { 0 };
-        let by_parameters = if wanted.parameters { system.parameters() } else { 0 };
         let by_state = vec![0.0; n * n];
         let by_parameter = vec![0.0; n * by_parameters];
         Self { system, n, by_initial_state, by_parameters, by_state, by_parameter }

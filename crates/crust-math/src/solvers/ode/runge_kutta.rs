@@ -4,10 +4,12 @@
 //! formulas. The first step is 0.1; a step changes by the factor 0.9 ε^(−1/3) ≥ 1/5 after a failure of error ε, and by
 //! 0.9 ε^(−1/5), at most 4.5, after a success with ε < 1/2.
 
-use super::coupled::Coupled;
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use super::rows::CoupledRows;
 use super::{Span, Tolerances};
+use crate::lanes::{Kernel, dispatch};
 use crate::solvers::SolverError;
-use crate::solvers::dense::add_scaled;
 
 const FIRST_STEP: f64 = 0.1;
 /// Attempts at one step before it is given up.
@@ -70,52 +72,117 @@ const CASH_KARP: Pair = Pair {
 /// One step in the making: where it starts, the stages' rates, and where it ends.
 struct Stepper<'a, 's> {
     pair: &'static Pair,
-    system: &'a mut Coupled<'s>,
+    system: &'a mut CoupledRows<'s>,
     tolerances: Tolerances,
     t: f64,
     h: f64,
     state: Vec<f64>,
-    /// `stages[0]` is the rate at the step's start.
-    stages: Vec<Vec<f64>>,
+    /// One after the other; the first is the rate at the step's start.
+    stages: Vec<f64>,
     proposal: Vec<f64>,
 }
 
-/// out = start + Σ (h cᵢ) kᵢ.
-fn combine(out: &mut [f64], start: &[f64], h: f64, coefficients: &[f64], stages: &[Vec<f64>]) {
-    out.copy_from_slice(start);
-    for (&c, stage) in coefficients.iter().zip(stages) {
-        if c != 0.0 {
-            add_scaled(out, h * c, stage);
+/// out = start + Σ (h cᵢ) kᵢ, where the stages lie one after the other.
+struct Combine<'a> {
+    out: &'a mut [f64],
+    start: &'a [f64],
+    h: f64,
+    coefficients: &'a [f64],
+    stages: &'a [f64],
+}
+
+const LINE: usize = 8;
+
+/// The most stages that a formula has.
+const STAGES: usize = 7;
+
+impl Kernel for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { out, start, h, coefficients, stages } = self;
+        let len = out.len();
+        let mut scaled = [0.0; STAGES];
+        for (to, c) in scaled.iter_mut().zip(coefficients) {
+            *to = h * c;
         }
+        // Coefficients that are 0 stand at the same places in all formulas: they cost less than finding out.
+        let (lines, starts) = (out.as_chunks_mut::<LINE>().0, start.as_chunks::<LINE>().0);
+        for (at, (line, start)) in lines.iter_mut().zip(starts).enumerate() {
+            let mut sum = *start;
+            for (stage, c) in scaled.iter().enumerate().take(coefficients.len()) {
+                let from = stage * len + at * LINE;
+                let k: &[f64] = &stages[from..from + LINE];
+                for l in 0..LINE {
+                    sum[l] += c * k[l];
+                }
+            }
+            *line = sum;
+        }
+    }
+}
+
+fn combine(out: &mut [f64], start: &[f64], h: f64, coefficients: &[f64], stages: &[f64]) {
+    dispatch(Combine { out, start, h, coefficients, stages });
+}
+
+/// The largest error in units of the tolerances.
+struct Worst<'a> {
+    pair: &'static Pair,
+    tolerances: Tolerances,
+    h: f64,
+    state: &'a [f64],
+    stages: &'a [f64],
+}
+
+impl Kernel for Worst<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let Self { pair, tolerances: Tolerances { relative, absolute, .. }, h, state, stages } = self;
+        let len = state.len();
+        let mut worst = [0.0_f64; LINE];
+        for (at, state) in state.as_chunks::<LINE>().0.iter().enumerate() {
+            let stage = |stage: usize| -> &[f64] { &stages[stage * len + at * LINE..][..LINE] };
+            let mut error = [0.0; LINE];
+            for (number, c) in pair.error.iter().enumerate() {
+                let k = stage(number);
+                for l in 0..LINE {
+                    error[l] += h * c * k[l];
+                }
+            }
+            let first = stage(0);
+            for l in 0..LINE {
+                let size = state[l].abs() + h.abs() * first[l].abs();
+                let error = error[l].abs() / (absolute + relative * size);
+                worst[l] = if error > worst[l] { error } else { worst[l] };
+            }
+        }
+        worst.into_iter().fold(0.0, f64::max)
     }
 }
 
 impl<'a, 's> Stepper<'a, 's> {
     fn new(
         pair: &'static Pair,
-        system: &'a mut Coupled<'s>,
-        start: &[f64],
-        t: f64,
+        system: &'a mut CoupledRows<'s>,
+        span: Span,
         tolerances: Tolerances,
     ) -> Result<Self, SolverError> {
-        let mut stepper = Self {
-            pair,
-            tolerances,
-            t,
-            h: FIRST_STEP,
-            state: start.to_vec(),
-            stages: vec![vec![0.0; start.len()]; pair.nodes.len()],
-            proposal: start.to_vec(),
-            system,
-        };
+        let (state, t) = (system.start(span.initial_state), span.initial_time);
+        let stages = vec![0.0; state.len() * pair.nodes.len()];
+        let mut stepper = Self { pair, tolerances, t, h: FIRST_STEP, proposal: state.clone(), state, stages, system };
         stepper.evaluate(0, t)?;
         Ok(stepper)
     }
 
     /// The rate at the proposal becomes a stage.
     fn evaluate(&mut self, stage: usize, t: f64) -> Result<(), SolverError> {
-        self.system.rate(t, &self.proposal, &mut self.stages[stage])?;
-        if self.stages[stage].iter().any(|v| v.is_nan()) {
+        let own = &mut self.stages[stage * self.state.len()..][..self.state.len()];
+        self.system.rate(t, &self.proposal, own)?;
+        if own.iter().any(|v| v.is_nan()) {
             return Err(SolverError::RateNotANumber { time: t });
         }
         Ok(())
@@ -128,14 +195,15 @@ impl<'a, 's> Stepper<'a, 's> {
             self.evaluate(stage, self.t + h * self.pair.nodes[stage])?;
         }
         combine(&mut self.proposal, &self.state, h, self.pair.weights, &self.stages);
-        let Tolerances { relative, absolute, .. } = self.tolerances;
-        let mut worst = 0.0_f64;
-        for i in 0..self.state.len() {
-            let error: f64 = self.pair.error.iter().zip(&self.stages).map(|(&c, k)| h * c * k[i]).sum();
-            let size = self.state[i].abs() + h.abs() * self.stages[0][i].abs();
-            worst = worst.max(error.abs() / (absolute + relative * size));
-        }
-        Ok(worst)
+        let Self { pair, tolerances, ref state, ref stages, .. } = *self;
+        Ok(dispatch(Worst { pair, tolerances, h, state, stages }))
+    }
+
+    /// The last stage becomes the first.
+    fn last_stage_first(&mut self) {
+        let (len, last) = (self.state.len(), self.stages.len() - self.state.len());
+        self.stages.copy_within(last.., 0);
+        debug_assert_eq!(last % len, 0, "whole stages");
     }
 
     /// The state at `t` inside of the step of length h that starts at `begin`: Hairer, Nørsett and Wanner (1993),
@@ -178,17 +246,16 @@ fn grow(error: f64) -> f64 {
 
 /// Steps of Dormand and Prince's pair that pass over the output times; only the last output time is stepped onto.
 pub(super) fn dense(
-    system: &mut Coupled,
-    start: &[f64],
+    system: &mut CoupledRows,
     span: Span,
     tolerances: Tolerances,
     outputs: &mut Vec<f64>,
 ) -> Result<(), SolverError> {
-    let mut stepper = Stepper::new(&DORMAND_PRINCE, system, start, span.initial_time, tolerances)?;
+    let mut stepper = Stepper::new(&DORMAND_PRINCE, system, span, tolerances)?;
     let end = span.times[span.times.len() - 1];
-    let mut previous = start.to_vec();
+    let mut previous = stepper.state.clone();
     let mut begin = span.initial_time;
-    let mut output = start.to_vec();
+    let mut output = stepper.state.clone();
     let mut pending = span.times.iter().peekable();
     let mut steps = 0;
     loop {
@@ -200,14 +267,14 @@ pub(super) fn dense(
             if begin < stepper.t {
                 stepper.interpolate(&previous, begin, stepper.t - begin, time, &mut output);
             }
-            outputs.extend_from_slice(&output);
+            stepper.system.output(&output, outputs);
             pending.next();
             steps = 0;
         }
         let Some(&&next) = pending.peek() else { return Ok(()) };
         // The stages of the last step serve the interpolation until the next one begins.
         if begin < stepper.t {
-            stepper.stages.swap(0, DORMAND_PRINCE.nodes.len() - 1);
+            stepper.last_stage_first();
         }
         if steps >= tolerances.max_steps {
             return Err(SolverError::TooManySteps { time: next });
@@ -240,13 +307,12 @@ fn accepted_step(stepper: &mut Stepper) -> Result<(), SolverError> {
 
 /// Steps of Cash and Karp's pair that end at every output time; the step size survives being cut short.
 pub(super) fn controlled(
-    system: &mut Coupled,
-    start: &[f64],
+    system: &mut CoupledRows,
     span: Span,
     tolerances: Tolerances,
     outputs: &mut Vec<f64>,
 ) -> Result<(), SolverError> {
-    let mut stepper = Stepper::new(&CASH_KARP, system, start, span.initial_time, tolerances)?;
+    let mut stepper = Stepper::new(&CASH_KARP, system, span, tolerances)?;
     for &time in span.times {
         let (mut steps, mut failures) = (0, 0);
         while time - stepper.t > f64::EPSILON {
@@ -272,14 +338,14 @@ pub(super) fn controlled(
         }
         // Boost begins each output time at that time, not at the sum of the steps.
         stepper.t = time;
-        outputs.extend_from_slice(&stepper.state);
+        stepper.system.output(&stepper.state, outputs);
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Sensitivities, System};
+    use super::super::System;
     use super::*;
 
     /// y' = y cos t with the solution exp(sin t).
@@ -312,16 +378,18 @@ mod tests {
     /// The error of one step of length h, at its end and by interpolation at 0.4 h.
     fn errors(pair: &'static Pair, h: f64) -> (f64, f64) {
         let mut wave = Wave;
-        let mut system = Coupled::new(&mut wave, Sensitivities::default());
+        let mut system = CoupledRows::new(&mut wave, 0, 0);
         let tolerances = Tolerances { relative: 1.0, absolute: 1.0, max_steps: 1 };
         let t = 0.3_f64;
         let start = [t.sin().exp()];
-        let mut stepper = Stepper::new(pair, &mut system, &start, t, tolerances).expect("smooth");
+        let span = Span { initial_state: &start, initial_time: t, times: &[] };
+        let mut stepper = Stepper::new(pair, &mut system, span, tolerances).expect("smooth");
+        let begin = stepper.state.clone();
         stepper.attempt(h).expect("smooth");
         let end = (stepper.proposal[0] - (t + h).sin().exp()).abs();
-        let mut inside = [0.0];
+        let mut inside = vec![0.0; begin.len()];
         if pair.nodes.len() == 7 {
-            stepper.interpolate(&start, t, h, t + 0.4 * h, &mut inside);
+            stepper.interpolate(&begin, t, h, t + 0.4 * h, &mut inside);
         }
         (end, (inside[0] - (t + 0.4 * h).sin().exp()).abs())
     }
