@@ -138,9 +138,9 @@ impl Evaluator {
         &self.model
     }
 
-    /// Fixes how many lanes run together: one, or a multiple of eight (to which it is rounded up). Batches are divided into such groups, and the
-    /// last lane is repeated until they are full, so that a lane's numbers are the same to the last bit whatever batch it
-    /// stands in. They may differ in the last digits from one width to another.
+    /// Fixes how lanes are run: one by one, or in groups of eight, of which as many run together as `width` says. The last lane is repeated until a group is
+    /// full, so that a lane's numbers are the same to the last bit whatever batch it stands in. Those of lanes that run one by one may differ in the last digits
+    /// from those in groups.
     #[must_use]
     pub fn with_width(mut self, width: usize) -> Self {
         self.width = if width <= 1 { 1 } else { width.next_multiple_of(GROUP) };
@@ -191,12 +191,12 @@ impl Evaluator {
 
     /// How many lanes run together if there are this many.
     fn filled(&self, lanes: usize) -> usize {
-        if self.fixed { self.width } else { lanes.next_multiple_of(GROUP) }
+        if self.width == 1 { 1 } else { lanes.next_multiple_of(GROUP) }
     }
 
     /// Fewer lanes run together if their values do not fit in the cache.
     fn adapt_width(&mut self) {
-        if self.width == WIDEST && !self.fixed {
+        if self.width == WIDEST {
             let mut width = WIDEST;
             let mut need = self.machine.arena.highest();
             while need > CACHE && width > NARROWEST {

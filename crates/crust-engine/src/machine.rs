@@ -33,6 +33,7 @@ use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 
 use crate::code::{Code, Factor, Slot};
+use crate::flat::GROUP;
 use crate::memory::{Arena, Block, Flags, Full, Width};
 pub use driver::{CHUNK, Rows};
 pub use elementwise::{MOST, RowKernel};
@@ -256,9 +257,9 @@ impl Machine {
         self.tile_base = 0;
     }
 
-    /// How many iterations a tile may have.
+    /// How many iterations a tile may have. Sums depend on it in their last digits: it is the same for any number of groups of eight lanes.
     fn tile_size(&self) -> usize {
-        (TILE_ITEMS / self.width.lanes).clamp(1, TILE_ITEMS)
+        (TILE_ITEMS / self.width.lanes.min(GROUP)).max(1)
     }
 
     #[inline]

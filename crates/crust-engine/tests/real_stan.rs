@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{agree, bind, evaluate, folder};
-use crust_engine::{Include, Terms};
+use crust_engine::{Include, Model, Terms};
 use crust_math::random::{Purpose, StreamKey};
 
 /// A row of a file with quoted fields.
@@ -54,11 +56,16 @@ fn models() -> Vec<String> {
     models
 }
 
-/// Compares all points of a model, `lanes` of them at a time.
-fn check(model: &str, lanes: usize) {
+/// A model with its data, and what is known of it.
+fn known(model: &str) -> (Arc<Model>, Vec<Row>) {
     let rows: Vec<Row> = rows().into_iter().filter(|r| r.model == model).collect();
     let read = |path: &str| std::fs::read_to_string(folder("reference").join(path)).expect("the file is there");
-    let bound = bind(&read(&format!("models/{model}.stan")), &read(&format!("data/{}.json", rows[0].data)));
+    (bind(&read(&format!("models/{model}.stan")), &read(&format!("data/{}.json", rows[0].data))), rows)
+}
+
+/// Compares all points of a model, `lanes` of them at a time.
+fn check(model: &str, lanes: usize) {
+    let (bound, rows) = known(model);
     let mut evaluator = bound.evaluator();
     for (k, terms) in TERMS.into_iter().enumerate() {
         for chunk in rows.chunks(lanes) {
@@ -104,6 +111,26 @@ fn constrained_values_are_those_of_stan() {
         assert_eq!(ours, names);
         for (a, b) in found.numbers.iter().zip(numbers(&f[4])) {
             assert!(agree(*a, b, 1e-12), "{data} {id}: {a} is not {b}");
+        }
+    }
+}
+
+/// Groups of eight lanes have the same digits however many of them run together, in compiled loops and in the machine's.
+#[test]
+fn groups_do_not_depend_on_how_many_run_together() {
+    for model in models() {
+        let (bound, rows) = known(&model);
+        let scales = (0..24).map(|l| 1.0 - 0.01 * f64::from(l));
+        let point = |(row, scale): (&Row, f64)| row.point.iter().map(|x| x * scale).collect();
+        let points: Vec<Vec<f64>> = rows.iter().cycle().zip(scales).map(point).collect();
+        for flat in [true, false] {
+            let [apart, together] = [8, 64].map(|width| {
+                let mut evaluator = bound.evaluator().with_width(width).with_flat_loops(flat);
+                let found = evaluate(&mut evaluator, &points, None, TERMS[0]);
+                let numbers = (0..24).flat_map(|l| found.gradient[l].iter().copied().chain([found.log_density(l)]));
+                numbers.map(f64::to_bits).collect::<Vec<u64>>()
+            });
+            assert_eq!(apart, together, "{model}, compiled: {flat}");
         }
     }
 }

@@ -10,6 +10,9 @@ use std::sync::Arc;
 /// Chains that run side by side in the lanes of a vector register.
 const LANES: usize = 8;
 
+/// The most chains whose evaluations share what does not depend on the number of chains.
+const WIDEST: usize = 64;
+
 /// The most numbers that few chains compute side by side.
 const MOST_WORK: usize = 500;
 
@@ -35,7 +38,7 @@ impl Evaluation {
     fn width(self) -> usize {
         match self {
             Self::OneByOne => 1,
-            Self::SideBySide => LANES,
+            Self::SideBySide => WIDEST,
         }
     }
 }

@@ -206,7 +206,7 @@ impl Group<'_> {
     /// Whether operands are used as copies without the other lanes.
     #[inline(always)]
     fn is_packed(&self) -> bool {
-        self.call.lanes > GROUP && !self.strip.recurrent
+        self.room.is_packed
     }
 
     /// Where the elements of an operand begin, and how far apart they are.

@@ -322,8 +322,8 @@ fn lanes_do_not_depend_on_each_other() {
     assert!(
         alone.iter().any(|a| f64::from_bits(a.0).is_finite()) && alone.iter().any(|a| !f64::from_bits(a.0).is_finite())
     );
-    for lanes in [3, 8, 24] {
-        let mut evaluator = model.evaluator().with_width(8);
+    for (lanes, width) in [(3, 8), (8, 8), (24, 8), (24, 64)] {
+        let mut evaluator = model.evaluator().with_width(width);
         for (chunk, part) in points.chunks(lanes).enumerate() {
             let found = evaluate(&mut evaluator, part, None, NORMALISED);
             for l in 0..part.len() {

@@ -11,7 +11,7 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
 impl Group<'_> {
-    /// Copies operands, so that elements lie together.
+    /// Copies operands and their adjoints, so that elements lie together.
     #[inline(always)]
     fn pack<const L: usize>(&mut self) {
         if !self.is_packed() {
@@ -19,12 +19,19 @@ impl Group<'_> {
         }
         for &operand in &self.strip.sources {
             let (block, at) = (self.call.operands[operand], self.room.packed_at[operand]);
+            let own = at..at + block.count() * L;
             let mut from = self.place(block, 0);
-            for to in self.room.packed[at..at + block.count() * L].chunks_exact_mut(L) {
+            for to in self.room.packed[own.clone()].chunks_exact_mut(L) {
                 to.copy_from_slice(&self.values[from..from + L]);
                 from += self.call.lanes;
             }
-            fill(&mut self.room.packed_adjoints[at..at + block.count() * L], 0.0);
+            if block.gradient() {
+                let mut from = self.place(block, 0) - self.base;
+                for to in self.room.packed_adjoints[own].chunks_exact_mut(L) {
+                    to.copy_from_slice(&self.adjoints[from..from + L]);
+                    from += self.call.lanes;
+                }
+            }
         }
     }
 
@@ -41,7 +48,7 @@ impl Group<'_> {
             }
             let mut to = self.place(block, 0) - self.base;
             for from in self.room.packed_adjoints[at..at + block.count() * L].chunks_exact(L) {
-                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), load::<L>(from, 0)));
+                store(self.adjoints, to, load::<L>(from, 0));
                 to += self.call.lanes;
             }
         }
