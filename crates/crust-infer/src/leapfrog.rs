@@ -3,8 +3,10 @@
 //! One step of size ε is the composition of three shears, p ← p + ε/2 ∇log f(q), q ← q + ε M⁻¹p, p ← p + ε/2 ∇log f(q). Shears
 //! preserve volume, and the step with −ε undoes the step with ε.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
 use crate::metric::Metric;
-use crate::vector::{Arena, Slot, add_scaled_lines, dot_lines};
+use crate::vector::{Arena, Slot, dot_lines};
 
 /// A point in phase space: position, momentum, ∇ log `f_β` at the position, and velocity M⁻¹ p.
 #[derive(Clone, Copy, Debug)]
@@ -29,24 +31,28 @@ impl Phase {
     }
 
     /// The first half of a step: the gradient is that of the old position.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) {
-        let [p, gradient] = arena.several_lines([self.p, self.gradient]);
-        add_scaled_lines(p, 0.5 * step_size, gradient);
+        if let Some(variance) = metric.diagonal_lines() {
+            arena.kick_and_drift([self.q, self.p, self.gradient], 0.5 * step_size, step_size, variance);
+            return;
+        }
+        arena.add_scaled(self.p, 0.5 * step_size, self.gradient);
         let [q, p, room] = arena.several([self.q, self.p, self.velocity]);
         metric.drift(q, step_size, p, room);
     }
 
     /// The second half of a step: the gradient is that of the new position. Returns the kinetic energy.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_step(self, arena: &mut Arena, metric: &Metric, step_size: f64) -> f64 {
-        let [p, gradient] = arena.several_lines([self.p, self.gradient]);
-        add_scaled_lines(p, 0.5 * step_size, gradient);
+        if let Some(variance) = metric.diagonal_lines() {
+            return 0.5 * arena.kick_and_weigh([self.p, self.gradient, self.velocity], 0.5 * step_size, variance);
+        }
+        arena.add_scaled(self.p, 0.5 * step_size, self.gradient);
         self.kinetic_energy(arena, metric)
     }
 
     /// ½ pᵀ M⁻¹ p; the velocity is written.
-    #[inline]
     pub(crate) fn kinetic_energy(self, arena: &mut Arena, metric: &Metric) -> f64 {
         let [p, velocity] = arena.several([self.p, self.velocity]);
         metric.velocity(p, velocity);

@@ -5,7 +5,7 @@
 
 use crust_math::random::Stream;
 
-use crate::vector::dot;
+use crate::vector::{Line, dot, in_lines};
 
 /// Which inverse metric warm-up estimates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +33,14 @@ pub enum Metric {
 pub struct Diagonal {
     variance: Vec<f64>,
     deviation: Vec<f64>,
+    /// The variances once more.
+    lines: Vec<Line>,
+}
+
+impl Diagonal {
+    fn new(variance: Vec<f64>) -> Self {
+        Self { deviation: variance.iter().map(|v| v.sqrt()).collect(), lines: in_lines(&variance), variance }
+    }
 }
 
 /// A dense inverse metric M⁻¹ = L Lᵀ.
@@ -59,8 +67,7 @@ impl Metric {
         if let Some(row) = variance.iter().position(|v| !(v.is_finite() && *v > 0.0)) {
             return Err(NotPositive { row: row + 1 });
         }
-        let deviation = variance.iter().map(|v| v.sqrt()).collect();
-        Ok(Self::Diagonal(Diagonal { variance, deviation }))
+        Ok(Self::Diagonal(Diagonal::new(variance)))
     }
 
     /// A covariance matrix by rows; only its lower triangle is read.
@@ -87,9 +94,7 @@ impl Metric {
         let identity = || (0..dimension * dimension).map(|i| f64::from(u8::from(i % (dimension + 1) == 0))).collect();
         match kind {
             MetricKind::Unit => Self::Unit,
-            MetricKind::Diagonal => {
-                Self::Diagonal(Diagonal { variance: vec![1.0; dimension], deviation: vec![1.0; dimension] })
-            }
+            MetricKind::Diagonal => Self::Diagonal(Diagonal::new(vec![1.0; dimension])),
             MetricKind::Dense => Self::Dense(Dense { dimension, covariance: identity(), lower: identity() }),
         }
     }
@@ -109,6 +114,15 @@ impl Metric {
             Self::Unit => None,
             Self::Diagonal(metric) => Some(metric.variance.len()),
             Self::Dense(metric) => Some(metric.dimension),
+        }
+    }
+
+    /// The diagonal of M⁻¹ in lines, if that is all of it.
+    #[inline]
+    pub(crate) fn diagonal_lines(&self) -> Option<&[Line]> {
+        match self {
+            Self::Diagonal(metric) => Some(&metric.lines),
+            Self::Unit | Self::Dense(_) => None,
         }
     }
 

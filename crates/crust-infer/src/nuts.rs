@@ -9,12 +9,15 @@
 //! they are merged: the depths on the stack are the binary digits of the number of leaves, and merges happen in the order in
 //! which the recursion would return.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use crust_math::lanes;
 use crust_math::random::Stream;
 
 use crate::kernel::{Kernel, State, Statistics};
 use crate::leapfrog::Phase;
 use crate::target::tempered;
-use crate::vector::{Arena, Slot, add_scaled_lines, dots_with_sum};
+use crate::vector::{Arena, Slot, dots_with_sum};
 use crate::weight::Weight;
 
 /// The momentum and the velocity at one end of a tree.
@@ -167,15 +170,18 @@ impl Nuts {
         self.arena.get_mut(self.current.gradient)
     }
 
+    #[inline(always)]
     fn signed_step(&self) -> f64 {
         if self.direction == 1 { self.step_size } else { -self.step_size }
     }
 
+    #[inline(always)]
     fn begin_step(&mut self, kernel: &Kernel) {
         let step = self.signed_step();
         self.current.begin_step(&mut self.arena, &kernel.metric, step);
     }
 
+    #[inline(always)]
     fn begin_doubling(&mut self) {
         self.direction = usize::from(self.stream.uniform() > 0.5);
         self.ends[self.direction].copy_to(&mut self.arena, self.current);
@@ -184,6 +190,11 @@ impl Nuts {
     }
 
     pub(crate) fn advance(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
+        lanes::dispatch(Advance { nuts: self, kernel, log_prior, log_likelihood })
+    }
+
+    #[inline(always)]
+    fn advance_here(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
         let step = self.signed_step();
         let kinetic = self.current.end_step(&mut self.arena, &kernel.metric, step);
         self.leapfrog_steps += 1;
@@ -213,6 +224,7 @@ impl Nuts {
     }
 
     /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its own. False if the two turn.
+    #[inline(always)]
     fn push_leaf(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
         self.leaves += 1;
         if self.leaves.is_multiple_of(2) {
@@ -238,6 +250,7 @@ impl Nuts {
     }
 
     /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with larger ones.
+    #[inline(always)]
     fn pair(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
         let Phase { q, p, gradient, velocity } = self.current;
         let first = &mut self.stack[self.height - 1];
@@ -248,8 +261,7 @@ impl Nuts {
             self.arena.copy(gradient, first.proposal.gradient);
         }
         let persists = along(&self.arena, [first.span.begin.velocity, velocity], [first.span.rho, p]);
-        let [rho, more] = self.arena.several_lines([first.span.rho, p]);
-        add_scaled_lines(rho, 1.0, more);
+        self.arena.add_scaled(first.span.rho, 1.0, p);
         self.arena.copy(p, first.span.end.p);
         self.arena.copy(velocity, first.span.end.velocity);
         first.depth = 1;
@@ -258,6 +270,7 @@ impl Nuts {
     }
 
     /// False if one of the merged trees turns.
+    #[inline(always)]
     fn merge_equal_depths(&mut self) -> bool {
         while let Some(below) = self.height.checked_sub(2)
             && self.stack[below].depth == self.stack[below + 1].depth
@@ -269,8 +282,7 @@ impl Nuts {
                 std::mem::swap(&mut first.proposal, &mut last.proposal);
             }
             let persists = persists(&self.arena, first.span, last.span, first.depth);
-            let [rho, more] = self.arena.several_lines([first.span.rho, last.span.rho]);
-            add_scaled_lines(rho, 1.0, more);
+            self.arena.add_scaled(first.span.rho, 1.0, last.span.rho);
             std::mem::swap(&mut first.span.end, &mut last.span.end);
             first.depth += 1;
             first.weight = weight;
@@ -282,6 +294,7 @@ impl Nuts {
     }
 
     /// Makes the new half part of the trajectory. False if the trajectory turns.
+    #[inline(always)]
     fn absorb_new_half(&mut self) -> bool {
         let new = &mut self.stack[0];
         self.depth += 1;
@@ -294,8 +307,7 @@ impl Nuts {
         let old =
             Span { rho: self.rho, begin: end(self.ends[1 - self.direction]), end: end(self.ends[self.direction]) };
         let persists = persists(&self.arena, old, new.span, new.depth);
-        let [rho, more] = self.arena.several_lines([self.rho, new.span.rho]);
-        add_scaled_lines(rho, 1.0, more);
+        self.arena.add_scaled(self.rho, 1.0, new.span.rho);
         std::mem::swap(&mut self.ends[self.direction], &mut self.current);
         persists
     }
@@ -319,9 +331,27 @@ impl Nuts {
     }
 }
 
+/// What follows from an evaluation, compiled for the instruction set of the processor.
+struct Advance<'a> {
+    nuts: &'a mut Nuts,
+    kernel: &'a Kernel,
+    log_prior: f64,
+    log_likelihood: f64,
+}
+
+impl lanes::Kernel for Advance<'_> {
+    type Output = Option<Statistics>;
+
+    #[inline(always)]
+    fn run(self) -> Option<Statistics> {
+        self.nuts.advance_here(self.kernel, self.log_prior, self.log_likelihood)
+    }
+}
+
 /// The generalised no-U-turn criterion for two adjacent trees: the velocities at both ends of a span of points go along with
 /// the sum ρ of its momenta. It must hold for both trees together, for the first with the nearest point of the last,
 /// and for the last with the nearest point of the first. With trees of depth 0, which are points, the three are the same.
+#[inline(always)]
 fn persists(arena: &Arena, first: Span, last: Span, depth: u32) -> bool {
     if depth == 0 {
         return along(arena, [first.begin.velocity, last.begin.velocity], [first.rho, last.rho]);
@@ -332,6 +362,7 @@ fn persists(arena: &Arena, first: Span, last: Span, depth: u32) -> bool {
 }
 
 /// Whether both velocities go along with the sum of two momenta.
+#[inline(always)]
 fn along(arena: &Arena, [begin, end]: [Slot; 2], [rho, more]: [Slot; 2]) -> bool {
     let (at_begin, at_end) = dots_with_sum(arena.lines(begin), arena.lines(end), arena.lines(rho), arena.lines(more));
     at_begin > 0.0 && at_end > 0.0

@@ -1,5 +1,8 @@
 //! The weight exp(H₀ − H) of a point of a trajectory, and of many: a sum that neither overflows nor needs a logarithm.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use crust_math::lanes::scalar;
 use pxfm::f_exp;
 
 /// `scale` · exp(`offset`). As good as always the offset is 0, and weights are added as the numbers that they are.
@@ -16,22 +19,26 @@ impl Weight {
     pub(crate) const ONE: Self = Self { offset: 0.0, scale: 1.0 };
 
     /// exp(x).
+    #[inline(always)]
     pub(crate) fn exp(x: f64) -> Self {
-        if x.abs() < FAR { Self { offset: 0.0, scale: f_exp(x) } } else { Self { offset: x, scale: 1.0 } }
+        if x.abs() < FAR { Self { offset: 0.0, scale: scalar::exp(x) } } else { Self { offset: x, scale: 1.0 } }
     }
 
     /// min(1, weight): the probability that Metropolis accepts.
+    #[inline(always)]
     pub(crate) fn at_most_one(self) -> f64 {
         if self.offset == 0.0 { self.scale.min(1.0) } else { f_exp(self.offset.min(0.0)) }
     }
 
     /// The quotient, as a number: infinite where it is too large for one.
+    #[inline(always)]
     pub(crate) fn over(self, other: Self) -> f64 {
         let ratio = self.scale / other.scale;
         if self.offset.to_bits() == other.offset.to_bits() { ratio } else { ratio * f_exp(self.offset - other.offset) }
     }
 
     /// The sum, and the share of the other in it.
+    #[inline(always)]
     pub(crate) fn plus(self, other: Self) -> (Self, f64) {
         let offset = if self.offset < other.offset { other.offset } else { self.offset };
         let mine = self.relative_to(offset);
@@ -40,6 +47,7 @@ impl Weight {
         (Self { offset, scale }, others / scale)
     }
 
+    #[inline(always)]
     fn relative_to(self, offset: f64) -> f64 {
         if self.offset.to_bits() == offset.to_bits() { self.scale } else { self.scale * f_exp(self.offset - offset) }
     }

@@ -183,13 +183,14 @@ fn long_first_trajectories_end_with_the_first_metric() {
     }
 }
 
-/// The neck of the funnel cannot be entered with the step size of its mouth: that is said, not hidden.
+/// The neck of the funnel cannot be entered with the step size of its mouth: that is said, not hidden. About 4 of 10 chains try (328 of 800 with other
+/// seeds): fewer than 3 of 32 has probability 2·10⁻⁵.
 #[test]
 fn a_funnel_is_reported_as_divergent() {
     let settings = Settings { draws: 500, ..Settings::new(key(10)) };
-    let (keep, outcomes) = run(&Lanes(Funnel { others: 9 }), &settings, &starts(4)).expect("a run");
+    let (keep, outcomes) = run(&Lanes(Funnel { others: 9 }), &settings, &starts(32)).expect("a run");
+    assert!(outcomes.iter().filter(|o| o.divergences > 0).count() > 2);
     let divergences: usize = outcomes.iter().map(|o| o.divergences).sum();
-    assert!(divergences > 5, "{divergences}");
     let flagged: usize = keep.chains().iter().flatten().filter(|kept| kept.statistics.divergent).count();
     assert_eq!(flagged, divergences);
 }

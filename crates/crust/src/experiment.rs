@@ -145,7 +145,7 @@ impl<'a> StanExperiment<'a> {
     /// The path that is annealed along.
     fn path(&mut self, dataset: u32) -> Result<PathTarget<'a>, Trouble> {
         let Some(name) = self.settings.counter.clone() else {
-            return Ok(PathTarget::Geometric(self.posterior(dataset, Evaluation::SideBySide)?));
+            return Ok(PathTarget::Geometric(self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))?));
         };
         let subsets = match &self.subsets {
             Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
@@ -154,7 +154,8 @@ impl<'a> StanExperiment<'a> {
                 let witness =
                     self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
                 let cut = Cut::along(self.program(), &name).map_err(Trouble::NotThere)?;
-                let (model, how) = (self.model(dataset)?, (self.settings.seed, Evaluation::SideBySide));
+                let model = self.model(dataset)?;
+                let how = (self.settings.seed, Evaluation::of_many(model));
                 let subsets = Subsets::new((self.loaded, cut), data, model, witness, how);
                 Arc::new(subsets.map_err(Trouble::NotThere)?)
             }

@@ -35,6 +35,11 @@ impl Evaluation {
         if alone { Self::OneByOne } else { Self::SideBySide }
     }
 
+    /// What is best for more chains than fit in a vector register.
+    pub fn of_many(model: &Arc<Model>) -> Self {
+        Self::of(model, LANES)
+    }
+
     fn width(self) -> usize {
         match self {
             Self::OneByOne => 1,

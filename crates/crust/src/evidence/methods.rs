@@ -95,7 +95,7 @@ impl<'a> Session<'a> {
             how,
             control,
             simulator: loaded.simulator.clone(),
-            target: StanTarget::path(&loaded.model, &loaded.reading.source, Evaluation::SideBySide),
+            target: StanTarget::path(&loaded.model, &loaded.reading.source, Evaluation::of_many(&loaded.model)),
             normaliser: None,
             kernels: None,
             fit: None,
