@@ -340,8 +340,8 @@ impl Evaluator {
 
     /// Runs the program once for the lanes of a piece. Groups of lanes are always full, so that a lane is computed in the same way whoever else is there.
     fn run(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), Stop> {
-        let code = Arc::clone(&self.model.code);
-        let machine = &mut self.machine;
+        let Self { model, machine, .. } = self;
+        let code = &model.code;
         let gradient = !batch.gradient.is_empty();
         machine.clear(piece.width, Wanted { propto: terms.propto, jacobian: terms.jacobian, gradient });
         let one = machine.uniform(&[1.0])?;
@@ -360,7 +360,7 @@ impl Evaluator {
         };
         machine.totals = Some(Totals { prior, likelihood, prior_seed: one, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
-        machine.constrain_parameters(&code, free)?;
+        machine.constrain_parameters(code, free)?;
         machine.statements(&code.transform)?;
         for quantity in &code.transformed_parameters {
             let value = machine.globals[quantity.slot as usize].value;
@@ -518,12 +518,11 @@ impl Evaluator {
     }
 
     fn run_quantities(&mut self, point: &[f64], include: Include) -> Result<Vec<f64>, Stop> {
-        let model = Arc::clone(&self.model);
-        let code = Arc::clone(&model.code);
-        let machine = &mut self.machine;
+        let Self { model, machine, .. } = self;
+        let code = &model.code;
         machine.clear(1, crate::model::PLAIN);
         let free = machine.free_block(point, 1, 0..1)?;
-        machine.constrain_parameters(&code, free)?;
+        machine.constrain_parameters(code, free)?;
         if include.transformed || include.generated {
             machine.statements(&code.transform)?;
             for quantity in &code.transformed_parameters {

@@ -97,7 +97,7 @@ pub(crate) struct Totals {
 
 #[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Machine {
-    pub(crate) code: Arc<Code>,
+    pub(crate) code: Own<Code>,
     pub(crate) arena: Arena,
     tape: Tape,
     pub(crate) width: Width,
@@ -169,6 +169,14 @@ pub struct Machine {
     tracing: bool,
 }
 
+/// Something that machines share, with a counter for this machine alone: one that all threads count with, several times in each evaluation, would cost them more than
+/// the evaluation of a small model.
+pub(crate) type Own<T> = Arc<Arc<T>>;
+
+pub(crate) fn own<T>(shared: &Arc<T>) -> Own<T> {
+    Arc::new(Arc::clone(shared))
+}
+
 /// How much of the stack nested functions may take: half of what a thread has at least.
 const DEEPEST: usize = 1 << 20;
 
@@ -183,12 +191,12 @@ fn stack_address() -> usize {
 const TILE_ITEMS: usize = 2048;
 
 impl Machine {
-    pub fn new(code: Arc<Code>) -> Self {
+    pub fn new(code: &Arc<Code>) -> Self {
         let (globals, loops, hoisted, declares) = (code.globals, code.loops, code.hoisted, code.declares);
         let mut arena = Arena::default();
         let literals = code.literals.iter().map(|&x| View::scalar(arena.constant(1, std::iter::once(x)))).collect();
         Self {
-            code,
+            code: own(code),
             arena,
             tape: Tape::default(),
             width: Width { tile: 1, lanes: 1 },
@@ -321,7 +329,7 @@ impl Machine {
 
     /// A machine with the same program and data.
     pub(crate) fn duplicate(&self) -> Self {
-        let mut copy = Self::new(Arc::clone(&self.code));
+        let mut copy = Self::new(&self.code);
         copy.arena = self.arena.clone();
         copy.globals.clone_from(&self.globals);
         copy.tuples = self.tuples[..self.constant_tuples].to_vec();

@@ -59,7 +59,7 @@ impl Model {
     }
 
     fn bind_code(program: &Program, code: Arc<Code>, data: &Data, seed: u64) -> Result<Self, EngineError> {
-        let mut machine = Machine::new(Arc::clone(&code));
+        let mut machine = Machine::new(&code);
         for id in program.declared_in(BlockKind::Data) {
             let variable = program.variable(id);
             let Some(given) = data.get(id) else { continue };

@@ -44,33 +44,38 @@ impl Answer<'_> {
 /// What other threads can see of a run, and how they can end it.
 #[derive(Debug, Default)]
 pub struct Control {
-    interrupted: AtomicBool,
-    evaluations: AtomicU64,
-    iterations: AtomicU64,
+    interrupted: Apart<AtomicBool>,
+    evaluations: Apart<AtomicU64>,
+    iterations: Apart<AtomicU64>,
 }
+
+/// On cache lines of its own: what each thread looks at all the time must not lie beside what others change.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
 
 impl Control {
     /// Ends the run after the current tick. What was drawn stays.
     pub fn interrupt(&self) {
-        self.interrupted.store(true, Ordering::Relaxed);
+        self.interrupted.0.store(true, Ordering::Relaxed);
     }
 
     pub fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        self.interrupted.0.load(Ordering::Relaxed)
     }
 
     /// Evaluations so far, summed over all walkers.
     pub fn evaluations(&self) -> u64 {
-        self.evaluations.load(Ordering::Relaxed)
+        self.evaluations.0.load(Ordering::Relaxed)
     }
 
     /// Transitions so far, summed over all walkers.
     pub fn iterations(&self) -> u64 {
-        self.iterations.load(Ordering::Relaxed)
+        self.iterations.0.load(Ordering::Relaxed)
     }
 
     pub fn count_iteration(&self) {
-        self.iterations.fetch_add(1, Ordering::Relaxed);
+        self.iterations.0.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -80,6 +85,13 @@ pub struct Parallelism {
     pub threads: NonZero<usize>,
     /// The largest number of lanes of a batch.
     pub width: NonZero<usize>,
+}
+
+impl Parallelism {
+    /// How many walkers are given to a thread, neighbours to the same one.
+    pub fn share(self, walkers: usize) -> usize {
+        walkers.div_ceil(self.threads.get().min(walkers).max(1)).max(1)
+    }
 }
 
 impl Default for Parallelism {
@@ -96,8 +108,7 @@ where
     W: Walker,
 {
     let failed = AtomicBool::new(false);
-    let threads = how.threads.get().min(walkers.len()).max(1);
-    let share = walkers.len().div_ceil(threads).max(1);
+    let share = how.share(walkers.len());
     let run = |target: &mut T, walkers: &mut [W]| {
         let result = drive_here(target, walkers, how.width.get(), control, &failed);
         if result.is_err() {
@@ -105,7 +116,7 @@ where
         }
         result
     };
-    if threads == 1 {
+    if share >= walkers.len() {
         return run(&mut target.clone(), walkers);
     }
     thread::scope(|scope| {
@@ -121,6 +132,9 @@ where
     })
 }
 
+/// How many evaluations are told others at once.
+const EVALUATIONS_AT_ONCE: u64 = 256;
+
 fn drive_here<T: Target, W: Walker>(
     target: &mut T,
     walkers: &mut [W],
@@ -130,14 +144,24 @@ fn drive_here<T: Target, W: Walker>(
 ) -> Result<(), W::Error> {
     let mut batch = Batch::default();
     let mut active: Vec<usize> = (0..walkers.len()).filter(|&w| walkers[w].wants_evaluation()).collect();
-    while !active.is_empty() && !control.is_interrupted() && !failed.load(Ordering::Relaxed) {
+    let mut evaluations = 0;
+    let mut result = Ok(());
+    while result.is_ok() && !active.is_empty() && !control.is_interrupted() && !failed.load(Ordering::Relaxed) {
         for group in active.chunks(width) {
-            tick(target, walkers, group, &mut batch)?;
-            control.evaluations.fetch_add(group.len() as u64, Ordering::Relaxed);
+            result = tick(target, walkers, group, &mut batch);
+            if result.is_err() {
+                break;
+            }
+            evaluations += group.len() as u64;
+        }
+        // Not each time: other threads write there as well.
+        if evaluations >= EVALUATIONS_AT_ONCE {
+            control.evaluations.0.fetch_add(std::mem::take(&mut evaluations), Ordering::Relaxed);
         }
         active.retain(|&w| walkers[w].wants_evaluation());
     }
-    Ok(())
+    control.evaluations.0.fetch_add(evaluations, Ordering::Relaxed);
+    result
 }
 
 /// Evaluates for a group of walkers, and advances each of them.

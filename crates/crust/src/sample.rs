@@ -79,7 +79,9 @@ fn recorder(arguments: &Sample, bound: &Bound, quiet: bool) -> Recorder {
         key: StreamKey::new(arguments.computing.seed, Purpose::GENERATED),
     };
     let iterations = u64::from(arguments.chains) * (keep.warmup + arguments.draws) as u64;
-    Recorder::new(&bound.model, keep, arguments.chains as usize, progress_bar(iterations, quiet))
+    let chains = arguments.chains as usize;
+    let share = arguments.computing.parallelism().share(chains);
+    Recorder::new(&bound.model, keep, chains, share, progress_bar(iterations, quiet))
 }
 
 /// On a terminal; elsewhere nothing is shown.

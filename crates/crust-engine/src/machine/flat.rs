@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use super::assign::Home;
 use super::tape::Entry;
 use super::value::Value;
-use super::{Machine, Run, Stop};
+use super::{Machine, Own, Run, Stop, own};
 use crate::code::{Factor, For, Slot, Stmt};
 use crate::flat::{self, Flat, GROUP, Stored, Strip};
 use crate::kernels::gather;
@@ -27,7 +27,7 @@ pub(super) enum Compiled {
     #[default]
     Untried,
     Unfit,
-    Ready(Arc<Flat>),
+    Ready(Own<Flat>),
 }
 
 /// Why a loop is not compiled.
@@ -54,7 +54,7 @@ impl From<Stop> for Obstacle {
 /// A flat loop that assigned to a variable: what it was run with.
 #[derive(Clone, Debug)]
 pub(super) struct Past {
-    flat: Arc<Flat>,
+    flat: Own<Flat>,
     operands: SmallVec<[Block; 8]>,
     /// What assigned elements held before, for each assigned variable, if anybody has looked at it.
     before: SmallVec<[Option<Block>; 1]>,
@@ -110,13 +110,16 @@ impl Machine {
         let mut found = known()[id].clone();
         if matches!(found, Compiled::Untried) {
             found = match compile(self) {
-                Ok(flat) => Compiled::Ready(Arc::new(flat)),
+                Ok(flat) => Compiled::Ready(own(&Arc::new(flat))),
                 Err(Obstacle::Unfit) => Compiled::Unfit,
                 Err(Obstacle::Stop(stop)) => return Err(stop),
             };
             known()[id] = found.clone();
         }
-        self.loops[id].flat = found;
+        self.loops[id].flat = match found {
+            Compiled::Ready(flat) => Compiled::Ready(own(flat.as_ref())),
+            other => other,
+        };
         Ok(())
     }
 
@@ -142,7 +145,7 @@ impl Machine {
             && matches!(&self.loops[id as usize].flat, Compiled::Ready(flat) if flat.inlined.contains(&slot))
     }
 
-    fn run_flat(&mut self, flat: &Arc<Flat>) -> Run<bool> {
+    fn run_flat(&mut self, flat: &Own<Flat>) -> Run<bool> {
         let mark = self.mark();
         let mut before = SmallVec::new();
         for Stored { slot, elements, .. } in &flat.stored {

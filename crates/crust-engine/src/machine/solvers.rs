@@ -10,8 +10,6 @@ mod roots;
 mod trace;
 mod tracing;
 
-use std::sync::Arc;
-
 use crust_math::functions::Shape;
 use crust_math::solvers::SolverError;
 use crust_stan::span::Span;
@@ -93,7 +91,7 @@ impl Machine {
         };
         let results = self.room_for_results(&arguments, shape)?;
         let nested = self.nested.take();
-        let mut nested = nested.unwrap_or_else(|| Box::new(Self::new(Arc::clone(&self.code))));
+        let mut nested = nested.unwrap_or_else(|| Box::new(Self::new(&self.code)));
         let outputs = unknowns.len();
         let plan = Plan { function: call.function, span, outputs, leading, passed: &arguments.passed };
         let outcome = match Callback::new(&mut nested, &plan) {

@@ -80,8 +80,9 @@ pub struct Recorder {
     keep: Keep,
     begin: Instant,
     records: Vec<Mutex<Record>>,
-    /// Evaluators that no thread uses at the moment.
-    spare: Mutex<Vec<Evaluator>>,
+    /// One for each thread: so many chains share one.
+    evaluators: Vec<Mutex<Option<Evaluator>>>,
+    share: usize,
     failure: Mutex<Option<Failure>>,
     progress: ProgressBar,
 }
@@ -132,7 +133,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Recorder {
-    pub fn new(model: &Arc<Model>, keep: Keep, chains: usize, progress: ProgressBar) -> Self {
+    pub fn new(model: &Arc<Model>, keep: Keep, chains: usize, share: usize, progress: ProgressBar) -> Self {
         let phase = Phase::new(keep.columns.names().len(), model.output_names(ALL).len());
         let record = || Record {
             file: None,
@@ -150,7 +151,8 @@ impl Recorder {
             keep,
             begin: Instant::now(),
             records: (0..chains).map(|_| Mutex::new(record())).collect(),
-            spare: Mutex::default(),
+            evaluators: (0..chains.div_ceil(share)).map(|_| Mutex::default()).collect(),
+            share,
             failure: Mutex::default(),
             progress,
         }
@@ -199,12 +201,11 @@ impl Recorder {
     }
 
     fn store(&self, draw: &Draw<'_>) -> Result<(), Failure> {
-        let spare = lock(&self.spare).pop();
-        let mut evaluator = spare.unwrap_or_else(|| self.evaluator());
+        let mut evaluator = lock(&self.evaluators[(draw.chain as usize - 1) / self.share]);
+        let evaluator = evaluator.get_or_insert_with(|| self.evaluator());
         let key = self.keep.key.chain(draw.chain).step(draw.iteration as u64);
         let quantities = evaluator.quantities(&draw.state.q, key, ALL).map_err(Failure::Program)?;
         let printed = evaluator.take_messages();
-        lock(&self.spare).push(evaluator);
         printed.iter().for_each(|line| self.progress.suspend(|| crate::terminal::complain(line)));
         let sampler = self.keep.columns.values(draw);
         let mut record = self.record(draw.chain);

@@ -16,7 +16,7 @@ fn side_by_side(program: &str, chains: &[u32]) -> Vec<(Vec<f64>, bool)> {
     let reading = read("model.stan", None, program, &NoIncludes);
     assert!(!reading.has_errors());
     let code = Arc::new(lower(&reading.typed).expect("the engine has what the program calls"));
-    let mut machine = Machine::new(Arc::clone(&code));
+    let mut machine = Machine::new(&code);
     loop {
         machine.clear(chains.len(), PLAIN);
         machine.streams = chains.iter().map(|&c| StreamKey::new(1, Purpose::TEST).chain(c).stream()).collect();
