@@ -52,30 +52,33 @@ impl Group<'_> {
             }
             return;
         }
-        // Four rows at once, so that sums do not wait for each other.
-        for (block, (four, plus)) in out.chunks_mut(4 * L).zip(plus.chunks(4 * L)).enumerate() {
-            let first = start + 4 * block;
-            if four.len() == 4 * L {
-                let mut sums = [load::<L>(plus, 0), load::<L>(plus, L), load::<L>(plus, 2 * L), load::<L>(plus, 3 * L)];
-                for k in 0..inner {
-                    let b = load::<L>(values, origin + k * step);
-                    let x = load::<4>(rows, k * all + first);
-                    for r in 0..4 {
-                        sums[r] = add_scaled(sums[r], x[r], b);
-                    }
-                }
-                for (r, sum) in sums.into_iter().enumerate() {
-                    store(four, r * L, sum);
-                }
-                continue;
+        // Eight rows at once, so that sums do not wait for each other.
+        let (mut done, many) = (0, ROWS * L);
+        while (done + ROWS) <= m {
+            let mut sums = [[0.0; L]; ROWS];
+            let (from, to) = (&plus[done * L..done * L + many], &mut out[done * L..done * L + many]);
+            for r in 0..ROWS {
+                sums[r] = load::<L>(from, r * L);
             }
-            for r in 0..four.len() / L {
-                let mut sum = load::<L>(plus, r * L);
-                for k in 0..inner {
-                    sum = add_scaled(sum, rows[k * all + first + r], load::<L>(values, origin + k * step));
+            let (mut x_at, mut b_at) = (start + done, origin);
+            for _ in 0..inner {
+                let (x, b) = (load::<ROWS>(rows, x_at), load::<L>(values, b_at));
+                for r in 0..ROWS {
+                    sums[r] = add_scaled(sums[r], x[r], b);
                 }
-                store(four, r * L, sum);
+                (x_at, b_at) = (x_at + all, b_at + step);
             }
+            for r in 0..ROWS {
+                store(to, r * L, sums[r]);
+            }
+            done += ROWS;
+        }
+        for row in done..m {
+            let mut sum = load::<L>(plus, row * L);
+            for k in 0..inner {
+                sum = add_scaled(sum, rows[k * all + start + row], load::<L>(values, origin + k * step));
+            }
+            store(out, row * L, sum);
         }
     }
 
@@ -117,27 +120,28 @@ impl Group<'_> {
         let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
         let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
         let adjoint = at(adjoints, out, m * L);
-        for k in 0..inner {
-            let column = &rows[k * all + start..k * all + start + m];
+        let column = |k: usize| &rows[k * all + start..k * all + start + m];
+        if L == 1 {
+            for k in 0..inner {
+                into[origin + k * step] += column_times(column(k), adjoint);
+            }
+            return;
+        }
+        let mut k = 0;
+        while k < inner {
             let to = origin + k * step;
-            if L == 1 {
-                into[to] += column_times(column, adjoint);
-                continue;
-            }
-            // Four running sums, so that the additions do not wait for each other.
-            let mut sums = [[0.0; L]; 4];
-            let (fours, rest) = column.as_chunks::<4>();
-            let (whole, remainder) = adjoint.split_at(fours.len() * 4 * L);
-            for (x, rows) in fours.iter().zip(whole.chunks_exact(4 * L)) {
-                for r in 0..4 {
-                    sums[r] = add_scaled(sums[r], x[r], load::<L>(rows, r * L));
+            if k + 4 <= inner {
+                let columns = [column(k), column(k + 1), column(k + 2), column(k + 3)];
+                for (k, all) in columns_times::<L, 4>(columns, adjoint).into_iter().enumerate() {
+                    let to = to + k * step;
+                    store(into, to, sum(load::<L>(into, to), all));
                 }
+                k += 4;
+            } else {
+                let [all] = columns_times::<L, 1>([column(k)], adjoint);
+                store(into, to, sum(load::<L>(into, to), all));
+                k += 1;
             }
-            for (x, row) in rest.iter().zip(remainder.chunks_exact(L)) {
-                sums[0] = add_scaled(sums[0], *x, load::<L>(row, 0));
-            }
-            let all = sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]));
-            store(into, to, sum(load::<L>(into, to), all));
         }
     }
 
@@ -205,6 +209,39 @@ impl Group<'_> {
         };
         PairRows { kept: list(&lists.a, lists.strides[0]), other: list(&lists.b, lists.strides[1]) }
     }
+}
+
+/// Rows of which sums of products are computed at once.
+const ROWS: usize = 8;
+
+/// The sums of products of columns with rows of lanes. Four running sums for each, so that additions do not wait for each other.
+#[inline(always)]
+fn columns_times<const L: usize, const K: usize>(columns: [&[f64]; K], by: &[f64]) -> [[f64; L]; K] {
+    let n = by.len() / L;
+    let columns = columns.map(|column| &column[..n]);
+    let mut sums = [[[0.0; L]; 4]; K];
+    let mut i = 0;
+    while i + 4 <= n {
+        for r in 0..4 {
+            let row = load::<L>(by, (i + r) * L);
+            for k in 0..K {
+                sums[k][r] = add_scaled(sums[k][r], columns[k][i + r], row);
+            }
+        }
+        i += 4;
+    }
+    while i < n {
+        let row = load::<L>(by, i * L);
+        for k in 0..K {
+            sums[k][0] = add_scaled(sums[k][0], columns[k][i], row);
+        }
+        i += 1;
+    }
+    let mut all = [[0.0; L]; K];
+    for k in 0..K {
+        all[k] = sum(sum(sums[k][0], sums[k][1]), sum(sums[k][2], sums[k][3]));
+    }
+    all
 }
 
 /// The sum of products of two columns, with so many running sums that additions do not wait for each other.
