@@ -318,27 +318,21 @@ impl Group<'_> {
             arguments[k] = at(registers, argument.register, n);
             wanted |= u32::from(argument.into != Into::Nothing) << k;
         }
-        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
         let fast = match &density.function {
             Function::Density(scalar) | Function::LogOdds(scalar) => scalar.fast,
             Function::Binary(_) | Function::Ternary(_) => None,
         };
-        if fast.is_some_and(|kernel| kernel(&mut rows)) {
-            return;
-        }
         let arity = density.arguments.len();
-        for i in 0..n {
+        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
+        rows.compute(fast, |rows, i| {
             let mut x = [0.0; MOST];
             for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
                 *x = row[i];
             }
             // The machine knows what to say about mistakes.
-            let (v, d) = density.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
-            value.0[i] = v;
-            for (to, d) in partials.iter_mut().zip(d) {
-                to[i] = d;
-            }
-        }
+            let (value, d) = density.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
+            rows.set(i, value, d);
+        });
     }
 
     #[inline(always)]

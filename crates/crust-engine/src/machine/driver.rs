@@ -5,11 +5,13 @@
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
+use std::ops::Range;
+
 use crust_math::density::{DomainError, Terms};
 use crust_math::lanes::{Kernel, dispatch};
 use crust_stan::span::Span;
 
-use super::elementwise::{MOST, ScalarFunction};
+use super::elementwise::{MOST, RowKernel, ScalarFunction};
 use super::{Machine, Run};
 use crate::kernels::row_sum;
 use crate::memory::{Block, Walk, Width};
@@ -77,6 +79,55 @@ pub struct Rows<'a> {
 impl Rows<'_> {
     pub fn len(&self) -> usize {
         self.value.len()
+    }
+
+    /// Computes all items: with the kernel those that it knows, one by one with `exact` the others. What an item gets does not depend on the others in its row,
+    /// which may be those of other chains.
+    pub fn compute(&mut self, kernel: Option<RowKernel>, mut exact: impl FnMut(&mut Self, usize)) {
+        match kernel {
+            None => (0..self.len()).for_each(|i| exact(self, i)),
+            Some(kernel) => {
+                if !kernel(self) {
+                    self.in_parts(kernel, 0..self.len(), &mut [[0.0; CHUNK]; MOST], &mut exact);
+                }
+            }
+        }
+    }
+
+    /// Halves a range for which the kernel has said `false`, down to single items.
+    #[cold]
+    fn in_parts(
+        &mut self,
+        kernel: RowKernel,
+        range: Range<usize>,
+        room: &mut [[f64; CHUNK]; MOST],
+        exact: &mut impl FnMut(&mut Self, usize),
+    ) {
+        if range.len() <= 1 {
+            range.for_each(|i| exact(self, i));
+            return;
+        }
+        let middle = range.start.midpoint(range.end);
+        for half in [range.start..middle, middle..range.end] {
+            let arguments = self.arguments.map(|row| row.get(half.clone()).unwrap_or_default());
+            let (wanted, terms) = (self.wanted, self.terms);
+            let mut part = Rows { arguments, value: &mut self.value[half.clone()], partials: room, wanted, terms };
+            if kernel(&mut part) {
+                for (to, from) in self.partials.iter_mut().zip(&*room) {
+                    to[half.clone()].copy_from_slice(&from[..half.len()]);
+                }
+            } else {
+                self.in_parts(kernel, half, room, exact);
+            }
+        }
+    }
+
+    /// Sets an item and its derivatives.
+    pub fn set(&mut self, i: usize, value: f64, d: [f64; MOST]) {
+        self.value[i] = value;
+        for (row, d) in self.partials.iter_mut().zip(d) {
+            row[i] = d;
+        }
     }
 }
 
@@ -184,41 +235,31 @@ impl<'f> Driver<'f> {
         });
         let (wanted, terms) = (self.wanted, self.function.terms);
         let mut job = Rows { arguments: rows, value: &mut value[..len], partials, wanted, terms };
-        let fine = self.function.fast.is_some_and(|kernel| kernel(&mut job));
-        let trouble = if fine { Vec::new() } else { self.item_by_item(&mut job, machine.width.lanes) };
+        let (mut trouble, lanes) = (Vec::new(), machine.width.lanes);
+        job.compute(self.function.fast, |job, i| self.item(job, i, lanes, &mut trouble));
         self.store(machine, &mut value[..len], partials, &place);
         self.item += len;
         trouble.iter().try_for_each(|(lane, error)| machine.reject(*lane, || error.to_string(), span))
     }
 
-    /// Computes item by item. Those outside of the domain become NaN; says which lanes they are in, and why.
-    fn item_by_item(&self, job: &mut Rows, lanes: usize) -> Vec<(usize, DomainError)> {
-        let mut trouble: Vec<(usize, DomainError)> = Vec::new();
+    /// Computes one item. Outside of the domain it becomes NaN; `trouble` says which lanes that are, and why.
+    fn item(&self, job: &mut Rows, i: usize, lanes: usize, trouble: &mut Vec<(usize, DomainError)>) {
         let arity = self.function.arity;
         let mut at = [0.0; MOST];
-        for i in 0..job.len() {
-            for (to, row) in at.iter_mut().zip(&job.arguments).take(arity) {
-                *to = row[i];
-            }
-            match (self.function.item)(&at[..arity], job.terms) {
-                Ok((value, d)) => {
-                    job.value[i] = value;
-                    for (row, d) in job.partials.iter_mut().zip(d).take(arity) {
-                        row[i] = d;
-                    }
-                }
-                Err(error) => {
-                    job.value[i] = f64::NAN;
-                    job.partials.iter_mut().take(arity).for_each(|row| row[i] = f64::NAN);
-                    if self.lanes_vary {
-                        trouble.push(((self.item + i) % lanes, error));
-                    } else {
-                        trouble.extend((0..lanes).map(|lane| (lane, error.clone())));
-                    }
+        for (to, row) in at.iter_mut().zip(&job.arguments).take(arity) {
+            *to = row[i];
+        }
+        match (self.function.item)(&at[..arity], job.terms) {
+            Ok((value, d)) => job.set(i, value, d),
+            Err(error) => {
+                job.set(i, f64::NAN, [f64::NAN; MOST]);
+                if self.lanes_vary {
+                    trouble.push(((self.item + i) % lanes, error));
+                } else {
+                    trouble.extend((0..lanes).map(|lane| (lane, error.clone())));
                 }
             }
         }
-        trouble
     }
 
     fn store(&self, machine: &mut Machine, value: &mut [f64], partials: &mut [[f64; CHUNK]; MOST], place: &Place) {

@@ -301,29 +301,20 @@ fn rejections_come_from_the_machine() {
     assert_eq!(found.log_density(0), f64::NEG_INFINITY);
 }
 
-/// A lane's numbers are the same to the last bit whatever lanes share its batch: also where some of them have no density, or take
-/// other branches.
-#[test]
-fn lanes_do_not_depend_on_each_other() {
-    let program = format!(
-        "{HEAD} parameters {{ vector[G] a; real s; vector[K] b; }}
-         model {{ vector[N] mu = x * b; for (i in 1:N) y[i] ~ normal(a[g[i]] + mu[i], s); for (i in 1:N) if (a[g[i]] > 0.3) target += -a[g[i]];
-                  a ~ normal(0, 1); b ~ student_t(3, 0, 2); s ~ lognormal(0, 1); }}"
-    );
-    let model = bind(&program, DATA);
+/// Compares the numbers of lanes that stand in batches of several widths with those that they have alone, to the last bit.
+fn check_lanes(program: &str, flat: bool) -> Vec<f64> {
+    let model = bind(&format!("{HEAD} {program}"), DATA);
     let points: Vec<Vec<f64>> = spread(24, model.dimension());
+    let evaluator = |width: usize| model.evaluator().with_width(width).with_flat_loops(flat);
     let alone: Vec<_> = points
         .iter()
         .map(|x| {
-            let found = evaluate(&mut model.evaluator().with_width(8), std::slice::from_ref(x), None, NORMALISED);
+            let found = evaluate(&mut evaluator(8), std::slice::from_ref(x), None, NORMALISED);
             (found.log_prior[0].to_bits(), found.log_likelihood[0].to_bits(), bits(&found.gradient[0]))
         })
         .collect();
-    assert!(
-        alone.iter().any(|a| f64::from_bits(a.0).is_finite()) && alone.iter().any(|a| !f64::from_bits(a.0).is_finite())
-    );
     for (lanes, width) in [(3, 8), (8, 8), (24, 8), (24, 64)] {
-        let mut evaluator = model.evaluator().with_width(width);
+        let mut evaluator = evaluator(width);
         for (chunk, part) in points.chunks(lanes).enumerate() {
             let found = evaluate(&mut evaluator, part, None, NORMALISED);
             for l in 0..part.len() {
@@ -332,6 +323,37 @@ fn lanes_do_not_depend_on_each_other() {
                 assert_eq!(found.log_likelihood[l].to_bits(), *likelihood, "{lanes} lanes, point {l} of part {chunk}");
                 assert_eq!(bits(&found.gradient[l]), *gradient, "{lanes} lanes, point {l} of part {chunk}");
             }
+        }
+    }
+    alone.iter().map(|(prior, likelihood, _)| f64::from_bits(*prior) + f64::from_bits(*likelihood)).collect()
+}
+
+/// A lane's numbers are the same to the last bit whatever lanes share its batch: also where some of them have no density, or take
+/// other branches.
+#[test]
+fn lanes_do_not_depend_on_each_other() {
+    let program = "parameters { vector[G] a; real s; vector[K] b; }
+         model { vector[N] mu = x * b; for (i in 1:N) y[i] ~ normal(a[g[i]] + mu[i], s); for (i in 1:N) if (a[g[i]] > 0.3) target += -a[g[i]];
+                 a ~ normal(0, 1); b ~ student_t(3, 0, 2); s ~ lognormal(0, 1); }";
+    for flat in [true, false] {
+        let found = check_lanes(program, flat);
+        assert!(found.iter().any(|x| x.is_finite()) && found.iter().any(|x| !x.is_finite()));
+    }
+}
+
+/// The same where the vectorised kernel of a density leaves the arguments of some lanes to the exact one, whose last digits are others.
+#[test]
+fn kernels_leave_the_arguments_of_other_lanes_alone() {
+    let programs = [
+        "parameters { vector[G] a; real s; } model { for (i in 1:N) c[i] ~ neg_binomial_2_log(500 * a[g[i]], exp(s)); }",
+        "parameters { vector[G] a; real s; } model { c ~ neg_binomial_2_log(500 * a[g], exp(s)); }",
+        "parameters { vector[G] a; real s; } model { for (i in 1:N) target += lognormal_lpdf(exp(600 * a[g[i]]) | s, 1.3); }",
+        "parameters { vector[G] a; real s; } model { target += student_t_lpdf(y | exp(550 * s), a[g], exp(a[g])); }",
+    ];
+    for program in programs {
+        for flat in [true, false] {
+            let found = check_lanes(program, flat);
+            assert!(found.iter().filter(|x| x.is_finite()).count() > 2, "{found:?}");
         }
     }
 }
