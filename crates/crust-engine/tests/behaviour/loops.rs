@@ -358,6 +358,15 @@ fn kernels_leave_the_arguments_of_other_lanes_alone() {
     }
 }
 
+/// Whole variables beside parts of them, whose adjoints are added up at the same places.
+#[test]
+fn parts_of_a_variable_beside_all_of_it() {
+    let program = "parameters { array[G] vector[K] a; real s; }
+         model { for (i in 1:N) y[i] ~ normal(a[g[i], 2] * a[1, 1] + a[1][c[i] % 3 + 1] + dot_product(a[g[i]], a[2]), exp(s)); }";
+    check_flat(program, 1);
+    check_lanes(program, true);
+}
+
 /// What an evaluator learns about a loop at one point does not change the digits at another, although branches depend on both data and parameters and
 /// there are several tiles.
 #[test]

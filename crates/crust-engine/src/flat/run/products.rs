@@ -203,9 +203,10 @@ impl Group<'_> {
     fn pair_rows<'a>(&self, lists: &'a Lists, start: usize, m: usize) -> PairRows<'a> {
         let list = |positions: &'a Positions, stride: u32| {
             let (origin, lanes) = self.source(positions.operand);
+            debug_assert!(lanes == 1 || lanes == GROUP, "elements lie together");
             let own = start..start + m;
             let (elements, changes) = (&positions.elements[own.clone()], &positions.changes[own]);
-            List { elements, changes, start, origin, lanes, step: stride as usize * lanes }
+            List { elements, changes, start, origin, step: stride as usize * lanes }
         };
         PairRows { kept: list(&lists.a, lists.strides[0]), other: list(&lists.b, lists.strides[1]) }
     }
@@ -279,16 +280,14 @@ struct List<'a> {
     /// The number of the first iteration.
     start: usize,
     origin: usize,
-    /// How far neighbouring elements are apart, and those of the list.
-    lanes: usize,
     step: usize,
 }
 
 impl List<'_> {
     /// Where the element of this number is.
     #[inline(always)]
-    fn at(&self, iteration: usize, number: usize) -> usize {
-        self.origin + self.elements[iteration] as usize * self.lanes + number * self.step
+    fn at<const L: usize>(&self, iteration: usize, number: usize) -> usize {
+        self.origin + self.elements[iteration] as usize * L + number * self.step
     }
 
     /// The end of the iterations with the same position.
@@ -320,10 +319,10 @@ impl PairRows<'_> {
         while begin < self.kept.elements.len() {
             let end = self.kept.end(begin);
             // SAFETY: see above.
-            let kept = unsafe { load_list::<L, K>(values, self.kept.at(begin, first), self.kept.step) };
+            let kept = unsafe { load_list::<L, K>(values, self.kept.at::<L>(begin, first), self.kept.step) };
             for i in begin..end {
                 // SAFETY: see above.
-                let other = unsafe { load_list::<L, K>(values, self.other.at(i, first), self.other.step) };
+                let other = unsafe { load_list::<L, K>(values, self.other.at::<L>(i, first), self.other.step) };
                 let mut sum = load::<L>(out, i * L);
                 for k in 0..K {
                     sum = add_product(sum, kept[k], other[k]);
@@ -344,12 +343,12 @@ impl PairRows<'_> {
     ) {
         let mut begin = 0;
         while begin < self.kept.elements.len() {
-            let (end, at, step) = (self.kept.end(begin), self.kept.at(begin, first), self.kept.step);
+            let (end, at, step) = (self.kept.end(begin), self.kept.at::<L>(begin, first), self.kept.step);
             // SAFETY: see above.
             let kept = unsafe { load_list::<L, K>(values, at, step) };
             let mut sums = [[0.0; L]; K];
             for i in begin..end {
-                let (at, step) = (self.other.at(i, first), self.other.step);
+                let (at, step) = (self.other.at::<L>(i, first), self.other.step);
                 let adjoint = load::<L>(adjoint, i * L);
                 // SAFETY: see above.
                 let other = unsafe { load_list::<L, K>(values, at, step) };
@@ -385,12 +384,12 @@ impl PairRows<'_> {
         let mut begin = 0;
         let mut total = load::<L>(squares, 0);
         while begin < self.kept.elements.len() {
-            let (end, kept_at, step) = (self.kept.end(begin), self.kept.at(begin, 0), self.kept.step);
+            let (end, kept_at, step) = (self.kept.end(begin), self.kept.at::<L>(begin, 0), self.kept.step);
             // SAFETY: see above.
             let kept = unsafe { load_list::<L, K>(values, kept_at, step) };
             let mut sums = [[0.0; L]; K];
             for i in begin..end {
-                let (at, step) = (self.other.at(i, 0), self.other.step);
+                let (at, step) = (self.other.at::<L>(i, 0), self.other.step);
                 // SAFETY: see above.
                 let other = unsafe { load_list::<L, K>(values, at, step) };
                 let mut location = [0.0; L];

@@ -1,5 +1,9 @@
 //! Memory of flat loops.
 
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
 use super::super::steps::Tile;
 use super::super::{GROUP, Strip};
 use super::Call;
@@ -40,30 +44,36 @@ impl Default for Room {
     }
 }
 
-/// Makes room for the operands of a strip. Operands may be the same block, whose adjoints are then added up at one place; where they are different parts of one
-/// they are used where they are.
+/// Makes room for the operands of a strip. Some of them may be parts of the same block: those lie in one region, so that adjoints are added up where they belong.
 pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
     room.is_packed = call.lanes > GROUP && !strip.recurrent;
     if !room.is_packed {
         return;
     }
+    let span = |operand: usize| {
+        let block = call.operands[operand];
+        block.start()..block.start() + block.count() * call.lanes
+    };
+    let mut regions: SmallVec<[Range<usize>; 8]> = SmallVec::new();
+    for &operand in &strip.sources {
+        let mut own = span(operand);
+        regions.retain(|region| {
+            let apart = own.end <= region.start || region.end <= own.start;
+            if !apart {
+                own = own.start.min(region.start)..own.end.max(region.end);
+            }
+            apart
+        });
+        regions.push(own);
+    }
     room.packed_at.clear();
     room.packed_at.resize(call.operands.len(), 0);
     let mut len = 0;
-    for (k, &operand) in strip.sources.iter().enumerate() {
-        let block = call.operands[operand];
-        let other = |o: &&usize| {
-            let o = call.operands[**o];
-            o.start() < block.start() + block.count() * call.lanes && block.start() < o.start() + o.count() * call.lanes
-        };
-        if let Some(&other) = strip.sources[..k].iter().find(other) {
-            let same = call.operands[other];
-            room.is_packed &= (same.start(), same.count()) == (block.start(), block.count());
-            room.packed_at[operand] = room.packed_at[other];
-            continue;
+    for region in &regions {
+        for &operand in strip.sources.iter().filter(|&&operand| region.contains(&span(operand).start)) {
+            room.packed_at[operand] = len + (span(operand).start - region.start) / call.lanes * GROUP;
         }
-        room.packed_at[operand] = len;
-        len += block.count() * GROUP;
+        len += region.len() / call.lanes * GROUP;
     }
     if room.packed.len() < len {
         room.packed.resize(len);
