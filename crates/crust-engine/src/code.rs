@@ -240,6 +240,21 @@ pub enum Comparison {
     GreaterEqual,
 }
 
+impl Comparison {
+    #[allow(clippy::float_cmp, reason = "the program asks for it")]
+    #[inline]
+    pub fn holds(self, a: f64, b: f64) -> bool {
+        match self {
+            Self::Equal => a == b,
+            Self::NotEqual => a != b,
+            Self::Less => a < b,
+            Self::LessEqual => a <= b,
+            Self::Greater => a > b,
+            Self::GreaterEqual => a >= b,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Index {
     All,

@@ -72,7 +72,7 @@ struct Spare {
 }
 
 /// The widest batch that runs together.
-const WIDEST: usize = 64;
+pub const WIDEST: usize = 64;
 
 /// A batch is not made narrower than this, even if its values do not fit in the cache.
 const NARROWEST: usize = 16;

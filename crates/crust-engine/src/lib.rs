@@ -20,7 +20,7 @@ mod solver;
 mod structure;
 mod unconstrain;
 
-pub use evaluator::{Batch, Evaluator, Include, Quantities, Terms};
+pub use evaluator::{Batch, Evaluator, Include, Quantities, Terms, WIDEST};
 pub use machine::Rejection;
 pub use model::{EngineError, Model, unsupported};
 pub use simulate::{SimulateError, Simulator};

@@ -2,16 +2,13 @@
 
 use crate::subset::SubsetTarget;
 use crate::terminal;
-use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms};
+use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms, WIDEST};
 use crust_infer::target::{Batch, Fatal, Target, tempered};
 use crust_stan::source::Source;
 use std::sync::Arc;
 
 /// Chains that run side by side in the lanes of a vector register.
 const LANES: usize = 8;
-
-/// The most chains whose evaluations share what does not depend on the number of chains.
-const WIDEST: usize = 64;
 
 /// The most numbers that few chains compute side by side.
 const MOST_WORK: usize = 500;

@@ -42,30 +42,22 @@ impl Transform {
         self.resize((2 * length).next_power_of_two().max(4));
         self.zeros.resize(length, 0.0);
         let series = centred.len() / length.max(1);
-        let (roots, power, zeros) = (&self.roots, &mut self.power, &self.zeros);
         if series <= 8 {
-            dispatch(Spectra::<4> {
-                centred,
-                zeros,
-                roots,
-                values: &mut self.values,
-                squares: &mut self.squares,
-                power,
-            });
+            self.add_spectra::<4>(centred);
         } else {
-            dispatch(Spectra::<8> {
-                centred,
-                zeros,
-                roots,
-                values: &mut self.values,
-                squares: &mut self.squares,
-                power,
-            });
+            self.add_spectra::<8>(centred);
         }
+        let (roots, power) = (&self.roots, &mut self.power);
         dispatch(Backward { values: power, roots });
         let scale = 1.0 / (count(self.size) * count(length) * count(series));
         out.clear();
         out.extend(power[..length].iter().map(|z| z[0][0] * scale));
+    }
+
+    /// The power spectra of all series, so many pairs of them at once.
+    fn add_spectra<const L: usize>(&mut self, centred: &[f64]) {
+        let Self { zeros, roots, values, squares, power, .. } = self;
+        dispatch(Spectra::<L> { centred, zeros, roots, values, squares, power });
     }
 
     fn resize(&mut self, size: usize) {

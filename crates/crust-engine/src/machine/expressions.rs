@@ -6,7 +6,6 @@ use crust_stan::span::Span;
 
 use smallvec::SmallVec;
 
-use super::solvers::holds;
 use super::statements::Flow;
 use super::tape::Entry;
 use super::value::{Value, View};
@@ -272,8 +271,9 @@ impl Machine {
     fn logical(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
         let y = self.item_by_item(views, f)?;
         if self.tracing && y.block.lanes() {
-            let (a, b) = (views[0].block, views.last().unwrap_or(&views[0]).block);
-            self.tape.push(Entry::Logical { a, b, y: y.block });
+            let operands = [views[0].block, views.last().unwrap_or(&views[0]).block];
+            let truths = operands.map(|x| self.arena.first(x) != 0.0);
+            self.tape.push(Entry::Logical { operands, truths, y: y.block });
         }
         Ok(y)
     }
@@ -300,9 +300,10 @@ impl Machine {
     }
 
     fn compare(&mut self, comparison: Comparison, pair: [View; 2]) -> Run<View> {
-        let y = self.item_by_item(&pair, |x| f64::from(holds(comparison, x[0], x[1])))?;
+        let y = self.item_by_item(&pair, |x| f64::from(comparison.holds(x[0], x[1])))?;
         if self.tracing && y.block.lanes() {
-            self.tape.push(Entry::Compare { comparison, a: pair[0].block, b: pair[1].block, y: y.block });
+            let ([a, b], outcome) = (pair.map(|view| view.block), self.arena.first(y.block) != 0.0);
+            self.tape.push(Entry::Compare { comparison, a, b, outcome, y: y.block });
         }
         Ok(y)
     }

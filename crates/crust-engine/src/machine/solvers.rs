@@ -23,7 +23,6 @@ use crate::code::HigherOrder;
 use crate::memory::{Arena, Block, Flags, Width};
 use crate::solver::{Problem, Solver};
 use callback::{Callback, Input, Passed, Plan};
-pub(super) use trace::holds;
 
 /// What is to be solved for one item.
 struct Item {

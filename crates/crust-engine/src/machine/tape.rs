@@ -95,7 +95,8 @@ pub enum Entry {
     Flat(u32),
     /// From here on backwards, tiles have this many iterations.
     Tile(u32),
-    /// Notes for a list of operations: a function whose derivatives are on the tape as well, a comparison, and what was concluded from truth values.
+    /// Notes for a list of operations: a function whose derivatives are on the tape as well, how a comparison came out, and that something was concluded from numbers
+    /// that were true or not.
     Binary {
         function: &'static Binary,
         a: Block,
@@ -106,11 +107,12 @@ pub enum Entry {
         comparison: Comparison,
         a: Block,
         b: Block,
+        outcome: bool,
         y: Block,
     },
     Logical {
-        a: Block,
-        b: Block,
+        operands: [Block; 2],
+        truths: [bool; 2],
         y: Block,
     },
 }

@@ -346,75 +346,30 @@ fn patterns_are_found() {
     assert_eq!(Pattern::of(&broken), Pattern::Free);
 }
 
-/// Prints nanoseconds per item: `cargo test --release -p crust-engine speed -- --ignored --nocapture`.
+/// What a kernel gives an item is the same to the last bit in any row that it accepts: chains may share rows. Where it accepts a row it accepts each item of it.
 #[test]
-#[ignore = "a measurement"]
-#[allow(clippy::print_stdout, reason = "its result")]
-fn speed() {
+fn items_do_not_depend_on_the_others_in_their_row() {
     let mut random = Random(0x2468_ACE0_1357_9BDF);
-    println!("{:22}{:>10}{:>10}{:>10}{:>10}", "ns/item", "constant", "8 lanes", "free", "exact");
     for (name, kernel) in KERNELS {
-        let kinds = kinds(name);
-        print!("{name:22}");
-        // A sampling statement with data as variate: an observation for each item, or the same in 8 lanes.
-        let others = reals(name) & !1;
-        let (wanted, terms) = if kinds.len() == 1 { (1, Terms::varying(1)) } else { (others, Terms::varying(others)) };
-        let first = [Shape::Free, Shape::Runs { first: 8, rest: 8 }, Shape::Free];
-        let rest = [Shape::Constant, Shape::Period(8), Shape::Free];
-        for (first, rest) in first.into_iter().zip(rest) {
-            let mut shapes = vec![rest; kinds.len()];
-            shapes[0] = first;
-            // Locations vary in any case.
-            let location = kinds.iter().skip(1).position(|k| matches!(k, Real | Unit));
-            let location = location.or(kinds[0..1].iter().position(|k| matches!(k, Count)));
-            if let Some(location) = location {
-                shapes[location + 1] = Shape::Free;
+        let mut accepted = 0;
+        for (spread, shape) in [0.5, 2.0, 5.0].into_iter().flat_map(|spread| SHAPES.map(|shape| (spread, shape))) {
+            let rows = arguments(kinds(name), &[Shape::Free, shape, shape, Shape::Free, shape], &mut random, spread);
+            let (wanted, terms) = (reals(name), Terms::ALL);
+            for [from, to] in [[0, LONGEST], [5, 46], [40, 57], [100, 103]] {
+                let together = run(*kernel, &rows, [from, to], wanted, terms);
+                for i in (from..to).filter(|_| together.fine) {
+                    let alone = run(*kernel, &rows, [i, i + 1], wanted, terms);
+                    assert!(alone.fine, "{name} {:?}", at(&rows, i));
+                    accepted += 1;
+                    let same = |a: f64, b: f64| a.to_bits() == b.to_bits();
+                    assert!(same(alone.value[0], together.value[i - from]), "{name} {:?}", at(&rows, i));
+                    for k in (0..kinds(name).len()).filter(|k| wanted >> k & 1 == 1) {
+                        let (a, b) = (alone.partials[k][0], together.partials[k][i - from]);
+                        assert!(same(a, b), "{name} {:?}: partial {k} {a} is not {b}", at(&rows, i));
+                    }
+                }
             }
-            let rows = Arguments(arguments(kinds, &shapes, &mut random, 1.5));
-            print!("{:10.2}", time(|| assert!(run_in_place(*kernel, &rows.0, wanted, terms))));
         }
-        let (scalar, rows) = (scalar(name), arguments(kinds, &[Shape::Free; MOST], &mut random, 1.5));
-        let exact = time(|| {
-            for i in 0..LONGEST {
-                std::hint::black_box(scalar.at(&at(&rows, i)[..scalar.arity], terms).is_ok());
-            }
-        });
-        println!("{exact:10.2}");
+        assert!(accepted > 1000, "{name}: {accepted} items");
     }
-}
-
-#[repr(align(64))]
-struct Results {
-    value: [f64; LONGEST],
-    partials: [[f64; LONGEST]; MOST],
-}
-
-#[repr(align(64))]
-struct Arguments([[f64; LONGEST]; MOST]);
-
-fn run_in_place(kernel: RowKernel, rows: &[[f64; LONGEST]; MOST], wanted: u32, terms: Terms) -> bool {
-    thread_local! {
-        static SPACE: std::cell::RefCell<Results> =
-            const { std::cell::RefCell::new(Results { value: [0.0; LONGEST], partials: [[0.0; LONGEST]; MOST] }) };
-    }
-    SPACE.with_borrow_mut(|Results { value, partials }| {
-        let arguments = std::array::from_fn(|k| &rows[k][..]);
-        let fine = kernel(&mut Rows { arguments, value, partials, wanted, terms });
-        std::hint::black_box((&value, &partials));
-        fine
-    })
-}
-
-/// Nanoseconds per item: the best of some attempts.
-#[allow(clippy::cast_precision_loss, reason = "small")]
-fn time(mut f: impl FnMut()) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..20 {
-        let start = std::time::Instant::now();
-        for _ in 0..200 {
-            f();
-        }
-        best = best.min(start.elapsed().as_secs_f64());
-    }
-    best * 1e9 / (200 * LONGEST) as f64
 }

@@ -148,19 +148,6 @@ impl Trace {
     }
 }
 
-#[allow(clippy::float_cmp, reason = "the program asks for it")]
-#[inline(always)]
-pub fn holds(comparison: Comparison, a: f64, b: f64) -> bool {
-    match comparison {
-        Comparison::Equal => a == b,
-        Comparison::NotEqual => a != b,
-        Comparison::Less => a < b,
-        Comparison::LessEqual => a <= b,
-        Comparison::Greater => a > b,
-        Comparison::GreaterEqual => a >= b,
-    }
-}
-
 impl Operation {
     #[inline(always)]
     fn value(self, numbers: &[f64]) -> Option<f64> {
@@ -178,7 +165,7 @@ impl Operation {
             Self::Arithmetic(Arithmetic::Multiply, a, b) => at(a) * at(b),
             Self::Arithmetic(Arithmetic::Divide, a, b) => at(a) / at(b),
             Self::Guard(comparison, a, b, outcome) => {
-                return (holds(comparison, at(a), at(b)) == outcome).then_some(0.0);
+                return (comparison.holds(at(a), at(b)) == outcome).then_some(0.0);
             }
         })
     }

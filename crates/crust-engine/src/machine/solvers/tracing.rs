@@ -66,19 +66,14 @@ impl Tracing<'_> {
         self.blind += usize::from(block.flags.has(Flags::LANES) && !block.flags.has(Flags::GRADIENT));
     }
 
-    /// The list holds only where two numbers, or a number and a constant, compare as they do now.
-    fn guard(&mut self, comparison: Comparison, [a, b]: [Block; 2], constant: Option<f64>) -> Option<()> {
-        if a.n != 1 || b.n != 1 {
-            return None;
-        }
-        let at = |block: Block| self.machine.arena.values()[block.start()];
-        let outcome = super::trace::holds(comparison, at(a), constant.unwrap_or(at(b)));
-        let a = self.number(a, 0)?;
-        let b = match constant {
-            Some(constant) => self.constant(constant),
-            None => self.number(b, 0)?,
-        };
-        self.operate(Operation::Guard(comparison, 0, 0, outcome), [a, b]).map(|_| ())
+    /// The list holds only where two numbers compare as they did.
+    fn guard(&mut self, comparison: Comparison, operands: [Number; 2], outcome: bool) -> Option<()> {
+        self.operate(Operation::Guard(comparison, 0, 0, outcome), operands).map(|_| ())
+    }
+
+    /// The only number of a block.
+    fn scalar(&mut self, block: Block) -> Option<Number> {
+        if block.n == 1 { self.number(block, 0) } else { None }
     }
 
     /// A truth value follows from what is decided.
@@ -157,14 +152,16 @@ impl Tracing<'_> {
                 self.see(partial);
                 Some(())
             }
-            Entry::Compare { comparison, a, b, y } => {
-                self.guard(comparison, [a, b], None)?;
+            Entry::Compare { comparison, a, b, outcome, y } => {
+                let operands = [self.scalar(a)?, self.scalar(b)?];
+                self.guard(comparison, operands, outcome)?;
                 self.decided_by_now(y)
             }
-            Entry::Logical { a, b, y } => {
-                for x in [a, b] {
+            Entry::Logical { operands, truths, y } => {
+                for (x, truth) in operands.into_iter().zip(truths) {
                     if x.lanes() && !self.decided.contains(&self.place(x, 0)) {
-                        self.guard(Comparison::NotEqual, [x, x], Some(0.0))?;
+                        let operands = [self.scalar(x)?, self.constant(0.0)];
+                        self.guard(Comparison::NotEqual, operands, truth)?;
                     }
                 }
                 self.decided_by_now(y)

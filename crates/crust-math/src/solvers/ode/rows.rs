@@ -5,7 +5,7 @@ use crate::solvers::SolverError;
 use crate::solvers::dense::add_scaled;
 
 /// Rows are whole lines: they fill vector registers.
-const LINE: usize = 8;
+pub(super) const LINE: usize = 8;
 
 /// A system and the sensitivities that go along: vectors are y (in whole lines) and then the rows of S, each of them by y₀ and by θ. What is missing in a
 /// line is 0 at the start and stays so.

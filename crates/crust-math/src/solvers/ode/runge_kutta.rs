@@ -6,7 +6,7 @@
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
-use super::rows::CoupledRows;
+use super::rows::{CoupledRows, LINE};
 use super::{Span, Tolerances};
 use crate::lanes::{Kernel, dispatch};
 use crate::solvers::SolverError;
@@ -90,8 +90,6 @@ struct Combine<'a> {
     coefficients: &'a [f64],
     stages: &'a [f64],
 }
-
-const LINE: usize = 8;
 
 /// The most stages that a formula has.
 const STAGES: usize = 7;
@@ -201,9 +199,8 @@ impl<'a, 's> Stepper<'a, 's> {
 
     /// The last stage becomes the first.
     fn last_stage_first(&mut self) {
-        let (len, last) = (self.state.len(), self.stages.len() - self.state.len());
+        let last = self.stages.len() - self.state.len();
         self.stages.copy_within(last.., 0);
-        debug_assert_eq!(last % len, 0, "whole stages");
     }
 
     /// The state at `t` inside of the step of length h that starts at `begin`: Hairer, Nørsett and Wanner (1993),
