@@ -39,6 +39,9 @@ pub struct Code {
     pub declares: usize,
     /// Whether this is a program of the forward sampler, in which NaN stands for what is not drawn yet.
     pub forward: bool,
+    /// Whether values are computed from `target()`. Then the adjoint of a term is not known before the reverse pass comes by, so that nothing
+    /// is run forward and backward at once.
+    pub reads_target: bool,
 }
 
 /// A variable of a block that is part of the output.

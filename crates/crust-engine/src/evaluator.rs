@@ -350,15 +350,16 @@ impl Evaluator {
         for block in [prior, likelihood] {
             machine.arena.of_mut(block, machine.width).fill(0.0);
         }
-        let likelihood_seed = match batch.beta {
-            None => one,
-            Some(beta) => {
+        let mut seed = |beta: Option<&[f64]>| match beta {
+            None if !code.reads_target => Ok(one),
+            _ => {
                 let seed = machine.allocate(1, Flags::LANES)?;
-                repeat_last(machine.arena.of_mut(seed, machine.width), &beta[piece.own()]);
-                seed
+                repeat_last(machine.arena.of_mut(seed, machine.width), beta.map_or(&[1.0], |beta| &beta[piece.own()]));
+                Ok::<_, Stop>(seed)
             }
         };
-        machine.totals = Some(Totals { prior, likelihood, prior_seed: one, likelihood_seed });
+        let (prior_seed, likelihood_seed) = (seed(None)?, seed(batch.beta)?);
+        machine.totals = Some(Totals { prior, likelihood, prior_seed, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
         machine.constrain_parameters(code, free)?;
         machine.statements(&code.transform)?;

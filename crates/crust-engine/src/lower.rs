@@ -21,17 +21,18 @@ pub(crate) use library::{vector_density, vector_function};
 
 /// Compiles a program, or says what the engine lacks for it.
 pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
+    let reads = analysis::reads_target(program);
     let mut lowering = Lowering {
         program,
         // One more than there are variables: see `Code::element`.
-        code: Code { globals: program.variables.len() + 1, ..Code::default() },
+        code: Code { globals: program.variables.len() + 1, reads_target: reads.as_value, ..Code::default() },
         problems: Vec::new(),
         mutable: analysis::mutable(program),
         parts: Split::of(program),
         literals: HashMap::new(),
         frame: None,
         hoist: false,
-        reads_target: analysis::reads_target(program),
+        ordered: reads.any,
     };
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
@@ -50,7 +51,8 @@ struct Lowering<'a> {
     frame: Option<HashMap<VariableId, u32>>,
     /// Whether expressions that depend on data only are set apart.
     hoist: bool,
-    reads_target: bool,
+    /// Whether it matters in which order terms are added.
+    ordered: bool,
 }
 
 impl Lowering<'_> {

@@ -11,9 +11,6 @@ use serde_json::Value;
 const NORMALISED: Terms = Terms { propto: false, jacobian: true };
 const PROPTO: Terms = Terms { propto: true, jacobian: true };
 
-/// Programs that do not yet agree with real Stan, each with its reason.
-const KNOWN_GAPS: [(&str, &str); 1] = [("target_read", "target() has no derivative")];
-
 fn read(name: &str) -> String {
     std::fs::read_to_string(folder("programs").join(name)).expect("the file is there")
 }
@@ -25,7 +22,6 @@ fn names() -> Vec<String> {
         .filter_map(|entry| {
             entry.expect("it is readable").file_name().to_str()?.strip_suffix(".stan").map(str::to_owned)
         })
-        .filter(|name| KNOWN_GAPS.iter().all(|(gap, _)| gap != name))
         .collect();
     names.sort();
     names

@@ -277,15 +277,26 @@ pub fn has_parallel_loop(program: &Program, stmt: &Stmt) -> bool {
     found
 }
 
-/// Whether a program looks at `target()`: then it matters in which order terms are added.
-pub fn reads_target(program: &Program) -> bool {
-    let mut found = false;
+/// What a program does with `target()`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TargetReads {
+    /// It looks at it at all: then it matters in which order terms are added.
+    pub any: bool,
+    /// It computes with it, and does not merely print it: then its derivative matters too.
+    pub as_value: bool,
+}
+
+pub fn reads_target(program: &Program) -> TargetReads {
+    let mut reads = TargetReads::default();
     for stmt in bodies(program).flatten() {
         walk(stmt, &mut |s| {
+            let mut found = false;
             own_expressions(s, &mut |e| found = found || any(e, &|e| matches!(e.kind, ExprKind::Target)));
+            reads.any |= found;
+            reads.as_value |= found && !matches!(s.kind, StmtKind::Message { .. });
         });
     }
-    found
+    reads
 }
 
 /// Whether an expression depends on nothing but data, and gives the same value whenever it is computed.

@@ -16,11 +16,7 @@ impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let out = self.list_of(list);
-        if self.frame.is_some() || self.reads_target {
-            out
-        } else {
-            super::inline::gather_terms(out, &mut self.code.loops)
-        }
+        if self.frame.is_some() || self.ordered { out } else { super::inline::gather_terms(out, &mut self.code.loops) }
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
@@ -42,7 +38,7 @@ impl Lowering<'_> {
 
     fn statement(&mut self, stmt: &typed::Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
-        let pure = analysis::is_pure(stmt);
+        let pure = !self.code.reads_target && analysis::is_pure(stmt);
         let kind = match &stmt.kind {
             typed::StmtKind::Declare { variable, initial } => {
                 let info = self.program.variable(*variable);
@@ -93,8 +89,10 @@ impl Lowering<'_> {
     }
 
     fn for_loop(&mut self, variable: typed::VariableId, over: &LoopOver, body: &typed::Stmt) -> StmtKind {
-        let parallel = matches!(over, LoopOver::Range { .. }) && analysis::is_parallel(self.program, variable, body);
-        let parallel_inside = analysis::has_parallel_loop(self.program, body);
+        let free = !self.code.reads_target;
+        let range = matches!(over, LoopOver::Range { .. });
+        let parallel = free && range && analysis::is_parallel(self.program, variable, body);
+        let parallel_inside = free && analysis::has_parallel_loop(self.program, body);
         let over = match over {
             LoopOver::Range { lower, upper } => Over::Range(self.expression(lower), self.expression(upper)),
             LoopOver::Each(e) => Over::Each(self.expression(e)),
@@ -201,6 +199,7 @@ impl Lowering<'_> {
     }
 
     fn tilde(&mut self, tilde: &Tilde, span: Span, out: &mut Vec<Stmt>) {
+        let pure = !self.code.reads_target;
         let factor = if self.frame.is_some() { Factor::ByVariate } else { factor(self.parts.of_tilde(tilde)) };
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
@@ -209,10 +208,10 @@ impl Lowering<'_> {
             Callee::User(id) => Kind::User { function: id.0, arguments, propto: true },
         };
         let value = Node { kind, span, varies: Varies::Yes };
-        out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure: true });
+        out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure });
         if let Some(truncation) = &tilde.truncation {
             let truncation = self.truncation(tilde, truncation, factor, span);
-            out.push(Stmt { kind: StmtKind::Truncate(Box::new(truncation)), span, pure: true });
+            out.push(Stmt { kind: StmtKind::Truncate(Box::new(truncation)), span, pure });
         }
     }
 

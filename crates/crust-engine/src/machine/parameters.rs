@@ -24,6 +24,18 @@ pub struct Constrained {
     jacobian: bool,
 }
 
+/// Which derivatives of a constrained cell are added up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pull {
+    /// Of its value and, with adjoint 1, of its log Jacobian.
+    Both,
+    Value,
+    /// Of its log Jacobian, with an adjoint for each lane.
+    Jacobian {
+        seed: Block,
+    },
+}
+
 /// A block as a bound of a transform.
 fn bound(values: &[f64], block: Block, width: Width) -> Bound<'_> {
     let numbers = &values[block.range(width)];
@@ -235,30 +247,46 @@ impl Machine {
 
     pub(super) fn reverse_constrain(&mut self, index: u32) {
         let constrained = self.constrained[index as usize];
+        match self.totals {
+            // The derivative is linear in both adjoints. That of the log Jacobian is another one in each lane here.
+            Some(totals) if self.code.reads_target && constrained.jacobian => {
+                self.pull_constrained(constrained, Pull::Value);
+                self.pull_constrained(constrained, Pull::Jacobian { seed: totals.prior_seed });
+            }
+            _ => self.pull_constrained(constrained, Pull::Both),
+        }
+    }
+
+    fn pull_constrained(&mut self, constrained: Constrained, pull: Pull) {
         let (width, lanes) = (self.width, self.width.lanes);
         let side_len = |block: Option<Block>| block.filter(|b| b.gradient()).map_or(0, |b| b.len(width));
         let (n, m) = (constrained.free.len(width), constrained.transform.scratch_len(lanes));
         let (a, b) = (side_len(constrained.first), side_len(constrained.second));
-        let mut scratch = self.take_scratch(n + a + b + m);
+        let nothing = if matches!(pull, Pull::Jacobian { .. }) { constrained.out.len(width) } else { 0 };
+        let mut scratch = self.take_scratch(n + a + b + nothing + m);
+        scratch[..n + a + b + nothing].fill(0.0);
         let (free_adjoint, rest) = scratch.split_at_mut(n);
         let (first, rest) = rest.split_at_mut(a);
         let (second, rest) = rest.split_at_mut(b);
-        free_adjoint.fill(0.0);
-        first.fill(0.0);
-        second.fill(0.0);
+        let (zeros, rest) = rest.split_at_mut(nothing);
         let (values, mut adjoints) = self.arena.both();
         constrained.transform.constrain_reverse(&mut Reverse {
             lanes,
             free: &values[constrained.free.range(width)],
             bounds: bounds(values, &constrained, width),
             out: &values[constrained.out.range(width)],
-            out_adjoint: adjoints.of(constrained.out, width),
-            jacobian_adjoint: if constrained.jacobian { 1.0 } else { 0.0 },
+            out_adjoint: if nothing > 0 { zeros } else { adjoints.of(constrained.out, width) },
+            jacobian_adjoint: if constrained.jacobian && pull != Pull::Value { 1.0 } else { 0.0 },
             free_adjoint,
             first_adjoint: if a > 0 { Some(first) } else { None },
             second_adjoint: if b > 0 { Some(second) } else { None },
             scratch: rest,
         });
+        if let Pull::Jacobian { seed } = pull {
+            for row in scratch[..n + a + b].chunks_exact_mut(lanes) {
+                row.iter_mut().zip(&values[seed.range(width)]).for_each(|(d, seed)| *d *= seed);
+            }
+        }
         let mut add = |block: Block, numbers: &[f64]| {
             for (to, d) in adjoints.of(block, width).iter_mut().zip(numbers) {
                 *to += d;

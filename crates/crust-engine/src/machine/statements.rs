@@ -3,6 +3,7 @@
 use crust_stan::ast::MessageKind;
 use crust_stan::span::Span;
 
+use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Run, Stop, fatal};
 use crate::code::{Factor, Kind, Message, Node, Stmt, StmtKind, Truncation};
@@ -107,6 +108,7 @@ impl Machine {
     fn add(&mut self, value: &Node, factor: Factor) -> Run<()> {
         if let Kind::Density(call) = &value.kind
             && !self.transaction
+            && !self.code.reads_target
         {
             return self.density_into_total(call, factor, value.span);
         }
@@ -143,27 +145,44 @@ impl Machine {
         })
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "tiles are small")]
+    /// Adds numbers to the log density. The adjoint of that is known from the start unless the program computes with `target()`: then the
+    /// reverse pass hands it out.
     pub(super) fn add_block(&mut self, block: Block, factor: Factor) {
-        let Some((total, seed)) = self.total(factor) else { return };
-        let width = self.width;
-        let lanes = if block.lanes() { width.lanes } else { 1 };
-        // What does not vary over the tile is added once for each of its iterations.
-        let times = if block.tile() { 1.0 } else { width.tile as f64 };
-        let (values, mut adjoints) = self.arena.both();
-        let seed_lanes = seed.lanes();
-        if block.gradient() {
-            let adjoint = adjoints.of(block, width);
-            for row in adjoint.chunks_exact_mut(lanes) {
-                for (l, d) in row.iter_mut().enumerate() {
-                    *d += times * values[seed.start() + if seed_lanes { l } else { 0 }];
-                }
-            }
+        let Some((total, _)) = self.total(factor) else { return };
+        if !self.code.reads_target {
+            self.seed_term(block, factor);
+        } else if self.recording {
+            self.tape.push(Entry::Add { x: block, factor });
         }
-        let range = block.range(width);
-        for at in range.step_by(lanes) {
+        let (width, times) = (self.width, self.times(block));
+        let lanes = if block.lanes() { width.lanes } else { 1 };
+        let values = self.arena.values_mut();
+        for at in block.range(width).step_by(lanes) {
             for l in 0..width.lanes {
                 values[total.start() + l] += times * values[at + if lanes == 1 { 0 } else { l }];
+            }
+        }
+    }
+
+    /// What does not vary over the tile is added once for each of its iterations.
+    #[allow(clippy::cast_precision_loss, reason = "tiles are small")]
+    fn times(&self, block: Block) -> f64 {
+        if block.tile() { 1.0 } else { self.width.tile as f64 }
+    }
+
+    /// Adds the adjoint of the log density to that of a term.
+    pub(super) fn seed_term(&mut self, block: Block, factor: Factor) {
+        let Some((_, seed)) = self.total(factor) else { return };
+        if !block.gradient() {
+            return;
+        }
+        let (width, times) = (self.width, self.times(block));
+        let lanes = if block.lanes() { width.lanes } else { 1 };
+        let (values, mut adjoints) = self.arena.both();
+        let seed_lanes = seed.lanes();
+        for row in adjoints.of(block, width).chunks_exact_mut(lanes) {
+            for (l, d) in row.iter_mut().enumerate() {
+                *d += times * values[seed.start() + if seed_lanes { l } else { 0 }];
             }
         }
     }
@@ -282,9 +301,11 @@ impl Machine {
         }
     }
 
-    /// The log density so far, without its derivative.
+    /// The log density so far, log prior and log likelihood together: a value like any other.
     pub(super) fn target_so_far(&mut self) -> Run<View> {
-        let y = self.allocate(1, Flags::LANES)?;
+        let differentiated = self.code.reads_target && self.totals.is_some();
+        let flags = if differentiated { Flags::LANES.with(Flags::GRADIENT) } else { Flags::LANES };
+        let y = self.allocate(1, flags)?;
         let width = self.width;
         let (low, out) = self.arena.below(y, width);
         out.fill(0.0);
@@ -295,6 +316,22 @@ impl Machine {
                 }
             }
         }
+        if y.gradient() {
+            self.tape.push(Entry::TargetSoFar { y });
+        }
         Ok(View::scalar(y))
+    }
+
+    /// With `y = Σ_{k before} t_k` the adjoint of each of these terms is that of the log density plus that of `y`. The reverse pass meets
+    /// them after `y`, so that it is enough to add to what they are given.
+    pub(super) fn reverse_target_so_far(&mut self, y: Block) {
+        let Some(totals) = self.totals else { return };
+        let width = self.width;
+        let (values, mut adjoints) = self.arena.both();
+        for seed in [totals.prior_seed, totals.likelihood_seed] {
+            for (to, d) in values[seed.range(width)].iter_mut().zip(adjoints.of(y, width).iter()) {
+                *to += d;
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use crust_math::functions::elementwise::{Binary, Unary};
 use super::items::ItemsEntry;
 use super::value::View;
 use super::{Machine, solvers};
-use crate::code::Comparison;
+use crate::code::{Comparison, Factor};
 use crate::kernels::arithmetic::{self, Arithmetic};
 use crate::kernels::product::{self, Sizes};
 use crate::kernels::{gather, reduce};
@@ -89,6 +89,15 @@ pub enum Entry {
         saved: Option<Block>,
     },
     Items(ItemsEntry),
+    /// `x` was added to the log density, whose adjoint is known only now.
+    Add {
+        x: Block,
+        factor: Factor,
+    },
+    /// `y` is the log density so far.
+    TargetSoFar {
+        y: Block,
+    },
     /// A parameter was computed from its unconstrained numbers.
     Constrain(u32),
     /// A flat loop assigned to a variable.
@@ -252,6 +261,8 @@ impl Machine {
                 gather::unassign_varying(arena, width, x, index, v, saved);
             }
             Entry::Items(entry) => self.reverse_items(entry),
+            Entry::Add { x, factor } => self.seed_term(x, factor),
+            Entry::TargetSoFar { y } => self.reverse_target_so_far(y),
             Entry::Constrain(index) => self.reverse_constrain(index),
             Entry::Flat(at) => self.reverse_flat(at),
             Entry::Tile(tile) => self.width.tile = tile as usize,
