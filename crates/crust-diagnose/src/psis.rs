@@ -7,7 +7,7 @@ use crate::number::count;
 use serde::{Deserialize, Serialize};
 
 /// Tails shorter than this are left as they are: five values do not determine two parameters well (loo).
-const SHORTEST_TAIL: usize = 5;
+pub(crate) const SHORTEST_TAIL: usize = 5;
 /// Grid points of Zhang & Stephens (2009) beyond √n.
 const GRID_POINTS: f64 = 30.0;
 /// The scale of Zhang & Stephens' prior for the grid.
@@ -16,7 +16,7 @@ const GRID_PRIOR: f64 = 3.0;
 const PRIOR_WEIGHT: f64 = 10.0;
 const PRIOR_SHAPE: f64 = 0.5;
 /// Above this k-hat no practical number of draws helps (the PSIS paper).
-const GREATEST_GOOD_SHAPE: f64 = 0.7;
+pub(crate) const GREATEST_GOOD_SHAPE: f64 = 0.7;
 
 /// Smoothed weights and what they are worth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +90,7 @@ fn greatest(log_ratios: &[f64]) -> Result<f64, PsisError> {
 
 /// The number of largest ratios that are smoothed (the PSIS paper).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a fifth of n, not negative")]
-fn tail_length(n: usize, r_eff: f64) -> usize {
+pub(crate) fn tail_length(n: usize, r_eff: f64) -> usize {
     (0.2 * count(n)).min(3.0 * (count(n) / r_eff).sqrt()).ceil() as usize
 }
 
@@ -117,15 +117,15 @@ fn smooth(log_weights: &mut [f64], tail_length: usize) -> f64 {
 
 /// The distribution of exceedances with survival function (1 + k x/σ)^(−1/k).
 #[derive(Clone, Copy, Debug)]
-struct GeneralisedPareto {
-    shape: f64,
+pub(crate) struct GeneralisedPareto {
+    pub(crate) shape: f64,
     scale: f64,
 }
 
 impl GeneralisedPareto {
     /// Zhang & Stephens' (2009) estimate: with θ = −k/σ, the profile likelihood of θ averages over a grid, as a posterior mean.
     /// `None` where the values do not determine it. The values ascend.
-    fn fit(values: &[f64]) -> Option<Self> {
+    pub(crate) fn fit(values: &[f64]) -> Option<Self> {
         let n = count(values.len());
         let grid = (GRID_POINTS + n.sqrt()).floor();
         let quartile = first_quartile(values);

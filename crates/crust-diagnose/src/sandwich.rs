@@ -4,11 +4,13 @@
 //! log Z, where Z = `Z_T`/Z₁ is the marginal likelihood. Equation numbers are those of the BREAD preprint.
 
 mod bennett;
+mod tails;
 #[cfg(test)]
 mod tests;
 mod violation;
 
 pub use bennett::{Bennett, bennett};
+pub use tails::{JeffreysLimit, LIMIT_LEVEL, MeanLimit, jeffreys_limit, mean_limit};
 pub use violation::{
     Exchange, LEVEL, SLOPE_LEVEL, exchange_check, fisher_combination, fluctuation_slope, markov_check, rank_p_values,
 };
