@@ -54,6 +54,8 @@ pub struct Evaluator {
     /// Whether exactly that many lanes run together, always.
     fixed: bool,
     flat: bool,
+    /// Whether the prior is part of gradients.
+    prior: bool,
     /// Why the last evaluation rejected points, by lane.
     rejections: Rejections,
     spare: Vec<Spare>,
@@ -129,6 +131,7 @@ impl Evaluator {
             width: WIDEST,
             fixed: false,
             flat: true,
+            prior: true,
             rejections: Rejections::default(),
             spare: Vec::new(),
         }
@@ -153,6 +156,14 @@ impl Evaluator {
     #[must_use]
     pub fn with_flat_loops(mut self, flat: bool) -> Self {
         self.flat = flat;
+        self
+    }
+
+    /// Leaves the prior and the log Jacobian out of gradients, so that they are those of β · log likelihood: likelihoods of several datasets can
+    /// then be added to one prior. `log_prior` is without the Jacobian.
+    #[must_use]
+    pub fn with_likelihood_only(mut self) -> Self {
+        self.prior = false;
         self
     }
 
@@ -343,22 +354,24 @@ impl Evaluator {
         let Self { model, machine, .. } = self;
         let code = &model.code;
         let gradient = !batch.gradient.is_empty();
-        machine.clear(piece.width, Wanted { propto: terms.propto, jacobian: terms.jacobian, gradient });
+        let jacobian = terms.jacobian && self.prior;
+        machine.clear(piece.width, Wanted { propto: terms.propto, jacobian, gradient });
         let one = machine.uniform(&[1.0])?;
         let prior = machine.allocate(1, Flags::LANES)?;
         let likelihood = machine.allocate(1, Flags::LANES)?;
         for block in [prior, likelihood] {
             machine.arena.of_mut(block, machine.width).fill(0.0);
         }
-        let mut seed = |beta: Option<&[f64]>| match beta {
-            None if !code.reads_target => Ok(one),
-            _ => {
-                let seed = machine.allocate(1, Flags::LANES)?;
-                repeat_last(machine.arena.of_mut(seed, machine.width), beta.map_or(&[1.0], |beta| &beta[piece.own()]));
-                Ok::<_, Stop>(seed)
+        let mut seed = |values: &[f64]| {
+            if values == [1.0] && !code.reads_target {
+                return Ok(one);
             }
+            let seed = machine.allocate(1, Flags::LANES)?;
+            repeat_last(machine.arena.of_mut(seed, machine.width), values);
+            Ok::<_, Stop>(seed)
         };
-        let (prior_seed, likelihood_seed) = (seed(None)?, seed(batch.beta)?);
+        let prior_seed = seed(if self.prior { &[1.0] } else { &[0.0] })?;
+        let likelihood_seed = seed(batch.beta.map_or(&[1.0], |beta| &beta[piece.own()]))?;
         machine.totals = Some(Totals { prior, likelihood, prior_seed, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
         machine.constrain_parameters(code, free)?;

@@ -142,6 +142,26 @@ fn the_target_so_far_is_differentiated_for_every_beta() {
     }
 }
 
+/// `∇(β log likelihood) = ∇(log prior + β log likelihood) − ∇ log prior`, also where a bound has a log Jacobian.
+#[test]
+fn the_likelihood_has_a_gradient_of_its_own() {
+    let program = "data { int N; vector[N] y; } parameters { real mu; real<lower=0> s; vector[N] z; }
+        model { mu ~ normal(0, 3); s ~ gamma(2, 1); z ~ normal(mu, s); for (n in 1:N) y[n] ~ normal(z[n], s); }";
+    let model = bind(program, r#"{"N": 3, "y": [0.5, -1.2, 0.8]}"#);
+    let points = spread(9, 5);
+    let betas: Vec<f64> = (0..9).map(|i| f64::from(i) / 8.0).collect();
+    let whole = evaluate(&mut model.evaluator(), &points, Some(&betas), NORMALISED);
+    let prior = evaluate(&mut model.evaluator(), &points, Some(&[0.0; 9]), NORMALISED);
+    let alone = evaluate(&mut model.evaluator().with_likelihood_only(), &points, Some(&betas), NORMALISED);
+    for lane in 0..9 {
+        assert!(agree(alone.log_likelihood[lane], whole.log_likelihood[lane], 1e-14));
+        for d in 0..5 {
+            let expected = whole.gradient[lane][d] - prior.gradient[lane][d];
+            assert!(agree(alone.gradient[lane][d], expected, 1e-12), "{} {expected}", alone.gradient[lane][d]);
+        }
+    }
+}
+
 /// `∇(log prior + β log likelihood) = ∇ log prior + β ∇ log likelihood`, for a β of each lane.
 #[test]
 fn prior_and_likelihood_are_kept_apart() {
