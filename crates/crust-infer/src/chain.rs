@@ -6,7 +6,7 @@ use crust_math::random::{Purpose, StreamKey};
 
 use crate::drive::{Answer, Control, Walker};
 use crate::error::{Error, InitialFailure};
-use crate::kernel::{Kernel, State, Statistics, Transition};
+use crate::kernel::{Kernel, State, Statistics, Stepper};
 use crate::sample::{Draw, Observer, Plan, Settings, Start};
 use crate::step_size::StepSizeSearch;
 use crate::warmup::{Adaptation, Next};
@@ -22,7 +22,7 @@ enum Phase {
     Done,
 }
 
-pub(crate) struct Chain<'a> {
+pub(crate) struct Chain<'a, S> {
     start: &'a Start,
     settings: &'a Settings,
     observer: &'a dyn Observer,
@@ -32,7 +32,7 @@ pub(crate) struct Chain<'a> {
     kernel: Kernel,
     /// During warm-up only.
     adaptation: Option<Adaptation>,
-    transition: Transition,
+    stepper: S,
     search: StepSizeSearch,
     /// Complete iterations, those of warm-up included.
     iteration: usize,
@@ -58,9 +58,10 @@ pub struct Outcome {
     pub evaluations: u64,
 }
 
-impl<'a> Chain<'a> {
+impl<'a, S: Stepper> Chain<'a, S> {
     pub(crate) fn new(
         dimension: usize,
+        stepper: S,
         start: &'a Start,
         settings: &'a Settings,
         observer: &'a dyn Observer,
@@ -73,10 +74,9 @@ impl<'a> Chain<'a> {
                 (Some(adaptation), kernel)
             }
         };
-        let with_gradient = if kernel.method.needs_gradient() { dimension } else { 0 };
-        let state = State { q: vec![0.0; dimension], gradient: vec![0.0; with_gradient], ..State::default() };
+        let state = State::at(&vec![0.0; dimension], kernel.method.needs_gradient());
         let mut chain = Self {
-            transition: Transition::new(kernel.method, dimension),
+            stepper,
             search: StepSizeSearch::new(dimension),
             phase: if settings.warmup + settings.draws == 0 { Phase::Done } else { Phase::Initial },
             start,
@@ -126,7 +126,7 @@ impl<'a> Chain<'a> {
 
     fn check_initial(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         self.tries += 1;
-        let has_density = self.state.log_density(self.start.beta).is_finite();
+        let has_density = self.state.log_density().is_finite();
         if has_density && self.state.gradient.iter().all(|g| g.is_finite()) {
             match self.adaptation.as_ref().map(Adaptation::first) {
                 Some(Next::Search) => self.begin_search(),
@@ -148,7 +148,7 @@ impl<'a> Chain<'a> {
     fn begin_search(&mut self) {
         self.phase = Phase::Search;
         let (step_size, stream) = (self.kernel.step_size, self.key(true).stream());
-        self.search.begin(step_size, &self.kernel.metric, &self.state, self.start.beta, stream);
+        self.search.begin(step_size, &self.kernel.metric, &self.state, stream);
     }
 
     /// The next transition, unless that was all.
@@ -166,7 +166,7 @@ impl<'a> Chain<'a> {
         }
         self.phase = Phase::Transition;
         let stream = self.key(false).stream();
-        self.transition.begin(&self.kernel, &self.state, self.start.beta, stream);
+        self.stepper.begin(&self.kernel, &self.state, stream);
     }
 
     fn obey(&self, flow: ControlFlow<()>) {
@@ -176,7 +176,7 @@ impl<'a> Chain<'a> {
     }
 
     fn complete(&mut self, statistics: Statistics) -> Result<(), Error> {
-        self.transition.finish(&mut self.state);
+        self.stepper.finish(&mut self.state);
         let iteration = self.iteration;
         let warmup = iteration < self.settings.warmup;
         self.divergences += usize::from(statistics.divergent && !warmup);
@@ -199,7 +199,7 @@ impl<'a> Chain<'a> {
     }
 }
 
-impl Walker for Chain<'_> {
+impl<S: Stepper> Walker for Chain<'_, S> {
     type Error = Error;
 
     fn wants_evaluation(&self) -> bool {
@@ -213,7 +213,7 @@ impl Walker for Chain<'_> {
     fn position(&self) -> &[f64] {
         match self.phase {
             Phase::Search => self.search.position(),
-            Phase::Transition => self.transition.position(),
+            Phase::Transition => self.stepper.position(),
             Phase::Initial | Phase::Done => &self.state.q,
         }
     }
@@ -221,22 +221,21 @@ impl Walker for Chain<'_> {
     fn gradient_mut(&mut self) -> &mut [f64] {
         match self.phase {
             Phase::Search => self.search.gradient_mut(),
-            Phase::Transition => self.transition.gradient_mut(),
+            Phase::Transition => self.stepper.gradient_mut(),
             Phase::Initial | Phase::Done => &mut self.state.gradient,
         }
     }
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        let &Answer { log_prior, log_likelihood, .. } = answer;
         self.evaluations += 1;
         match self.phase {
             Phase::Done => Ok(()),
             Phase::Initial => {
-                (self.state.log_prior, self.state.log_likelihood) = (log_prior, log_likelihood);
+                self.state.densities = answer.densities();
                 self.check_initial(answer)
             }
             Phase::Search => {
-                let found = self.search.advance(&self.kernel.metric, &self.state, log_prior, log_likelihood);
+                let found = self.search.advance(&self.kernel.metric, &self.state, answer.densities());
                 let found = found.map_err(|failure| Error::StepSize { chain: self.start.chain, failure })?;
                 if let Some(step_size) = found {
                     self.kernel.step_size = step_size;
@@ -247,7 +246,7 @@ impl Walker for Chain<'_> {
                 }
                 Ok(())
             }
-            Phase::Transition => match self.transition.advance(&self.kernel, log_prior, log_likelihood) {
+            Phase::Transition => match self.stepper.advance(&self.kernel, answer.densities()) {
                 Some(statistics) => self.complete(statistics),
                 None => Ok(()),
             },

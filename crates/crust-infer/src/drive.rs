@@ -1,10 +1,16 @@
 //! Runs many walkers at once: each tick evaluates what all of them ask for in one batch.
 
+mod driver;
+
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
 
-use crate::target::{Batch, Fatal, Target};
+pub use driver::{Driver, Evaluated};
+
+use crate::error::Error;
+use crate::kernel::Densities;
+use crate::path::Path;
+use crate::target::Fatal;
 
 /// A state machine that asks for one evaluation of a target after the other. No walker waits for another: what one does
 /// depends on the answers to it only, never on how many walkers share a batch or a thread.
@@ -31,10 +37,16 @@ pub trait Walker: Send {
 pub struct Answer<'a> {
     pub log_prior: f64,
     pub log_likelihood: f64,
+    /// log `f_β` − log f₀.
+    pub tilt: f64,
     rejection: &'a dyn Fn() -> Option<String>,
 }
 
 impl Answer<'_> {
+    pub fn densities(&self) -> Densities {
+        Densities { log_prior: self.log_prior, log_likelihood: self.log_likelihood, tilt: self.tilt }
+    }
+
     /// Why the target rejected the point, if it says.
     pub fn rejection(&self) -> Option<String> {
         (self.rejection)()
@@ -74,6 +86,11 @@ impl Control {
         self.iterations.0.load(Ordering::Relaxed)
     }
 
+    /// Interrupted runs have nothing to say.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
     pub fn count_iteration(&self) {
         self.iterations.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -100,96 +117,12 @@ impl Default for Parallelism {
     }
 }
 
-/// Runs all walkers until none wants an evaluation, or until the run is interrupted. Each thread has its own copy of
-/// the target. After an error of one walker the others stop too.
-pub fn drive<T, W>(target: &T, walkers: &mut [W], how: Parallelism, control: &Control) -> Result<(), W::Error>
+/// Runs walkers with a driver of their own, which costs threads and evaluators each time. The estimators of [`crate::evidence`] still
+/// do; everything else keeps its [`Driver`].
+pub fn drive<P, W>(path: &P, walkers: &mut [W], how: Parallelism, control: &Control) -> Result<(), W::Error>
 where
-    T: Target + Clone + Send,
+    P: Path + Clone + Send,
     W: Walker,
 {
-    let failed = AtomicBool::new(false);
-    let share = how.share(walkers.len());
-    let run = |target: &mut T, walkers: &mut [W]| {
-        let result = drive_here(target, walkers, how.width.get(), control, &failed);
-        if result.is_err() {
-            failed.store(true, Ordering::Relaxed);
-        }
-        result
-    };
-    if share >= walkers.len() {
-        return run(&mut target.clone(), walkers);
-    }
-    thread::scope(|scope| {
-        let run = &run;
-        let spawn = |walkers| {
-            let mut target = target.clone();
-            scope.spawn(move || run(&mut target, walkers))
-        };
-        let handles: Vec<_> = walkers.chunks_mut(share).map(spawn).collect();
-        // All threads are joined before the first error is returned: the scope would wait for them anyway.
-        let results = handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        results.fold(Ok(()), Result::and)
-    })
-}
-
-/// How many evaluations are told others at once.
-const EVALUATIONS_AT_ONCE: u64 = 256;
-
-fn drive_here<T: Target, W: Walker>(
-    target: &mut T,
-    walkers: &mut [W],
-    width: usize,
-    control: &Control,
-    failed: &AtomicBool,
-) -> Result<(), W::Error> {
-    let mut batch = Batch::default();
-    let mut active: Vec<usize> = (0..walkers.len()).filter(|&w| walkers[w].wants_evaluation()).collect();
-    let mut evaluations = 0;
-    let mut result = Ok(());
-    while result.is_ok() && !active.is_empty() && !control.is_interrupted() && !failed.load(Ordering::Relaxed) {
-        for group in active.chunks(width) {
-            result = tick(target, walkers, group, &mut batch);
-            if result.is_err() {
-                break;
-            }
-            evaluations += group.len() as u64;
-        }
-        // Not each time: other threads write there as well.
-        if evaluations >= EVALUATIONS_AT_ONCE {
-            control.evaluations.0.fetch_add(std::mem::take(&mut evaluations), Ordering::Relaxed);
-        }
-        active.retain(|&w| walkers[w].wants_evaluation());
-    }
-    control.evaluations.0.fetch_add(evaluations, Ordering::Relaxed);
-    result
-}
-
-/// Evaluates for a group of walkers, and advances each of them.
-fn tick<T: Target, W: Walker>(
-    target: &mut T,
-    walkers: &mut [W],
-    group: &[usize],
-    batch: &mut Batch,
-) -> Result<(), W::Error> {
-    let lanes = group.len();
-    let with_gradient = !walkers[group[0]].gradient_mut().is_empty();
-    batch.resize(target.dimension(), lanes, with_gradient);
-    for (lane, &w) in group.iter().enumerate() {
-        batch.beta[lane] = walkers[w].beta();
-        for (row, &x) in batch.x.chunks_exact_mut(lanes).zip(walkers[w].position()) {
-            row[lane] = x;
-        }
-    }
-    target.evaluate(batch)?;
-    for (lane, &w) in group.iter().enumerate() {
-        for (to, row) in walkers[w].gradient_mut().iter_mut().zip(batch.gradient.chunks_exact(lanes)) {
-            *to = row[lane];
-        }
-        walkers[w].advance(&Answer {
-            log_prior: batch.log_prior[lane],
-            log_likelihood: batch.log_likelihood[lane],
-            rejection: &|| target.rejection(lane),
-        })?;
-    }
-    Ok(())
+    Driver::new(path.clone(), how).drive(walkers, control)
 }

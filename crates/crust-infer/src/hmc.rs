@@ -3,9 +3,8 @@
 use crust_math::random::{Purpose, Stream, StreamKey};
 use pxfm::f_exp;
 
-use crate::kernel::{Kernel, Length, State, Statistics};
+use crate::kernel::{Densities, Kernel, Length, State, Statistics, Stepper};
 use crate::leapfrog::Phase;
-use crate::target::tempered;
 use crate::vector::{Arena, Slot};
 
 #[derive(Clone, Debug)]
@@ -16,11 +15,10 @@ pub(crate) struct Hmc {
     current: Phase,
     /// Position and gradient of the start.
     start: (Slot, Slot),
-    start_densities: (f64, f64),
-    densities: (f64, f64),
+    started: Densities,
+    found: Densities,
     accepted: bool,
     stream: Stream,
-    beta: f64,
     step_size: f64,
     initial_energy: f64,
     steps: u32,
@@ -35,11 +33,10 @@ impl Hmc {
             max_energy_error,
             current: Phase::reserve(&mut arena),
             start: (arena.reserve(), arena.reserve()),
-            start_densities: (0.0, 0.0),
-            densities: (0.0, 0.0),
+            started: Densities::default(),
+            found: Densities::default(),
             accepted: false,
             stream: StreamKey::new(0, Purpose::KERNEL).stream(),
-            beta: 1.0,
             step_size: 0.0,
             initial_energy: 0.0,
             steps: 1,
@@ -47,10 +44,12 @@ impl Hmc {
             arena,
         }
     }
+}
 
-    pub(crate) fn begin(&mut self, kernel: &Kernel, state: &State, beta: f64, mut stream: Stream) {
+impl Stepper for Hmc {
+    fn begin(&mut self, kernel: &Kernel, state: &State, mut stream: Stream) {
         self.step_size = kernel.draw_step_size(&mut stream);
-        self.steps = kernel.static_steps(self.length);
+        self.steps = self.length.steps(kernel.step_size);
         self.done = 0;
         let current = self.current;
         self.arena.get_mut(current.q).copy_from_slice(&state.q);
@@ -58,26 +57,25 @@ impl Hmc {
         self.arena.copy(current.q, self.start.0);
         self.arena.copy(current.gradient, self.start.1);
         kernel.metric.draw_momentum(self.arena.get_mut(current.p), &mut stream);
-        self.initial_energy = current.kinetic_energy(&mut self.arena, &kernel.metric) - state.log_density(beta);
-        self.start_densities = (state.log_prior, state.log_likelihood);
+        self.initial_energy = current.kinetic_energy(&mut self.arena, &kernel.metric) - state.log_density();
+        self.started = state.densities;
         self.stream = stream;
-        self.beta = beta;
         current.begin_step(&mut self.arena, &kernel.metric, self.step_size);
     }
 
-    pub(crate) fn position(&self) -> &[f64] {
+    fn position(&self) -> &[f64] {
         self.arena.get(self.current.q)
     }
 
-    pub(crate) fn gradient_mut(&mut self) -> &mut [f64] {
+    fn gradient_mut(&mut self) -> &mut [f64] {
         self.arena.get_mut(self.current.gradient)
     }
 
-    pub(crate) fn advance(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
+    fn advance(&mut self, kernel: &Kernel, found: Densities) -> Option<Statistics> {
         let kinetic = self.current.end_step(&mut self.arena, &kernel.metric, self.step_size);
         self.done += 1;
-        self.densities = (log_prior, log_likelihood);
-        let energy = kinetic - tempered(log_prior, log_likelihood, self.beta);
+        self.found = found;
+        let energy = kinetic - found.log_density();
         // A trajectory through a point without a density is rejected: so is the same trajectory backwards.
         if energy.is_finite() && self.done < self.steps {
             self.current.begin_step(&mut self.arena, &kernel.metric, self.step_size);
@@ -96,14 +94,14 @@ impl Hmc {
         })
     }
 
-    pub(crate) fn finish(&self, state: &mut State) {
+    fn finish(&self, state: &mut State) {
         let (q, gradient, densities) = if self.accepted {
-            (self.current.q, self.current.gradient, self.densities)
+            (self.current.q, self.current.gradient, self.found)
         } else {
-            (self.start.0, self.start.1, self.start_densities)
+            (self.start.0, self.start.1, self.started)
         };
         state.q.copy_from_slice(self.arena.get(q));
         state.gradient.copy_from_slice(self.arena.get(gradient));
-        (state.log_prior, state.log_likelihood) = densities;
+        state.densities = densities;
     }
 }

@@ -2,58 +2,13 @@
 //!
 //! All of them are reversible, so that each is its own time reversal. What adapts is in [`crate::warmup`]: it makes kernels.
 
+use std::fmt::Debug;
+
 use crust_math::random::Stream;
 
-use crate::hmc::Hmc;
 use crate::metric::Metric;
-use crate::metropolis::Metropolis;
-use crate::nuts::Nuts;
-use crate::target::tempered;
 
-/// How a kernel makes a transition.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Method {
-    /// The No-U-Turn sampler with multinomial sampling from the trajectory, as in Stan.
-    Nuts {
-        /// The trajectory has at most 2^`max_depth` points.
-        max_depth: u32,
-        /// A trajectory whose energy is above that of its start by more than this is divergent.
-        max_energy_error: f64,
-    },
-    /// Hamiltonian Monte Carlo with trajectories of the same length.
-    Hmc { length: Length, max_energy_error: f64 },
-    /// Random-walk Metropolis with normal proposals of covariance ε² M⁻¹. Needs no gradient.
-    Metropolis,
-}
-
-/// The length of a trajectory.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub enum Length {
-    /// A number of leapfrog steps, at least 1.
-    Steps(u32),
-    /// The number of leapfrog steps is this time over the step size (before jitter), rounded down, but at least 1.
-    Time(f64),
-}
-
-/// An energy error beyond which Stan calls a trajectory divergent.
-pub const MAX_ENERGY_ERROR: f64 = 1000.0;
-
-impl Default for Method {
-    fn default() -> Self {
-        Self::Nuts { max_depth: 10, max_energy_error: MAX_ENERGY_ERROR }
-    }
-}
-
-impl Method {
-    /// Stan's static HMC: trajectories of length 2π, which is one revolution on a standard normal target.
-    pub fn hmc() -> Self {
-        Self::Hmc { length: Length::Time(std::f64::consts::TAU), max_energy_error: MAX_ENERGY_ERROR }
-    }
-
-    pub fn needs_gradient(self) -> bool {
-        self != Self::Metropolis
-    }
-}
+pub use crate::method::{Length, MAX_ENERGY_ERROR, Method, Transition};
 
 /// A Markov kernel. The step size and the metric are fixed.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,14 +29,22 @@ impl Kernel {
             self.step_size
         }
     }
+}
 
-    /// The number of leapfrog steps of a static trajectory.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and casts saturate")]
-    pub(crate) fn static_steps(&self, length: Length) -> u32 {
-        match length {
-            Length::Steps(n) => n.max(1),
-            Length::Time(time) => (time / self.step_size).clamp(1.0, 1e6) as u32,
-        }
+/// What an evaluation at one β says of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Densities {
+    /// log f₀: the prior, or what the [path](crate::path::Path) has in its place.
+    pub log_prior: f64,
+    pub log_likelihood: f64,
+    /// log `f_β` − log f₀.
+    pub tilt: f64,
+}
+
+impl Densities {
+    /// log `f_β`.
+    pub fn log_density(self) -> f64 {
+        self.log_prior + self.tilt
     }
 }
 
@@ -90,14 +53,19 @@ impl Kernel {
 pub struct State {
     pub q: Vec<f64>,
     pub gradient: Vec<f64>,
-    pub log_prior: f64,
-    pub log_likelihood: f64,
+    pub densities: Densities,
 }
 
 impl State {
-    /// log `f_β`.
-    pub fn log_density(&self, beta: f64) -> f64 {
-        tempered(self.log_prior, self.log_likelihood, beta)
+    /// A point that has not been evaluated yet.
+    pub fn at(q: &[f64], with_gradient: bool) -> Self {
+        let gradient = vec![0.0; if with_gradient { q.len() } else { 0 }];
+        Self { q: q.to_vec(), gradient, densities: Densities::default() }
+    }
+
+    /// log `f_β`, for the β of the last evaluation.
+    pub fn log_density(&self) -> f64 {
+        self.densities.log_density()
     }
 }
 
@@ -115,64 +83,25 @@ pub struct Statistics {
     pub energy: f64,
 }
 
-/// A transition under way: a machine that asks for one evaluation after the other. Its memory is used again by the next
-/// transition of the chain.
-#[derive(Clone, Debug)]
-pub struct Transition(Machine);
-
-#[derive(Clone, Debug)]
-enum Machine {
-    Nuts(Nuts),
-    Hmc(Hmc),
-    Metropolis(Metropolis),
-}
-
-/// Runs an expression for the machine, whichever it is.
-macro_rules! each {
-    ($self:expr, $machine:ident => $result:expr) => {
-        match $self {
-            Machine::Nuts($machine) => $result,
-            Machine::Hmc($machine) => $result,
-            Machine::Metropolis($machine) => $result,
-        }
-    };
-}
-
-impl Transition {
-    /// Memory for transitions of a method in a dimension, which is at least 1.
-    pub fn new(method: Method, dimension: usize) -> Self {
-        Self(match method {
-            Method::Nuts { max_depth, max_energy_error } => {
-                Machine::Nuts(Nuts::new(dimension, max_depth, max_energy_error))
-            }
-            Method::Hmc { length, max_energy_error } => Machine::Hmc(Hmc::new(dimension, length, max_energy_error)),
-            Method::Metropolis => Machine::Metropolis(Metropolis::new(dimension)),
-        })
-    }
-
+/// A way to move: a state machine that makes one transition after the other, and asks for one evaluation after the other in each. Its memory
+/// is used again by the next transition of the chain.
+///
+/// A new way to move is a file with an implementation and a line in [`Method`]. Chains are generic in it, so that nothing is looked up in
+/// between two evaluations.
+pub trait Stepper: Debug + Send {
     /// Begins a transition of the kernel, which must have the method that this was made for, from a state with finite
     /// log `f_β`. All randomness comes from the stream.
-    pub fn begin(&mut self, kernel: &Kernel, state: &State, beta: f64, stream: Stream) {
-        each!(&mut self.0, machine => machine.begin(kernel, state, beta, stream));
-    }
+    fn begin(&mut self, kernel: &Kernel, state: &State, stream: Stream);
 
     /// Where the next evaluation is wanted.
-    pub fn position(&self) -> &[f64] {
-        each!(&self.0, machine => machine.position())
-    }
+    fn position(&self) -> &[f64];
 
     /// Where the gradient of the evaluation goes; empty if none is wanted.
-    pub fn gradient_mut(&mut self) -> &mut [f64] {
-        each!(&mut self.0, machine => machine.gradient_mut())
-    }
+    fn gradient_mut(&mut self) -> &mut [f64];
 
     /// Goes on after an evaluation, with the same kernel. `Some` if the transition is complete.
-    pub fn advance(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
-        each!(&mut self.0, machine => machine.advance(kernel, log_prior, log_likelihood))
-    }
+    fn advance(&mut self, kernel: &Kernel, found: Densities) -> Option<Statistics>;
 
     /// Writes the draw of a complete transition over the state that it started from.
-    pub fn finish(&self, state: &mut State) {
-        each!(&self.0, machine => machine.finish(state));
-    }
+    fn finish(&self, state: &mut State);
 }

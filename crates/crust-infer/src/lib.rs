@@ -1,13 +1,13 @@
 //! Markov kernels over many chains at once, and the drivers that run them.
 //!
 //! Nothing here knows how a density is written down: a [`Target`](target::Target) evaluates points, and that is all. Chains are
-//! state machines that ask for one evaluation after the other ([`Walker`](drive::Walker)); [`drive`](drive::drive) answers
-//! all of them in batches. A [`Kernel`](kernel::Kernel) is frozen; [`Warmup`](warmup::Warmup) is what makes one.
+//! state machines that ask for one evaluation after the other ([`Walker`](drive::Walker)); a
+//! [`Driver`](drive::Driver) answers all of them in batches. A [`Kernel`](kernel::Kernel) is frozen; [`Warmup`](warmup::Warmup) is what makes one.
 //!
 //! ```
 //! use std::ops::ControlFlow;
 //!
-//! use crust_infer::drive::{Control, Parallelism};
+//! use crust_infer::drive::{Control, Driver, Parallelism};
 //! use crust_infer::sample::{Draw, Observer, Settings, Start, sample};
 //! use crust_infer::target::{Batch, Fatal, Target};
 //! use crust_math::random::{Purpose, StreamKey};
@@ -42,7 +42,8 @@
 //!
 //! let settings = Settings { warmup: 200, draws: 100, ..Settings::new(StreamKey::new(1, Purpose::NUTS)) };
 //! let starts: Vec<Start> = (1..=4).map(Start::random).collect();
-//! let outcomes = sample(&Normal, &settings, &starts, Parallelism::default(), &Ignore, &Control::default())?;
+//! let mut driver = Driver::new(Normal, Parallelism::default());
+//! let outcomes = sample(&mut driver, &settings, &starts, &Ignore, &Control::default())?;
 //! assert!(outcomes.iter().all(|chain| chain.draws == 100));
 //! # Ok::<(), crust_infer::error::Error>(())
 //! ```
@@ -53,17 +54,20 @@ pub mod error;
 pub mod evidence;
 pub mod kernel;
 pub mod metric;
+pub mod path;
 pub mod sample;
 pub mod step_size;
 pub mod target;
 pub mod warmup;
 pub mod windows;
 
+mod barker;
 mod chain;
 mod covariance;
 mod first_metric;
 mod hmc;
 mod leapfrog;
+mod method;
 mod metropolis;
 mod nuts;
 mod vector;

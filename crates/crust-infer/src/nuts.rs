@@ -14,9 +14,8 @@
 use crust_math::lanes;
 use crust_math::random::Stream;
 
-use crate::kernel::{Kernel, State, Statistics};
+use crate::kernel::{Densities, Kernel, State, Statistics, Stepper};
 use crate::leapfrog::Phase;
-use crate::target::tempered;
 use crate::vector::{Arena, Slot, dots_with_sum};
 use crate::weight::Weight;
 
@@ -40,8 +39,7 @@ struct Span {
 struct Proposal {
     q: Slot,
     gradient: Slot,
-    log_prior: f64,
-    log_likelihood: f64,
+    found: Densities,
     energy: f64,
 }
 
@@ -64,8 +62,7 @@ impl Tree {
             proposal: Proposal {
                 q: arena.reserve(),
                 gradient: arena.reserve(),
-                log_prior: 0.0,
-                log_likelihood: 0.0,
+                found: Densities::default(),
                 energy: 0.0,
             },
             weight: Weight::ONE,
@@ -94,7 +91,6 @@ pub(crate) struct Nuts {
     /// Index into `ends` of the end that grows.
     direction: usize,
     stream: Stream,
-    beta: f64,
     step_size: f64,
     initial_energy: f64,
     sum_accept: f64,
@@ -125,7 +121,6 @@ impl Nuts {
             leaves: 0,
             direction: 0,
             stream: crust_math::random::StreamKey::new(0, crust_math::random::Purpose::NUTS).stream(),
-            beta: 1.0,
             step_size: 0.0,
             initial_energy: 0.0,
             sum_accept: 0.0,
@@ -134,40 +129,6 @@ impl Nuts {
             divergent: false,
             arena,
         }
-    }
-
-    pub(crate) fn begin(&mut self, kernel: &Kernel, state: &State, beta: f64, mut stream: Stream) {
-        self.step_size = kernel.draw_step_size(&mut stream);
-        let first = self.ends[0];
-        self.arena.get_mut(first.q).copy_from_slice(&state.q);
-        self.arena.get_mut(first.gradient).copy_from_slice(&state.gradient);
-        kernel.metric.draw_momentum(self.arena.get_mut(first.p), &mut stream);
-        let kinetic = first.kinetic_energy(&mut self.arena, &kernel.metric);
-        first.copy_to(&mut self.arena, self.ends[1]);
-        self.arena.copy(first.p, self.rho);
-        self.arena.copy(first.q, self.sample.q);
-        self.arena.copy(first.gradient, self.sample.gradient);
-        self.initial_energy = kinetic - state.log_density(beta);
-        self.sample.log_prior = state.log_prior;
-        self.sample.log_likelihood = state.log_likelihood;
-        self.sample.energy = self.initial_energy;
-        self.weight = Weight::ONE;
-        self.stream = stream;
-        self.beta = beta;
-        self.sum_accept = 0.0;
-        self.leapfrog_steps = 0;
-        self.depth = 0;
-        self.divergent = false;
-        self.begin_doubling();
-        self.begin_step(kernel);
-    }
-
-    pub(crate) fn position(&self) -> &[f64] {
-        self.arena.get(self.current.q)
-    }
-
-    pub(crate) fn gradient_mut(&mut self) -> &mut [f64] {
-        self.arena.get_mut(self.current.gradient)
     }
 
     #[inline(always)]
@@ -189,17 +150,12 @@ impl Nuts {
         self.leaves = 0;
     }
 
-    pub(crate) fn advance(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
-        lanes::dispatch(Advance { nuts: self, kernel, log_prior, log_likelihood })
-    }
-
     #[inline(always)]
-    fn advance_here(&mut self, kernel: &Kernel, log_prior: f64, log_likelihood: f64) -> Option<Statistics> {
+    fn advance_here(&mut self, kernel: &Kernel, found: Densities) -> Option<Statistics> {
         let step = self.signed_step();
         let kinetic = self.current.end_step(&mut self.arena, &kernel.metric, step);
         self.leapfrog_steps += 1;
-        let log_density = tempered(log_prior, log_likelihood, self.beta);
-        let energy = kinetic - log_density;
+        let energy = kinetic - found.log_density();
         // Without a density (or with an infinite one, which is a bug of the model) there is nothing to go on with.
         let energy = if energy.is_finite() { energy } else { f64::INFINITY };
         let excess = energy - self.initial_energy;
@@ -209,7 +165,7 @@ impl Nuts {
             self.divergent = true;
             return Some(self.statistics());
         }
-        if !(self.push_leaf(weight, [log_prior, log_likelihood, energy]) && self.merge_equal_depths()) {
+        if !(self.push_leaf(weight, found, energy) && self.merge_equal_depths()) {
             return Some(self.statistics());
         }
         if self.leaves == 1 << self.depth {
@@ -225,16 +181,16 @@ impl Nuts {
 
     /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its own. False if the two turn.
     #[inline(always)]
-    fn push_leaf(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
+    fn push_leaf(&mut self, weight: Weight, found: Densities, energy: f64) -> bool {
         self.leaves += 1;
         if self.leaves.is_multiple_of(2) {
-            return self.pair(weight, [log_prior, log_likelihood, energy]);
+            return self.pair(weight, found, energy);
         }
         let Phase { q, p, gradient, velocity } = self.current;
         let leaf = &mut self.stack[self.height];
         leaf.depth = 0;
         leaf.weight = weight;
-        leaf.proposal = Proposal { log_prior, log_likelihood, energy, ..leaf.proposal };
+        leaf.proposal = Proposal { found, energy, ..leaf.proposal };
         // The end of a point is its beginning: it is written when there is another one.
         for (from, to) in [
             (p, leaf.span.rho),
@@ -251,12 +207,12 @@ impl Nuts {
 
     /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with larger ones.
     #[inline(always)]
-    fn pair(&mut self, weight: Weight, [log_prior, log_likelihood, energy]: [f64; 3]) -> bool {
+    fn pair(&mut self, weight: Weight, found: Densities, energy: f64) -> bool {
         let Phase { q, p, gradient, velocity } = self.current;
         let first = &mut self.stack[self.height - 1];
         let (weight, share) = first.weight.plus(weight);
         if self.stream.uniform() < share {
-            first.proposal = Proposal { log_prior, log_likelihood, energy, ..first.proposal };
+            first.proposal = Proposal { found, energy, ..first.proposal };
             self.arena.copy(q, first.proposal.q);
             self.arena.copy(gradient, first.proposal.gradient);
         }
@@ -322,12 +278,49 @@ impl Nuts {
             energy: self.sample.energy,
         }
     }
+}
 
-    pub(crate) fn finish(&self, state: &mut State) {
+impl Stepper for Nuts {
+    fn begin(&mut self, kernel: &Kernel, state: &State, mut stream: Stream) {
+        self.step_size = kernel.draw_step_size(&mut stream);
+        let first = self.ends[0];
+        self.arena.get_mut(first.q).copy_from_slice(&state.q);
+        self.arena.get_mut(first.gradient).copy_from_slice(&state.gradient);
+        kernel.metric.draw_momentum(self.arena.get_mut(first.p), &mut stream);
+        let kinetic = first.kinetic_energy(&mut self.arena, &kernel.metric);
+        first.copy_to(&mut self.arena, self.ends[1]);
+        self.arena.copy(first.p, self.rho);
+        self.arena.copy(first.q, self.sample.q);
+        self.arena.copy(first.gradient, self.sample.gradient);
+        self.initial_energy = kinetic - state.log_density();
+        self.sample.found = state.densities;
+        self.sample.energy = self.initial_energy;
+        self.weight = Weight::ONE;
+        self.stream = stream;
+        self.sum_accept = 0.0;
+        self.leapfrog_steps = 0;
+        self.depth = 0;
+        self.divergent = false;
+        self.begin_doubling();
+        self.begin_step(kernel);
+    }
+
+    fn position(&self) -> &[f64] {
+        self.arena.get(self.current.q)
+    }
+
+    fn gradient_mut(&mut self) -> &mut [f64] {
+        self.arena.get_mut(self.current.gradient)
+    }
+
+    fn advance(&mut self, kernel: &Kernel, found: Densities) -> Option<Statistics> {
+        lanes::dispatch(Advance { nuts: self, kernel, found })
+    }
+
+    fn finish(&self, state: &mut State) {
         state.q.copy_from_slice(self.arena.get(self.sample.q));
         state.gradient.copy_from_slice(self.arena.get(self.sample.gradient));
-        state.log_prior = self.sample.log_prior;
-        state.log_likelihood = self.sample.log_likelihood;
+        state.densities = self.sample.found;
     }
 }
 
@@ -335,8 +328,7 @@ impl Nuts {
 struct Advance<'a> {
     nuts: &'a mut Nuts,
     kernel: &'a Kernel,
-    log_prior: f64,
-    log_likelihood: f64,
+    found: Densities,
 }
 
 impl lanes::Kernel for Advance<'_> {
@@ -344,7 +336,7 @@ impl lanes::Kernel for Advance<'_> {
 
     #[inline(always)]
     fn run(self) -> Option<Statistics> {
-        self.nuts.advance_here(self.kernel, self.log_prior, self.log_likelihood)
+        self.nuts.advance_here(self.kernel, self.found)
     }
 }
 

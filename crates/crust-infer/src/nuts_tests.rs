@@ -1,7 +1,7 @@
 use crust_math::random::{Purpose, StreamKey};
 
 use super::*;
-use crate::kernel::{Method, Transition};
+use crate::kernel::{Densities, Method, Transition};
 use crate::metric::Metric;
 
 /// A density with its gradient.
@@ -159,7 +159,11 @@ impl Recursion<'_> {
 
 fn state_at(density: Density, q: Vec<f64>) -> State {
     let (log_prior, gradient) = density(&q);
-    State { q, gradient, log_prior, log_likelihood: 0.0 }
+    State { q, gradient, densities: at(log_prior) }
+}
+
+fn at(log_prior: f64) -> Densities {
+    Densities { log_prior, ..Densities::default() }
 }
 
 /// Runs both for some transitions with the same random numbers; returns the statistics.
@@ -171,11 +175,11 @@ fn compare(density: Density, kernel: &Kernel, start: &[f64], transitions: u64) -
     let mut all = vec![];
     for step in 0..transitions {
         let stream = StreamKey::new(5, Purpose::TEST).step(step).stream();
-        transition.begin(kernel, &state, 1.0, stream.clone());
+        transition.begin(kernel, &state, stream.clone());
         let found = loop {
             let (log_density, gradient) = density(transition.position());
             transition.gradient_mut().copy_from_slice(&gradient);
-            if let Some(statistics) = transition.advance(kernel, log_density, 0.0) {
+            if let Some(statistics) = transition.advance(kernel, at(log_density)) {
                 break statistics;
             }
         };
@@ -200,7 +204,7 @@ fn compare(density: Density, kernel: &Kernel, start: &[f64], transitions: u64) -
         close(found.energy, expected.energy);
         state.q.iter().zip(&q).for_each(|(a, b)| close(*a, *b));
         let (log_density, gradient) = density(&state.q);
-        close(state.log_prior, log_density);
+        close(state.log_density(), log_density);
         state.gradient.iter().zip(&gradient).for_each(|(a, b)| close(*a, *b));
         all.push(found);
     }

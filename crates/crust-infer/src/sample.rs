@@ -6,10 +6,11 @@ use crust_math::random::StreamKey;
 
 use crate::chain::Chain;
 pub use crate::chain::Outcome;
-use crate::drive::{Control, Parallelism, drive};
+use crate::drive::{Control, Driver};
 use crate::error::Error;
 use crate::kernel::{Kernel, State, Statistics};
-use crate::target::Target;
+use crate::method::with_stepper;
+use crate::path::Path;
 use crate::warmup::{Warmup, check_kernel};
 
 /// What all chains of a run share.
@@ -84,7 +85,7 @@ pub struct Draw<'a> {
 impl Draw<'_> {
     /// log `f_β`: Stan's `lp__`.
     pub fn log_density(&self) -> f64 {
-        self.state.log_density(self.beta)
+        self.state.log_density()
     }
 }
 
@@ -100,20 +101,25 @@ pub trait Observer: Sync {
 }
 
 /// Runs one chain for each start. After an interruption the outcomes say how far each chain got.
-pub fn sample<T: Target + Clone + Send>(
-    target: &T,
+pub fn sample<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
     settings: &Settings,
     starts: &[Start],
-    how: Parallelism,
     observer: &dyn Observer,
     control: &Control,
 ) -> Result<Vec<Outcome>, Error> {
-    let dimension = target.dimension();
+    let dimension = driver.dimension();
     check(settings, starts, dimension)?;
-    let chain = |start| Chain::new(dimension, start, settings, observer, control);
-    let mut chains: Vec<Chain<'_>> = starts.iter().map(chain).collect();
-    drive(target, &mut chains, how, control)?;
-    Ok(chains.into_iter().map(Chain::into_outcome).collect())
+    let method = match &settings.plan {
+        Plan::Warmup(warmup) => warmup.method,
+        Plan::Frozen(kernel) => kernel.method,
+    };
+    with_stepper!(method, dimension, stepper => {
+        let chain = |start| Chain::new(dimension, stepper.clone(), start, settings, observer, control);
+        let mut chains: Vec<Chain<'_, _>> = starts.iter().map(chain).collect();
+        driver.drive(&mut chains, control)?;
+        Ok(chains.into_iter().map(Chain::into_outcome).collect())
+    })
 }
 
 fn check(settings: &Settings, starts: &[Start], dimension: usize) -> Result<(), Error> {

@@ -3,10 +3,9 @@
 use crust_math::random::{Purpose, Stream, StreamKey};
 use pxfm::{f_exp, f_log, f_pow};
 
-use crate::kernel::State;
+use crate::kernel::{Densities, State};
 use crate::leapfrog::Phase;
 use crate::metric::Metric;
-use crate::target::tempered;
 use crate::vector::Arena;
 
 /// Constants of dual averaging: Hoffman and Gelman, "The No-U-Turn sampler" (2014), section 3.2, with Stan's defaults.
@@ -92,7 +91,6 @@ pub(crate) struct StepSizeSearch {
     current: Phase,
     step_size: f64,
     longer: Option<bool>,
-    beta: f64,
     initial_energy: f64,
     stream: Stream,
 }
@@ -102,7 +100,7 @@ impl StepSizeSearch {
         let mut arena = Arena::new(dimension);
         let current = Phase::reserve(&mut arena);
         let stream = StreamKey::new(0, Purpose::NUTS).stream();
-        Self { arena, current, step_size: 1.0, longer: None, beta: 1.0, initial_energy: 0.0, stream }
+        Self { arena, current, step_size: 1.0, longer: None, initial_energy: 0.0, stream }
     }
 
     /// Whether a search can start from here.
@@ -110,10 +108,9 @@ impl StepSizeSearch {
         step_size > 0.0 && step_size <= LONGEST
     }
 
-    pub(crate) fn begin(&mut self, step_size: f64, metric: &Metric, state: &State, beta: f64, stream: Stream) {
+    pub(crate) fn begin(&mut self, step_size: f64, metric: &Metric, state: &State, stream: Stream) {
         self.step_size = step_size;
         self.longer = None;
-        self.beta = beta;
         self.stream = stream;
         self.begin_try(metric, state);
     }
@@ -123,7 +120,7 @@ impl StepSizeSearch {
         self.arena.get_mut(current.q).copy_from_slice(&state.q);
         self.arena.get_mut(current.gradient).copy_from_slice(&state.gradient);
         metric.draw_momentum(self.arena.get_mut(current.p), &mut self.stream);
-        self.initial_energy = current.kinetic_energy(&mut self.arena, metric) - state.log_density(self.beta);
+        self.initial_energy = current.kinetic_energy(&mut self.arena, metric) - state.log_density();
         current.begin_step(&mut self.arena, metric, self.step_size);
     }
 
@@ -140,11 +137,10 @@ impl StepSizeSearch {
         &mut self,
         metric: &Metric,
         state: &State,
-        log_prior: f64,
-        log_likelihood: f64,
+        found: Densities,
     ) -> Result<Option<f64>, SearchFailure> {
         let kinetic = self.current.end_step(&mut self.arena, metric, self.step_size);
-        let energy = kinetic - tempered(log_prior, log_likelihood, self.beta);
+        let energy = kinetic - found.log_density();
         let gain = if energy.is_nan() { f64::NEG_INFINITY } else { self.initial_energy - energy };
         let accepted = gain > log_threshold();
         match self.longer {
@@ -201,14 +197,15 @@ mod tests {
 
     /// Runs the search on −½ Σ (x/s)², or on another density of the first coordinate.
     fn search(start: f64, log_density: impl Fn(f64) -> (f64, f64)) -> Result<f64, SearchFailure> {
+        let at = |log_prior| Densities { log_prior, ..Densities::default() };
         let (log_prior, gradient) = log_density(0.5);
-        let state = State { q: vec![0.5], gradient: vec![gradient], log_prior, log_likelihood: 0.0 };
+        let state = State { q: vec![0.5], gradient: vec![gradient], densities: at(log_prior) };
         let mut search = StepSizeSearch::new(1);
-        search.begin(start, &Metric::Unit, &state, 1.0, StreamKey::new(3, Purpose::TEST).stream());
+        search.begin(start, &Metric::Unit, &state, StreamKey::new(3, Purpose::TEST).stream());
         loop {
             let (log_prior, gradient) = log_density(search.position()[0]);
             search.gradient_mut()[0] = gradient;
-            if let Some(step) = search.advance(&Metric::Unit, &state, log_prior, 0.0)? {
+            if let Some(step) = search.advance(&Metric::Unit, &state, at(log_prior))? {
                 return Ok(step);
             }
         }

@@ -14,7 +14,8 @@ impl Fatal {
     }
 }
 
-/// The path from the prior to the posterior: log `f_β`(x) = log prior(x) + β · log likelihood(x).
+/// A prior and a likelihood: log `f_β`(x) = log prior(x) + β · log likelihood(x). That is the geometric path from the prior to the
+/// posterior; others are [made of it](crate::path).
 ///
 /// The values of a lane must not depend on the number of lanes nor on what is in the others: draws are the same however
 /// chains are batched only if that holds to the last bit.
@@ -29,12 +30,6 @@ pub trait Target {
     /// one too many or too few costs time, never correctness.
     fn hyperparameters(&self) -> Vec<usize> {
         Vec::new()
-    }
-
-    /// Whether log likelihood(x) is the same for every β. Where it is not, the path is another one, and what is filled in for β need
-    /// only have the sum log `f_β`(x) = log prior(x) + β · log likelihood(x), with the gradient of that.
-    fn is_geometric(&self) -> bool {
-        true
     }
 
     /// Why a lane of the last batch was rejected, in words for the user.

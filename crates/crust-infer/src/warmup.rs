@@ -23,16 +23,14 @@ pub struct Warmup {
 }
 
 impl Warmup {
-    /// The defaults for a method. Random-walk Metropolis is steered to the acceptance rate 0.234, the optimum in high
-    /// dimensions (Roberts, Gelman and Gilks, 1997).
+    /// The defaults for a method.
     pub fn new(method: Method) -> Self {
-        let delta = if method == Method::Metropolis { 0.234 } else { Averaging::default().delta };
         Self {
             method,
             metric: MetricKind::default(),
             step_size: 1.0,
             jitter: 0.0,
-            averaging: Averaging { delta, ..Averaging::default() },
+            averaging: Averaging { delta: method.accept_wanted(), ..Averaging::default() },
             windows: WindowSizes::default(),
         }
     }
@@ -102,8 +100,7 @@ impl Adaptation {
     /// The kernel that warm-up starts with, and what will adapt it.
     pub(crate) fn new(settings: &Warmup, dimension: usize, iterations: usize) -> (Self, Kernel) {
         let searches = settings.method.needs_gradient();
-        #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
-        let unit = if searches { 1.0 } else { 2.38 / (dimension as f64).sqrt() };
+        let unit = if searches { 1.0 } else { settings.method.first_step(dimension) };
         let step_size = settings.step_size * unit;
         // Stan's first μ comes from the step size before the search. Only gradients make it worth while to be bold.
         let mu = f_log(if searches { 10.0 * step_size } else { step_size });

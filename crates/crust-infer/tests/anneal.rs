@@ -8,7 +8,7 @@ use crust_infer::anneal::{
     ChainOutcome, Direction, Frame, Knot, Pilot, Run, Schedule, TunedKernels, anneal_system, anneal_target,
     equilibrate, tune,
 };
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::kernel::Kernel;
 use crust_infer::metric::Metric;
@@ -76,7 +76,9 @@ fn pilots_do_not_depend_on_threads_or_widths() {
     let draws = prior_draws(40);
     for method in methods() {
         let pilot = Pilot { moves: 4, ..Pilot::new(method) };
-        let tune = |how| tune(&Lanes(model()), &draws, &pilot, key(4), how, &Control::default()).expect("kernels");
+        let tune = |how| {
+            tune(&mut Driver::new(Lanes(model()), how), &draws, &pilot, key(4), &Control::default()).expect("kernels")
+        };
         let reference = tune(parallelism(1, 64));
         assert_eq!(tune(parallelism(2, 7)), reference);
         assert_eq!(tune(parallelism(1, 1)), reference);
@@ -113,7 +115,9 @@ fn kernels_in_charts_leave_the_posterior_invariant() {
     let control = Control::default();
     for method in &methods()[..2] {
         let pilot = Pilot { moves: 4, ..Pilot::new(*method) };
-        let tune = |how| tune(&target, &prior_draws(64), &pilot, key(14), how, &control).expect("kernels");
+        let tune = |how| {
+            tune(&mut Driver::new(target.clone(), how), &prior_draws(64), &pilot, key(14), &control).expect("kernels")
+        };
         let kernels = tune(parallelism(1, 64));
         assert_eq!(tune(parallelism(2, 7)), kernels);
         let scales = kernels.scales().expect("a group");
@@ -125,7 +129,8 @@ fn kernels_in_charts_leave_the_posterior_invariant() {
             serde_json::from_str(&serde_json::to_string(&kernels).expect("JSON")).expect("kernels");
         assert_eq!(copy, kernels);
         let run = |starts: &[Vec<f64>], first, how| {
-            equilibrate(&target, &kernels, starts, 3, (first, key(15)), how, &control).expect("draws")
+            equilibrate(&mut Driver::new(target.clone(), how), &kernels, starts, 3, (first, key(15)), &control)
+                .expect("draws")
         };
         let ends = run(&starts, 0, parallelism(1, 64));
         assert_eq!(run(&starts[7..9], 7, parallelism(2, 1)), ends[7..9]);
@@ -145,7 +150,8 @@ fn weights_of_chains_in_charts_are_unbiased() {
     let control = Control::default();
     let method = methods()[1];
     let how = Parallelism::default();
-    let kernels = tune(&target, &prior_draws(64), &Pilot::new(method), key(16), how, &control).expect("kernels");
+    let mut driver = Driver::new(target, how);
+    let kernels = tune(&mut driver, &prior_draws(64), &Pilot::new(method), key(16), &control).expect("kernels");
     assert!(kernels.scales().is_some());
     let schedule = Schedule::from_pilot(12, &kernels).expect("a schedule");
     // Z_β = ∫ τ^(a + ½ + n/2 − 1) … : Γ(shape) rate^(−shape) (2π/weight)^½, in the constants of `NormalGamma::at`.
@@ -165,7 +171,7 @@ fn weights_of_chains_in_charts_are_unbiased() {
             Direction::Reverse => (0..CHAINS).map(|k| exact.draw(&mut key(17).chain(k).stream()).to_vec()).collect(),
         };
         let run = Run { direction, first_chain: 0, key: key(18), how, control: &control };
-        let outcomes = anneal_target(&target, &kernels, &schedule, &starts, &run).expect("chains");
+        let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         let sign = if direction == Direction::Forward { 1.0 } else { -1.0 };
         let ratios: Vec<f64> = outcomes.iter().map(|chain| (chain.log_weight - sign * truth).exp()).collect();
         let n = f64::from(CHAINS);
@@ -213,7 +219,8 @@ fn chains_outside_of_the_support_have_weight_zero() {
         let control = Control::default();
         let how = Parallelism::default();
         let run = Run { direction: Direction::Forward, first_chain: 0, key: key(7), how, control: &control };
-        let outcomes = anneal_target(&target, &kernels, &schedule, &starts, &run).expect("chains");
+        let mut driver = Driver::new(target, how);
+        let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         let n = f64::from(CHAINS);
         let rejected = outcomes.iter().filter(|outcome| outcome.rejected).count();
         // P(x < y) = 1 − e^(−0.7).
@@ -226,7 +233,7 @@ fn chains_outside_of_the_support_have_weight_zero() {
         // An exact start of a reverse chain is inside; one that is not is no chain.
         let starts = [vec![0.5], vec![-3.0]];
         let run = Run { direction: Direction::Reverse, ..run };
-        let outcomes = anneal_target(&target, &kernels, &schedule, &starts, &run).expect("chains");
+        let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         assert!(!outcomes[0].rejected && outcomes[0].log_weight.is_finite());
         assert!(outcomes[1].rejected && outcomes[1].evaluations == 1);
     }
@@ -237,7 +244,8 @@ fn chains_outside_of_the_support_have_weight_zero() {
 fn a_likelihood_of_zero_everywhere_is_an_error() {
     let target = Lanes(Uniform { y: 1e9, not_a_number: true });
     let draws: Vec<Vec<f64>> = vec![vec![0.1]; 20];
-    let tuned = tune(&target, &draws, &Pilot::default(), key(8), Parallelism::default(), &Control::default());
+    let mut driver = Driver::new(target, Parallelism::default());
+    let tuned = tune(&mut driver, &draws, &Pilot::default(), key(8), &Control::default());
     let Err(error @ Error::NoLikelihood { draws: 20, .. }) = tuned else { panic!("{tuned:?}") };
     assert!(error.to_string().contains("outside") && error.to_string().contains("prior"));
 }
@@ -249,12 +257,11 @@ fn bad_input_is_refused() {
     let how = Parallelism::default();
     let run = Run { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
     let schedule = Schedule::linear(4).expect("a schedule");
-    assert!(anneal_target(&Lanes(model()), &kernels, &schedule, &[vec![0.0]], &run).is_err());
-    assert!(
-        anneal_target(&Lanes(Uniform { y: 1.0, not_a_number: false }), &kernels, &schedule, &[vec![0.0]], &run)
-            .is_err()
-    );
-    let few = tune(&Lanes(model()), &prior_draws(3), &Pilot::default(), key(1), how, &control);
+    let mut driver = Driver::new(Lanes(model()), how);
+    assert!(anneal_target(&mut driver, &kernels, &schedule, &[vec![0.0]], &run).is_err());
+    let mut other = Driver::new(Lanes(Uniform { y: 1.0, not_a_number: false }), how);
+    assert!(anneal_target(&mut other, &kernels, &schedule, &[vec![0.0]], &run).is_err());
+    let few = tune(&mut driver, &prior_draws(3), &Pilot::default(), key(1), &control);
     assert!(matches!(few, Err(Error::Setting { .. })));
     for bad in [
         Pilot { delta: 1.0, ..Pilot::default() },
@@ -262,7 +269,7 @@ fn bad_input_is_refused() {
         Pilot { moves: 0, ..Pilot::default() },
         Pilot { longest: 0.0, ..Pilot::default() },
     ] {
-        assert!(tune(&Lanes(model()), &prior_draws(10), &bad, key(1), how, &control).is_err());
+        assert!(tune(&mut driver, &prior_draws(10), &bad, key(1), &control).is_err());
     }
     let knot = |beta, step_size| Knot {
         beta,
@@ -278,11 +285,8 @@ fn bad_input_is_refused() {
         assert!(TunedKernels::new(methods()[1], 0.0, bad).is_err());
     }
     control.interrupt();
-    assert!(matches!(
-        anneal_target(&Lanes(model()), &kernels, &schedule, &prior_draws(2), &run),
-        Err(Error::Interrupted)
-    ));
-    let tuned = tune(&Lanes(model()), &prior_draws(10), &Pilot::default(), key(1), how, &control);
+    assert!(matches!(anneal_target(&mut driver, &kernels, &schedule, &prior_draws(2), &run), Err(Error::Interrupted)));
+    let tuned = tune(&mut driver, &prior_draws(10), &Pilot::default(), key(1), &control);
     assert!(matches!(tuned, Err(Error::Interrupted)));
 }
 
@@ -293,8 +297,8 @@ fn the_pilot_tunes() {
     for method in methods() {
         let pilot = Pilot { longest: 100.0, ..Pilot::new(method) };
         let draws = prior_draws(100);
-        let kernels = tune(&Lanes(model.clone()), &draws, &pilot, key(9), Parallelism::default(), &Control::default())
-            .expect("kernels");
+        let mut driver = Driver::new(Lanes(model.clone()), Parallelism::default());
+        let kernels = tune(&mut driver, &draws, &pilot, key(9), &Control::default()).expect("kernels");
         let exact = model.posterior(1.0);
         let sample: Vec<[f64; 2]> = (0..2000).map(|k| exact.draw(&mut key(10).chain(k).stream())).collect();
         let last = &kernels.knots()[kernels.knots().len() - 1];
@@ -322,7 +326,15 @@ fn equilibration_leaves_the_posterior_invariant() {
         let kernels = kernels(method);
         let control = Control::default();
         let run = |starts: &[Vec<f64>], first, steps, how| {
-            equilibrate(&Lanes(model.clone()), &kernels, starts, steps, (first, key(12)), how, &control).expect("draws")
+            equilibrate(
+                &mut Driver::new(Lanes(model.clone()), how),
+                &kernels,
+                starts,
+                steps,
+                (first, key(12)),
+                &control,
+            )
+            .expect("draws")
         };
         let ends = run(&starts, 0, 5, parallelism(1, 64));
         assert_eq!(run(&starts[7..9], 7, 5, parallelism(2, 1)), ends[7..9]);
@@ -333,13 +345,12 @@ fn equilibration_leaves_the_posterior_invariant() {
             assert!((mean - 0.5).abs() < 4.0 * (1.0 / 12.0 / f64::from(CHAINS)).sqrt(), "{method:?}: {mean}");
         }
         let bad = equilibrate(
-            &Lanes(Uniform { y: 1.0, not_a_number: true }),
+            &mut Driver::new(Lanes(Uniform { y: 1.0, not_a_number: true }), Parallelism::default()),
             &TunedKernels::constant(&Kernel { method, step_size: 0.1, jitter: 0.0, metric: Metric::Unit }, 1)
                 .expect("kernels"),
             &[vec![-1.0]],
             3,
             (0, key(12)),
-            Parallelism::default(),
             &control,
         );
         assert!(matches!(bad, Err(Error::Initial { chain: 0, .. })));

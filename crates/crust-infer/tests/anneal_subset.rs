@@ -3,9 +3,9 @@
 mod common;
 
 use common::one_by_one::{OneByOne, anneal, kernels, methods, prior_draws, states};
-use common::{Lanes, NormalGamma, Pointwise, count, key, parallelism};
+use common::{NormalGamma, Pointwise, count, key, parallelism, path};
 use crust_infer::anneal::{Direction, Pilot, Run, Schedule, Subset, anneal_system, tune};
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 
 /// The subsets of y. What it says of β is log prior and (what has been added so far)/β.
 #[derive(Clone)]
@@ -88,8 +88,9 @@ fn without_anything_between_all_paths_are_the_same() {
 #[test]
 fn weights_are_unbiased() {
     const CHAINS: u32 = 400;
-    let (target, control, how) = (Lanes(model()), Control::default(), Parallelism::default());
-    let kernels = tune(&target, &prior_draws(64), &Pilot::default(), key(16), how, &control).expect("kernels");
+    let (control, how) = (Control::default(), Parallelism::default());
+    let mut driver = Driver::new(path(model()), how);
+    let kernels = tune(&mut driver, &prior_draws(64), &Pilot::default(), key(16), &control).expect("kernels");
     let schedule = Schedule::from_pilot(16, &kernels).expect("a schedule");
     let y = &model().0.y;
     let log_z = |n: usize| {

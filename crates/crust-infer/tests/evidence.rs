@@ -9,7 +9,7 @@ use std::num::NonZero;
 
 use common::{Lanes, Pointwise, count, key};
 use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::evidence::{
     Explorer, NestedSettings, Proposal, Run, SmcSettings, StonesSettings, bridge, explore, harmonic_mean, importance,
@@ -105,7 +105,8 @@ fn run(seed: u64, control: &Control) -> Run<'_> {
 fn kernels<P: Pointwise>(target: &Lanes<P>, seed: u64) -> TunedKernels {
     let d = target.0.dimension();
     let pilot = Pilot { moves: 4, ..Pilot::default() };
-    tune(target, &draws(d, 32, seed), &pilot, key(seed), Parallelism::default(), &Control::default()).expect("a pilot")
+    let mut driver = Driver::new(target.clone(), Parallelism::default());
+    tune(&mut driver, &draws(d, 32, seed), &pilot, key(seed), &Control::default()).expect("a pilot")
 }
 
 #[track_caller]

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use common::{Keep, Kept, Lanes, Normal, NormalGamma, Pointwise, key, parallelism, run};
-use crust_infer::drive::Control;
+use crust_infer::drive::{Control, Driver};
 use crust_infer::error::Error;
 use crust_infer::kernel::{Kernel, Method};
 use crust_infer::metric::{Metric, MetricKind};
@@ -49,7 +49,8 @@ fn draws_do_not_depend_on_the_batch() {
         for (threads, width) in [(1, 1), (2, 2), (3, 64), (16, 1)] {
             let keep = Keep::default();
             let how = parallelism(threads, width);
-            let again = sample(&target, &settings, &seven(), how, &keep, &Control::default()).expect("a run");
+            let again = sample(&mut Driver::new(target.clone(), how), &settings, &seven(), &keep, &Control::default())
+                .expect("a run");
             assert_eq!(again.iter().map(|o| o.chain).collect::<Vec<_>>(), (0..7).collect::<Vec<_>>());
             let again = keep.draws.into_inner().expect("no panic");
             assert!(together.iter().all(|(chain, draws)| bits(draws) == bits(&again[chain])), "{threads} {width}");
@@ -66,7 +67,8 @@ fn what_is_reported_is_consistent() {
     let target = Lanes(NormalGamma { y: vec![1.3, 0.4, 2.2] });
     let settings = Settings { warmup: 100, draws: 50, ..Settings::new(key(3)) };
     let (keep, control) = (Keep::default(), Control::default());
-    let outcomes = sample(&target, &settings, &seven(), parallelism(2, 3), &keep, &control).expect("a run");
+    let outcomes = sample(&mut Driver::new(target.clone(), parallelism(2, 3)), &settings, &seven(), &keep, &control)
+        .expect("a run");
     assert_eq!(control.iterations(), 7 * 150);
     assert_eq!(control.evaluations(), outcomes.iter().map(|o| o.evaluations).sum::<u64>());
     let kernels = keep.kernels.into_inner().expect("no panic");
@@ -115,7 +117,9 @@ fn an_interruption_keeps_what_was_drawn() {
     for after in [1, 100, 600] {
         let stop = StopAfter { left: Mutex::new(after), keep: Keep::default() };
         let control = Control::default();
-        let outcomes = sample(&target, &settings, &seven(), parallelism(1, 64), &stop, &control).expect("a part");
+        let outcomes =
+            sample(&mut Driver::new(target.clone(), parallelism(1, 64)), &settings, &seven(), &stop, &control)
+                .expect("a part");
         assert!(control.is_interrupted());
         let draws = stop.keep.draws.into_inner().expect("no panic");
         let total: usize = draws.values().map(Vec::len).sum();
@@ -126,7 +130,8 @@ fn an_interruption_keeps_what_was_drawn() {
     let control = Control::default();
     control.interrupt();
     let outcomes =
-        sample(&target, &settings, &seven(), parallelism(2, 64), &Keep::default(), &control).expect("nothing");
+        sample(&mut Driver::new(target.clone(), parallelism(2, 64)), &settings, &seven(), &Keep::default(), &control)
+            .expect("nothing");
     assert!(outcomes.iter().all(|o| o.warmup == 0 && o.draws == 0));
 }
 
@@ -255,7 +260,13 @@ fn an_error_in_one_thread_ends_the_others() {
     let settings = Settings { warmup: 1_000_000, draws: 1_000_000, ..Settings::new(key(8)) };
     let starts = [Start::at(0, &[1.0, 1.0]), Start::at(1, &[-1.0, 1.0])];
     let target = Lanes(Corner { low: 0.0, bad_gradient: false });
-    let result = sample(&target, &settings, &starts, parallelism(2, 64), &Keep::default(), &Control::default());
+    let result = sample(
+        &mut Driver::new(target.clone(), parallelism(2, 64)),
+        &settings,
+        &starts,
+        &Keep::default(),
+        &Control::default(),
+    );
     assert!(matches!(result, Err(Error::Initial { chain: 1, .. })));
 }
 

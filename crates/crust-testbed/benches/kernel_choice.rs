@@ -4,7 +4,7 @@
 use std::num::NonZero;
 
 use crust_infer::anneal::{Direction, Pilot, Run, Schedule, anneal_target, tune};
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_testbed::logistic::Logistic;
@@ -71,16 +71,16 @@ fn gap<P: Pointwise + Clone + Send>(
     };
     let how = Parallelism { threads: NonZero::<usize>::MIN, width: NonZero::<usize>::MIN };
     let control = Control::default();
-    let kernels =
-        tune(&target, &draws(1000)[..64], pilot, key.purpose(Purpose::PILOT), how, &control).expect("a pilot");
+    let mut driver = Driver::new(target, how);
+    let kernels = tune(&mut driver, &draws(1000)[..64], pilot, key.purpose(Purpose::PILOT), &control).expect("a pilot");
     let starts = |direction| match direction {
         Direction::Forward => draws(0),
         Direction::Reverse => vec![problem.truth.clone(); CHAINS as usize],
     };
-    let anneal = |direction, purpose, distributions| {
+    let mut anneal = |direction, purpose, distributions| {
         let schedule = Schedule::from_pilot(distributions, &kernels).expect("a schedule");
         let run = Run { direction, first_chain: 0, key: key.purpose(purpose), how, control: &control };
-        let outcomes = anneal_target(&target, &kernels, &schedule, &starts(direction), &run).expect("chains");
+        let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts(direction), &run).expect("chains");
         let n = f64::from(CHAINS);
         let mean = outcomes.iter().map(|outcome| outcome.log_weight / n).sum::<f64>();
         (mean, outcomes.iter().map(|outcome| outcome.evaluations).sum::<u64>() / u64::from(CHAINS))

@@ -3,7 +3,7 @@
 use crust_infer::anneal::{
     ChainOutcome, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method};
 use crust_infer::metric::Metric;
 use crust_math::random::{Purpose, Stream, StreamKey};
@@ -52,7 +52,7 @@ fn anneal<M: Conjugate>(
     let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
     let control = Control::default();
     let run = Run { direction, first_chain: 0, key: key.purpose(purpose), how: HOW, control: &control };
-    anneal_target(&Lanes(model.clone()), kernels, schedule, starts, &run).expect("chains")
+    anneal_target(&mut Driver::new(Lanes(model.clone()), HOW), kernels, schedule, starts, &run).expect("chains")
 }
 
 fn prior_draws<M: Conjugate>(model: &M, chains: u32, key: StreamKey) -> Vec<Vec<f64>> {
@@ -168,7 +168,7 @@ fn tuned<M: Conjugate>(model: &M, pilot: &Pilot, key: StreamKey) -> TunedKernels
     let draw = |k: u32| model.prior(&mut key.purpose(Purpose::INITIAL).chain(k).stream());
     let draws: Vec<Vec<f64>> = (0..64).map(draw).collect();
     let key = key.purpose(Purpose::PILOT);
-    tune(&Lanes(model.clone()), &draws, pilot, key, HOW, &Control::default()).expect("kernels")
+    tune(&mut Driver::new(Lanes(model.clone()), HOW), &draws, pilot, key, &Control::default()).expect("kernels")
 }
 
 fn hmc(steps: u32, step_size: f64) -> Kernel {
@@ -252,7 +252,8 @@ fn equilibration_keeps_exact_draws_exact() {
         let d = problem.truth.len();
         let kernels = TunedKernels::constant(&hmc(2, 0.3), d).expect("kernels");
         let target = Lanes(problem.model.clone());
-        let ends = equilibrate(&target, &kernels, &[problem.truth], 10, (0, key), HOW, &control).expect("draws");
+        let mut driver = Driver::new(target, HOW);
+        let ends = equilibrate(&mut driver, &kernels, &[problem.truth], 10, (0, key), &control).expect("draws");
         let exact = problem.model.draw(1.0, &mut key.purpose(Purpose::DATA).stream());
         f64::from(u8::from(ends[0][0] > exact[0]))
     };

@@ -9,7 +9,7 @@ pub use input::{Input, Loaded, load};
 pub use progress::Progress;
 
 use crate::subset::{Cut, SubsetTarget, Subsets};
-use crate::target::{Evaluation, PathTarget, StanTarget};
+use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
@@ -17,10 +17,10 @@ use crust_engine::{EngineError, Model, SimulateError, Simulator, Values};
 use crust_infer::anneal::{
     BadSchedule, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Evaluated, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::kernel::Method;
-use crust_infer::target::{Batch, Target};
+use crust_infer::path::AnyPath;
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;
 use std::collections::BTreeMap;
@@ -75,6 +75,8 @@ pub struct StanExperiment<'a> {
     models: BTreeMap<u32, Arc<Model>>,
     /// The subsets of one dataset, the last that was annealed.
     subsets: Option<(u32, Arc<Subsets<'a>>)>,
+    /// That of the dataset in use.
+    driver: Option<(u32, Driver<AnyPath<'a>>)>,
     /// η, once it is fitted.
     fixed: Option<Values>,
     progress: Progress,
@@ -117,7 +119,17 @@ from!(EngineError => Engine, SimulateError => Simulate, InferError => Infer, Bad
 impl<'a> StanExperiment<'a> {
     pub fn new(loaded: &'a Loaded, settings: Settings, origin: Origin, progress: Progress) -> Self {
         let prior = loaded.simulator.clone();
-        Self { loaded, settings, origin, prior, models: BTreeMap::new(), subsets: None, fixed: None, progress }
+        Self {
+            loaded,
+            settings,
+            origin,
+            prior,
+            models: BTreeMap::new(),
+            subsets: None,
+            driver: None,
+            fixed: None,
+            progress,
+        }
     }
 
     /// Binds the real data.
@@ -143,9 +155,9 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// The path that is annealed along.
-    fn path(&mut self, dataset: u32) -> Result<PathTarget<'a>, Trouble> {
+    fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
         let Some(name) = self.settings.counter.clone() else {
-            return Ok(PathTarget::Geometric(self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))?));
+            return Ok(AnyPath::new(self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))?));
         };
         let subsets = match &self.subsets {
             Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
@@ -161,7 +173,17 @@ impl<'a> StanExperiment<'a> {
             }
         };
         self.subsets = Some((dataset, Arc::clone(&subsets)));
-        Ok(PathTarget::Subset(Box::new(SubsetTarget::new(&subsets, &self.loaded.scales))))
+        Ok(AnyPath::new(SubsetTarget::new(&subsets, &self.loaded.scales)))
+    }
+
+    /// The driver along the path of a dataset. That of the last one is kept.
+    fn driver(&mut self, dataset: u32) -> Result<&mut Driver<AnyPath<'a>>, Trouble> {
+        let kept = self.driver.take().filter(|(of, _)| *of == dataset);
+        let driver = match kept {
+            Some((_, driver)) => driver,
+            None => Driver::new(self.path(dataset)?, self.settings.how),
+        };
+        Ok(&mut self.driver.insert((dataset, driver)).1)
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -215,16 +237,16 @@ impl<'a> StanExperiment<'a> {
         starts: &[Vec<f64>],
     ) -> Result<Vec<Work>, Trouble> {
         let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
-        let path = self.path(group.dataset)?;
+        let control = Arc::clone(&self.settings.control);
         let run = Run {
             direction,
             first_chain: group.first,
             key: self.key(purpose, group.dataset),
             how: self.settings.how,
-            control: &self.settings.control,
+            control: &control,
         };
         let schedule = self.schedule(kernels, group.t)?;
-        let outcomes = anneal_target(&path, kernels, &schedule, starts, &run)?;
+        let outcomes = anneal_target(self.driver(group.dataset)?, kernels, &schedule, starts, &run)?;
         let work = |outcome: &crust_infer::anneal::ChainOutcome| Work {
             log_weight: outcome.log_weight,
             accept: outcome.accept,
@@ -262,8 +284,8 @@ impl Experiment for StanExperiment<'_> {
         let draws = self.prior_draws(dataset, 0..PILOT_CHAINS, 0)?;
         let pilot = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
         let key = self.key(Purpose::PILOT, dataset);
-        let path = self.path(dataset)?;
-        Ok(tune(&path, &draws, &pilot, key, self.settings.how, &self.settings.control)?)
+        let control = Arc::clone(&self.settings.control);
+        Ok(tune(self.driver(dataset)?, &draws, &pilot, key, &control)?)
     }
 
     fn table(&self, kernels: &TunedKernels) -> Vec<KernelAt> {
@@ -297,22 +319,18 @@ impl Experiment for StanExperiment<'_> {
         const USES: u32 = 1 << 24;
         let first = USES * moves as u32;
         let key = self.key(Purpose::KERNEL, dataset);
-        let path = self.path(dataset)?;
-        let Settings { how, control, .. } = &self.settings;
-        Ok(equilibrate(&path, kernels, starts, steps, (first, key), *how, control)?)
+        let control = Arc::clone(&self.settings.control);
+        Ok(equilibrate(self.driver(dataset)?, kernels, starts, steps, (first, key), &control)?)
     }
 
     fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Trouble> {
-        let mut path = self.path(dataset)?;
-        let mut batch = Batch::default();
-        batch.resize(path.dimension(), points.len(), false);
-        batch.beta.fill(1.0);
-        for (lane, point) in points.iter().enumerate() {
-            point.iter().enumerate().for_each(|(row, x)| batch.x[row * points.len() + lane] = *x);
-        }
-        path.evaluate(&mut batch).map_err(InferError::from)?;
-        let both = batch.log_prior.iter().zip(&batch.log_likelihood);
-        Ok(both.map(|(&log_prior, &log_likelihood)| Densities { log_prior, log_likelihood }).collect())
+        let control = Arc::clone(&self.settings.control);
+        let found = self.driver(dataset)?.evaluate_points(points, 1.0, false, &control)?;
+        let densities = |at: &Evaluated| Densities {
+            log_prior: at.densities.log_prior,
+            log_likelihood: at.densities.log_likelihood,
+        };
+        Ok(found.iter().map(densities).collect())
     }
 
     fn announce(&mut self, what: &str, transitions: usize) {
@@ -327,7 +345,7 @@ impl Fitted for StanExperiment<'_> {
         let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
         let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
-        let fitted = fit::fit(&path, &names, &self.settings)?;
+        let fitted = fit::fit(path, &names, &self.settings)?;
         let mut values = self.prior.parameters(&fitted.mean)?;
         values.retain(|name, _| self.loaded.hyperparameters.contains(name));
         let fit = Fit { hyperparameters: fit::table(&values, &self.prior.parameter_shapes()), ..fitted.fit };

@@ -12,7 +12,7 @@ use crate::{Outcome, terminal};
 use crust_diagnose::draws::{Algorithm, Metric, RunConfiguration};
 use crust_diagnose::summary::{Summary, SummaryOptions};
 use crust_engine::EngineError;
-use crust_infer::drive::Control;
+use crust_infer::drive::{Control, Driver};
 use crust_infer::error::Error;
 use crust_infer::kernel::{MAX_ENERGY_ERROR, Method, State, Statistics};
 use crust_infer::metric::MetricKind;
@@ -144,7 +144,8 @@ fn draw(
     };
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();
-    sample(&posterior, &settings, &starts, arguments.computing.parallelism(), recorder, control).map(|_| ())
+    let mut driver = Driver::new(posterior, arguments.computing.parallelism());
+    sample(&mut driver, &settings, &starts, recorder, control).map(|_| ())
 }
 
 /// A program without parameters: its generated quantities are all there is to draw.

@@ -9,6 +9,9 @@ use crate::experiment::Loaded;
 use crate::target::{Evaluation, StanTarget};
 use crust_engine::Model;
 use crust_infer::anneal::Subset;
+use crust_infer::drive::{Control, Driver, Parallelism};
+use crust_infer::error::Error as InferError;
+use crust_infer::path::{Course, Path};
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
@@ -168,12 +171,10 @@ impl<'a> Subsets<'a> {
     }
 
     /// The log prior of the witness.
-    fn log_prior(&self, model: &Arc<Model>) -> Result<f64, Fatal> {
-        let mut batch = Batch::default();
-        batch.resize(self.witness.0.len(), 1, false);
-        batch.x.copy_from_slice(&self.witness.0);
-        self.target(model).evaluate(&mut batch)?;
-        Ok(batch.log_prior[0])
+    fn log_prior(&self, model: &Arc<Model>) -> Result<f64, InferError> {
+        let mut driver = Driver::new(self.target(model), Parallelism::default());
+        let found = driver.evaluate_points(std::slice::from_ref(&self.witness.0), 1.0, false, &Control::default());
+        Ok(found?[0].densities.log_prior)
     }
 
     /// The program with the first n observations.
@@ -224,7 +225,8 @@ pub struct SubsetTarget<'a> {
 
 impl<'a> SubsetTarget<'a> {
     pub fn new(subsets: &Arc<Subsets<'a>>, hyperparameters: &[String]) -> Self {
-        let hyperparameters = subsets.target(&subsets.whole).with_hyperparameters(hyperparameters).hyperparameters();
+        let target = subsets.target(&subsets.whole).with_hyperparameters(hyperparameters);
+        let hyperparameters = Target::hyperparameters(&target);
         Self { subsets: Arc::clone(subsets), hyperparameters, evaluators: BTreeMap::new(), part: Batch::default() }
     }
 
@@ -246,7 +248,7 @@ impl<'a> SubsetTarget<'a> {
             (0..d).for_each(|i| self.part.x[i * many + k] = batch.x[i * batch.lanes + lane.number]);
         }
         let Some(evaluator) = self.evaluators.get_mut(&n) else { return Ok(()) };
-        evaluator.evaluate(&mut self.part)?;
+        Target::evaluate(evaluator, &mut self.part)?;
         for (k, lane) in lanes.iter().enumerate() {
             let Term { weight, exponent } = of(lane);
             batch.log_prior[lane.number] = self.part.log_prior[k];
@@ -282,7 +284,7 @@ impl Clone for SubsetTarget<'_> {
     }
 }
 
-impl Target for SubsetTarget<'_> {
+impl Path for SubsetTarget<'_> {
     fn dimension(&self) -> usize {
         self.subsets.whole.dimension()
     }
@@ -291,8 +293,8 @@ impl Target for SubsetTarget<'_> {
         self.hyperparameters.clone()
     }
 
-    fn is_geometric(&self) -> bool {
-        false
+    fn course(&self) -> Course {
+        Course::Evaluated
     }
 
     /// The log likelihood of a place β is what has been added so far, divided by β.

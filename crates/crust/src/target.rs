@@ -1,6 +1,5 @@
 //! A Stan program as a target of samplers and of annealing.
 
-use crate::subset::SubsetTarget;
 use crate::terminal;
 use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms, WIDEST};
 use crust_infer::target::{Batch, Fatal, Target, tempered};
@@ -158,46 +157,5 @@ impl Target for StanTarget<'_> {
         }
         let value = self.densities.get(lane)?;
         (!value.is_finite()).then(|| format!("the log density is {value}"))
-    }
-}
-
-/// The paths from the prior to the posterior.
-#[derive(Clone)]
-pub enum PathTarget<'a> {
-    Geometric(StanTarget<'a>),
-    Subset(Box<SubsetTarget<'a>>),
-}
-
-impl Target for PathTarget<'_> {
-    fn dimension(&self) -> usize {
-        match self {
-            Self::Geometric(path) => path.dimension(),
-            Self::Subset(path) => path.dimension(),
-        }
-    }
-
-    fn hyperparameters(&self) -> Vec<usize> {
-        match self {
-            Self::Geometric(path) => path.hyperparameters(),
-            Self::Subset(path) => path.hyperparameters(),
-        }
-    }
-
-    fn is_geometric(&self) -> bool {
-        matches!(self, Self::Geometric(_))
-    }
-
-    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
-        match self {
-            Self::Geometric(path) => path.evaluate(batch),
-            Self::Subset(path) => path.evaluate(batch),
-        }
-    }
-
-    fn rejection(&self, lane: usize) -> Option<String> {
-        match self {
-            Self::Geometric(path) => path.rejection(lane),
-            Self::Subset(path) => path.rejection(lane),
-        }
     }
 }

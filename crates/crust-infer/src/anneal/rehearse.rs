@@ -13,11 +13,12 @@ use crust_math::random::StreamKey;
 
 use super::Schedule;
 use super::target::{Mover, Progress};
-use super::tune::Run;
+use super::tune::PilotRun;
 use super::tuned::{Stages, TunedKernels};
-use crate::drive::{Answer, Walker, drive};
+use crate::drive::{Answer, Walker};
 use crate::error::Error;
-use crate::target::Target;
+use crate::kernel::Stepper;
+use crate::path::{Course, Path};
 
 /// Moves of a rehearsal between two knots, on average.
 const MOVES_EACH: usize = 12;
@@ -50,38 +51,33 @@ impl Rehearsed {
     }
 }
 
-impl<T: Target + Clone + Send> Run<'_, T> {
+impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
     /// Measures lengths with chains in both directions.
-    pub(super) fn rehearse(mut self, kernels: &TunedKernels, prior_draws: &[Vec<f64>]) -> Result<Rehearsed, Error> {
-        let (up, down, schedule) = self.passages(kernels, prior_draws, 1)?;
-        let kernels = with_lengths(kernels, &up, &down, &schedule)?;
+    pub(super) fn rehearse(mut self, kernels: &TunedKernels) -> Result<Rehearsed, Error> {
+        let (up, down, schedule) = self.passages(kernels, 1)?;
+        let kernels = with_lengths(kernels, &up, &down, (&schedule, self.driver.course()))?;
         let states = up.at_knots.into_iter().zip(down.at_knots).map(|(up, down)| [up, down].concat()).collect();
         Ok(Rehearsed { kernels, states })
     }
 
     /// Kernels for the states of both directions, and the lengths with these kernels.
-    pub(super) fn refine(mut self, rehearsed: &Rehearsed, prior_draws: &[Vec<f64>]) -> Result<TunedKernels, Error> {
+    pub(super) fn refine(mut self, rehearsed: &Rehearsed) -> Result<TunedKernels, Error> {
         let kernels = self.retune(rehearsed)?;
-        let (up, down, schedule) = self.passages(&kernels, prior_draws, 2)?;
-        with_lengths(&kernels, &up, &down, &schedule)
+        let (up, down, schedule) = self.passages(&kernels, 2)?;
+        with_lengths(&kernels, &up, &down, (&schedule, self.driver.course()))
     }
 
     /// Up from the prior and down again.
-    fn passages(
-        &mut self,
-        kernels: &TunedKernels,
-        prior_draws: &[Vec<f64>],
-        round: u64,
-    ) -> Result<(Passage, Passage, Schedule), Error> {
+    fn passages(&mut self, kernels: &TunedKernels, round: u64) -> Result<(Passage, Passage, Schedule), Error> {
         let distributions = MOVES_EACH * kernels.knots().len();
         let schedule = Schedule::from_pilot(distributions, kernels).map_err(|bad| Error::Setting {
             name: "the schedule of the rehearsal",
             value: bad.to_string(),
             must_be: "rising",
         })?;
-        self.movers = prior_draws.iter().map(|draw| Mover::new(draw, kernels.method())).collect();
+        self.movers = self.basis.draws.iter().map(|draw| self.mover(draw)).collect();
         self.look(schedule.beta(2))?;
-        self.movers.retain(|mover| mover.state.log_density(schedule.beta(2)).is_finite());
+        self.movers.retain(|mover| mover.state.log_density().is_finite());
         let stages = Stages::new(kernels, &schedule);
         let knots = kernels.knots().iter().map(|knot| nearest(&schedule, knot.beta)).collect();
         let mut road = Road { stages, schedule: &schedule, knots, upwards: true };
@@ -96,16 +92,16 @@ impl<T: Target + Clone + Send> Run<'_, T> {
     /// All chains through all moves in one direction.
     fn passage(&mut self, road: &Road<'_>, key: StreamKey) -> Result<Passage, Error> {
         let chains = self.movers.iter_mut().zip(0..);
-        let mut chains: Vec<Passenger<'_>> =
+        let mut chains: Vec<Passenger<'_, S>> =
             chains.map(|(mover, k)| Passenger::new(mover, road, key.chain(k))).collect();
-        drive(self.target, &mut chains, self.how, self.control)?;
+        self.driver.drive(&mut chains, self.control)?;
         let mut passage =
             Passage { log_likelihoods: vec![vec![]; road.schedule.len()], at_knots: vec![vec![]; road.knots.len()] };
         for chain in chains {
             passage.log_likelihoods.iter_mut().zip(chain.log_likelihoods).for_each(|(all, value)| all.extend(value));
             passage.at_knots.iter_mut().zip(chain.at_knots).for_each(|(all, state)| all.extend(state));
         }
-        self.check_interrupt()?;
+        self.control.check()?;
         Ok(passage)
     }
 
@@ -113,7 +109,7 @@ impl<T: Target + Clone + Send> Run<'_, T> {
     fn retune(&mut self, Rehearsed { kernels, states }: &Rehearsed) -> Result<TunedKernels, Error> {
         let mut knots = kernels.knots().to_vec();
         for (k, (knot, states)) in knots.iter_mut().zip(states).enumerate().skip(1) {
-            self.movers = states.iter().map(|state| Mover::new(state, kernels.method())).collect();
+            self.movers = states.iter().map(|state| self.mover(state)).collect();
             self.stage = kernels.stage(knot.beta);
             self.variance.clone_from(&knot.variance);
             self.look(knot.beta)?;
@@ -140,8 +136,8 @@ struct Road<'a> {
 }
 
 /// A chain of a rehearsal.
-struct Passenger<'a> {
-    mover: &'a mut Mover,
+struct Passenger<'a, S> {
+    mover: &'a mut Mover<S>,
     road: &'a Road<'a>,
     key: StreamKey,
     /// The distribution of the next move; beyond the last one at the end.
@@ -150,8 +146,8 @@ struct Passenger<'a> {
     at_knots: Vec<Option<Vec<f64>>>,
 }
 
-impl<'a> Passenger<'a> {
-    fn new(mover: &'a mut Mover, road: &'a Road<'a>, key: StreamKey) -> Self {
+impl<'a, S: Stepper> Passenger<'a, S> {
+    fn new(mover: &'a mut Mover<S>, road: &'a Road<'a>, key: StreamKey) -> Self {
         mover.refresh();
         let t = if road.upwards { 2 } else { road.schedule.len() };
         let (log_likelihoods, at_knots) = (vec![None; road.schedule.len()], vec![None; road.knots.len()]);
@@ -159,7 +155,7 @@ impl<'a> Passenger<'a> {
     }
 
     fn record(&mut self) {
-        self.log_likelihoods[self.t - 1] = Some(self.mover.state.log_likelihood);
+        self.log_likelihoods[self.t - 1] = Some(self.mover.state.densities.log_likelihood);
     }
 
     /// To the next distribution.
@@ -174,7 +170,7 @@ impl<'a> Passenger<'a> {
     }
 }
 
-impl Walker for Passenger<'_> {
+impl<S: Stepper> Walker for Passenger<'_, S> {
     type Error = Error;
 
     fn wants_evaluation(&self) -> bool {
@@ -203,7 +199,7 @@ impl Walker for Passenger<'_> {
                     self.record();
                 }
                 let stream = self.key.step(self.key.step | self.t as u64).stream();
-                self.mover.begin(stage, self.road.schedule.beta(self.t), stream);
+                self.mover.begin(stage, stream);
             }
             Progress::Moved(_) => {
                 if !self.road.upwards {
@@ -232,7 +228,7 @@ fn with_lengths(
     kernels: &TunedKernels,
     up: &Passage,
     down: &Passage,
-    schedule: &Schedule,
+    (schedule, course): (&Schedule, &Course),
 ) -> Result<TunedKernels, Error> {
     let mut knots = kernels.knots().to_vec();
     let old: Vec<f64> = knots.iter().map(|knot| knot.length).collect();
@@ -244,21 +240,29 @@ fn with_lengths(
             })
             .collect();
         let step = old[k] - old[k - 1];
-        let length = if moves.is_empty() { step } else { measured(step, &moves, up, down, schedule) };
+        let length = if moves.is_empty() { step } else { measured(step, &moves, (up, down), (schedule, course)) };
         knots[k].length = knots[k - 1].length + length;
     }
     kernels.with_knots(knots)
 }
 
 /// The length of a piece of the path from its gap in the rehearsal: length² = gap · moves.
-fn measured(expected: f64, moves: &[usize], up: &Passage, down: &Passage, schedule: &Schedule) -> f64 {
+fn measured(
+    expected: f64,
+    moves: &[usize],
+    (up, down): (&Passage, &Passage),
+    (schedule, course): (&Schedule, &Course),
+) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "moves are few")]
     let count = moves.len() as f64;
-    // Σ Δβ log likelihood of each chain.
+    // Σ log fₜ − log fₜ₋₁ of each chain: Δβ log likelihood on the geometric path. Where only evaluations tell, nothing is rehearsed.
     let totals = |passage: &Passage| -> Vec<f64> {
         let chains = passage.log_likelihoods.last().map_or(0, Vec::len);
-        let rise = |t: usize| schedule.beta(t) - schedule.beta(t - 1);
-        (0..chains).map(|c| moves.iter().map(|&t| rise(t) * passage.log_likelihoods[t - 1][c]).sum()).collect()
+        let gain = |t: usize, log_likelihood: f64| {
+            course.log_ratio(log_likelihood, schedule.beta(t - 1), schedule.beta(t)).unwrap_or(f64::NAN)
+        };
+        let total = |c: usize| moves.iter().map(|&t| gain(t, passage.log_likelihoods[t - 1][c])).sum();
+        (0..chains).map(total).collect()
     };
     let ((mean_up, error_up), (mean_down, error_down)) = (mean_and_error(&totals(up)), mean_and_error(&totals(down)));
     let (gap, error) = (mean_down - mean_up, error_up.hypot(error_down));
@@ -313,7 +317,7 @@ mod tests {
         let friction = |beta: f64| if beta < 0.5 { 100.0 } else { 3600.0 };
         let up = passage(&schedule, |_| -50.0, 1e-9);
         let down = passage(&schedule, |beta| -50.0 + friction(beta) / 40.0, 1e-9);
-        let found = with_lengths(&kernels(), &up, &down, &schedule).unwrap();
+        let found = with_lengths(&kernels(), &up, &down, (&schedule, &Course::Straight)).unwrap();
         let lengths: Vec<f64> = found.knots().iter().map(|knot| knot.length).collect();
         assert!((lengths[1] - 0.5 * 10.0).abs() < 1e-5 && (lengths[2] - 0.5 * 70.0).abs() < 1e-5, "{lengths:?}");
     }
@@ -323,12 +327,12 @@ mod tests {
     fn noise_changes_nothing() {
         let schedule = Schedule::linear(41).unwrap();
         let (up, down) = (passage(&schedule, |_| 0.0, 50.0), passage(&schedule, |_| 3.0, 50.0));
-        assert_eq!(with_lengths(&kernels(), &up, &down, &schedule).unwrap(), kernels());
+        assert_eq!(with_lengths(&kernels(), &up, &down, (&schedule, &Course::Straight)).unwrap(), kernels());
         let (up, down) = (passage(&schedule, |_| 0.0, 1e-9), passage(&schedule, |_| -3.0, 1e-9));
-        let found = with_lengths(&kernels(), &up, &down, &schedule).unwrap();
+        let found = with_lengths(&kernels(), &up, &down, (&schedule, &Course::Straight)).unwrap();
         assert!(found.knots().windows(2).all(|pair| pair[0].length < pair[1].length));
         let nothing = passage(&schedule, |_| f64::NEG_INFINITY, 0.0);
-        assert_eq!(with_lengths(&kernels(), &nothing, &nothing, &schedule).unwrap(), kernels());
+        assert_eq!(with_lengths(&kernels(), &nothing, &nothing, (&schedule, &Course::Straight)).unwrap(), kernels());
     }
 
     #[test]

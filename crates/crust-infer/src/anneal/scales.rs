@@ -6,9 +6,9 @@ use pxfm::f_log;
 
 use super::chart::{Chart, Frame};
 use super::population::spread;
-use crate::drive::{Answer, Control, Parallelism, Walker, drive};
+use crate::drive::{Control, Driver, Evaluated};
 use crate::error::Error;
-use crate::target::Target;
+use crate::path::Path;
 use std::sync::Arc;
 
 /// Groups of coordinates whose widths depend on hyperparameters in the same way.
@@ -44,14 +44,13 @@ impl Scales {
     /// If θᵢ given the hyperparameters is normal and independent of the other members, then a shift of all members by v changes
     /// ∂ log prior/∂θᵢ by −vᵢ/σᵢ², and θᵢ + σᵢ² ∂ log prior/∂θᵢ is the mean. Other priors give some curvature, too; where it follows
     /// no law there is no group.
-    pub(super) fn measure<T: Target + Clone + Send>(
-        target: &T,
+    pub(super) fn measure<P: Path + Clone + Send>(
+        driver: &mut Driver<P>,
         draws: &[Vec<f64>],
-        how: Parallelism,
         control: &Control,
     ) -> Result<Option<Self>, Error> {
-        let dimension = target.dimension();
-        let mut base: Vec<usize> = target.hyperparameters().into_iter().filter(|&h| h < dimension).collect();
+        let dimension = driver.dimension();
+        let mut base: Vec<usize> = driver.path().hyperparameters().into_iter().filter(|&h| h < dimension).collect();
         base.sort_unstable();
         base.dedup();
         if base.is_empty() || base.len() > MOST.min(draws.len() / 3) || base.len() == dimension {
@@ -62,15 +61,16 @@ impl Scales {
             .map(|i| if base.contains(&i) { 0.0 } else { spread(column(i)).map_or(1.0, |s| s.variance.sqrt()) })
             .collect();
         let moved = |draw: &Vec<f64>| draw.iter().zip(&shift).map(|(x, v)| x + v).collect::<Vec<f64>>();
-        let mut probes: Vec<Probe> = draws.iter().map(|draw| Probe::new(draw.clone())).collect();
-        probes.extend(draws.iter().map(|draw| Probe::new(moved(draw))));
-        drive(target, &mut probes, how, control)?;
+        let points = [draws.to_vec(), draws.iter().map(moved).collect()].concat();
+        let found = driver.evaluate_points(&points, 0.0, true, control)?;
+        let probes: Vec<Probe<'_>> = points.iter().zip(&found).map(|(x, found)| Probe::new(x, found)).collect();
         let (here, there) = probes.split_at(draws.len());
-        let pairs: Vec<(&Probe, &Probe)> = here.iter().zip(there).filter(|(a, b)| a.finite && b.finite).collect();
+        let pairs: Vec<(&Probe<'_>, &Probe<'_>)> =
+            here.iter().zip(there).filter(|(a, b)| a.finite && b.finite).collect();
         Ok(Self::from_curvatures(base, &pairs, &shift))
     }
 
-    fn from_curvatures(base: Vec<usize>, pairs: &[(&Probe, &Probe)], shift: &[f64]) -> Option<Self> {
+    fn from_curvatures(base: Vec<usize>, pairs: &[(&Probe<'_>, &Probe<'_>)], shift: &[f64]) -> Option<Self> {
         if pairs.len() < 2 * base.len() + 4 {
             return None;
         }
@@ -78,7 +78,7 @@ impl Scales {
         let mut groups: BTreeMap<Vec<i64>, Vec<usize>> = BTreeMap::new();
         let mut centre = vec![0.0; shift.len()];
         for i in (0..shift.len()).filter(|i| !base.contains(i)) {
-            let precision = |(a, b): &(&Probe, &Probe)| (a.gradient[i] - b.gradient[i]) / shift[i];
+            let precision = |(a, b): &(&Probe<'_>, &Probe<'_>)| (a.gradient[i] - b.gradient[i]) / shift[i];
             let precisions: Vec<f64> = pairs.iter().map(precision).collect();
             if !precisions.iter().all(|p| *p > 0.0 && p.is_finite()) {
                 continue;
@@ -179,43 +179,17 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().filter(|x| x.is_finite()).unwrap_or(0.0)
 }
 
-/// Asks for the gradient of the log prior at a point.
-struct Probe {
-    x: Vec<f64>,
-    gradient: Vec<f64>,
-    done: bool,
+/// What the prior looks like at a point.
+struct Probe<'a> {
+    x: &'a [f64],
+    gradient: &'a [f64],
     finite: bool,
 }
 
-impl Probe {
-    fn new(x: Vec<f64>) -> Self {
-        Self { gradient: vec![0.0; x.len()], x, done: false, finite: false }
-    }
-}
-
-impl Walker for Probe {
-    type Error = Error;
-
-    fn wants_evaluation(&self) -> bool {
-        !self.done
-    }
-
-    fn beta(&self) -> f64 {
-        0.0
-    }
-
-    fn position(&self) -> &[f64] {
-        &self.x
-    }
-
-    fn gradient_mut(&mut self) -> &mut [f64] {
-        &mut self.gradient
-    }
-
-    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        self.done = true;
-        self.finite = answer.log_prior.is_finite() && self.gradient.iter().all(|g| g.is_finite());
-        Ok(())
+impl<'a> Probe<'a> {
+    fn new(x: &'a [f64], found: &'a Evaluated) -> Self {
+        let finite = found.densities.log_prior.is_finite() && found.gradient.iter().all(|g| g.is_finite());
+        Self { x, gradient: &found.gradient, finite }
     }
 }
 
@@ -224,7 +198,8 @@ mod tests {
     use crust_math::random::{Purpose, StreamKey};
 
     use super::*;
-    use crate::target::{Batch, Fatal};
+    use crate::drive::Parallelism;
+    use crate::target::{Batch, Fatal, Target};
 
     /// v ~ N(0, 1), w ~ N(0, 1); x₂, x₃ ~ N(4, e^v); x₄ ~ N(0, e^(2w − v)); x₅ ~ N(0, 1); log x₆ ~ N(0, e^(2v)).
     #[derive(Clone)]
@@ -280,8 +255,8 @@ mod tests {
     }
 
     fn measured() -> Scales {
-        let (how, control) = (Parallelism::default(), Control::default());
-        Scales::measure(&Hierarchy, &draws(64), how, &control).expect("no error").expect("groups")
+        let mut driver = Driver::new(Hierarchy, Parallelism::default());
+        Scales::measure(&mut driver, &draws(64), &Control::default()).expect("no error").expect("groups")
     }
 
     #[test]
@@ -317,13 +292,13 @@ mod tests {
         struct Plain(Hierarchy);
         impl Target for Plain {
             fn dimension(&self) -> usize {
-                self.0.dimension()
+                Target::dimension(&self.0)
             }
             fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
-                self.0.evaluate(batch)
+                Target::evaluate(&mut self.0, batch)
             }
         }
-        let (how, control) = (Parallelism::default(), Control::default());
-        assert_eq!(Scales::measure(&Plain(Hierarchy), &draws(64), how, &control).expect("no error"), None);
+        let mut driver = Driver::new(Plain(Hierarchy), Parallelism::default());
+        assert_eq!(Scales::measure(&mut driver, &draws(64), &Control::default()).expect("no error"), None);
     }
 }

@@ -5,53 +5,56 @@ use crust_math::random::{Stream, StreamKey};
 use super::chart::Chart;
 use super::tuned::{Stage, Stages, TunedKernels};
 use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
-use crate::drive::{Answer, Control, Parallelism, Walker, drive};
+use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::{Error, InitialFailure};
-use crate::kernel::{Method, State, Statistics, Transition};
-use crate::target::Target;
+use crate::kernel::{State, Statistics, Stepper};
+use crate::method::with_stepper;
+use crate::path::{Course, Path};
 
-/// Runs one chain from each start: draws from the prior forward, exact draws from the posterior in reverse.
-pub fn anneal_target<T: Target + Clone + Send>(
-    target: &T,
+/// Runs one chain from each start: draws of the path's first distribution forward, exact draws from the posterior in reverse.
+pub fn anneal_target<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
     kernels: &TunedKernels,
     schedule: &Schedule,
     starts: &[Vec<f64>],
     run: &Run<'_>,
 ) -> Result<Vec<ChainOutcome>, Error> {
-    check(target.dimension(), kernels, starts)?;
-    let way = Way { stages: Stages::new(kernels, schedule), schedule, geometric: target.is_geometric(), run };
-    let mut chains: Vec<Chain<'_>> =
-        starts.iter().zip(run.first_chain..).map(|(start, k)| Chain::new(start, k, &way)).collect();
-    drive(target, &mut chains, run.how, run.control)?;
-    if run.control.is_interrupted() {
-        return Err(Error::Interrupted);
-    }
-    Ok(chains.into_iter().map(|chain| chain.tally.outcome(chain.mover.state.q)).collect())
+    let dimension = driver.dimension();
+    check(dimension, kernels, starts)?;
+    let way = Way { stages: Stages::new(kernels, schedule), schedule, course: driver.course().clone(), run };
+    with_stepper!(kernels.method(), dimension, stepper => {
+        let chain = |(start, k): (&Vec<f64>, u32)| Chain::new(start, stepper.clone(), k, &way);
+        let mut chains: Vec<Chain<'_, _>> = starts.iter().zip(run.first_chain..).map(chain).collect();
+        driver.drive(&mut chains, run.control)?;
+        run.control.check()?;
+        Ok(chains.into_iter().map(|chain| chain.tally.outcome(chain.mover.state.q)).collect())
+    })
 }
 
 /// A number of transitions at β = 1 from each start. Chain k, counted from `first_chain`, uses `key.chain(k)`.
 ///
 /// BREAD, section 3.3: from the values that the data were simulated with to an approximate draw of the posterior.
-pub fn equilibrate<T: Target + Clone + Send>(
-    target: &T,
+pub fn equilibrate<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
     kernels: &TunedKernels,
     starts: &[Vec<f64>],
     steps: usize,
     (first_chain, key): (u32, StreamKey),
-    how: Parallelism,
     control: &Control,
 ) -> Result<Vec<Vec<f64>>, Error> {
-    check(target.dimension(), kernels, starts)?;
+    let dimension = driver.dimension();
+    check(dimension, kernels, starts)?;
     let stage = kernels.stage(1.0);
-    let mut movers: Vec<Mover> = starts.iter().map(|start| Mover::new(start, stage.kernel.method)).collect();
-    let walkers = movers.iter_mut().zip(first_chain..);
-    let mut walkers: Vec<Repeat<'_>> =
-        walkers.map(|(mover, k)| Repeat::new(mover, &stage, 1.0, steps, key.chain(k), control)).collect();
-    drive(target, &mut walkers, how, control)?;
-    if control.is_interrupted() {
-        return Err(Error::Interrupted);
-    }
-    Ok(movers.into_iter().map(|mover| mover.state.q).collect())
+    with_stepper!(kernels.method(), dimension, stepper => {
+        let mover = |start: &Vec<f64>| Mover::new(start, stage.kernel.method.needs_gradient(), stepper.clone());
+        let mut movers: Vec<Mover<_>> = starts.iter().map(mover).collect();
+        let walkers = movers.iter_mut().zip(first_chain..);
+        let mut walkers: Vec<Repeat<'_, _>> =
+            walkers.map(|(mover, k)| Repeat::new(mover, &stage, 1.0, steps, key.chain(k), control)).collect();
+        driver.drive(&mut walkers, control)?;
+        control.check()?;
+        Ok(movers.into_iter().map(|mover| mover.state.q).collect())
+    })
 }
 
 fn check(dimension: usize, kernels: &TunedKernels, starts: &[Vec<f64>]) -> Result<(), Error> {
@@ -70,9 +73,9 @@ fn check(dimension: usize, kernels: &TunedKernels, starts: &[Vec<f64>]) -> Resul
 
 /// A state and the machine that moves it. The gradient of a state is that of one β, so at each new β it is asked for again.
 #[derive(Clone, Debug)]
-pub(super) struct Mover {
+pub(super) struct Mover<S> {
     pub(super) state: State,
-    transition: Transition,
+    stepper: S,
     /// The next answer is for the state itself.
     refreshing: bool,
     /// Where the transition is, if it moves in a chart.
@@ -109,8 +112,8 @@ impl Local {
         if !state.gradient.is_empty() {
             chart.pull_back(&state.q, &state.gradient, &mut self.state.gradient);
         }
-        self.state.log_prior = state.log_prior + chart.log_jacobian(&state.q);
-        self.state.log_likelihood = state.log_likelihood;
+        self.state.densities = state.densities;
+        self.state.densities.log_prior += chart.log_jacobian(&state.q);
     }
 
     /// The state in the coordinates of everyone. One that has not moved stays what it was to the last bit.
@@ -122,20 +125,14 @@ impl Local {
         if !state.gradient.is_empty() {
             chart.push_forward(&state.q, &self.state.gradient, &mut state.gradient);
         }
-        state.log_prior = self.state.log_prior - chart.log_jacobian(&state.q);
-        state.log_likelihood = self.state.log_likelihood;
+        state.densities = self.state.densities;
+        state.densities.log_prior -= chart.log_jacobian(&state.q);
     }
 }
 
-impl Mover {
-    pub(super) fn new(start: &[f64], method: Method) -> Self {
-        let with_gradient = if method.needs_gradient() { start.len() } else { 0 };
-        Self {
-            state: State { q: start.to_vec(), gradient: vec![0.0; with_gradient], ..State::default() },
-            transition: Transition::new(method, start.len()),
-            refreshing: true,
-            local: None,
-        }
+impl<S: Stepper> Mover<S> {
+    pub(super) fn new(start: &[f64], with_gradient: bool, stepper: S) -> Self {
+        Self { state: State::at(start, with_gradient), stepper, refreshing: true, local: None }
     }
 
     /// Asks for the densities, and the gradient, of the state.
@@ -143,17 +140,17 @@ impl Mover {
         self.refreshing = true;
     }
 
-    pub(super) fn begin(&mut self, stage: &Stage, beta: f64, stream: Stream) {
+    pub(super) fn begin(&mut self, stage: &Stage, stream: Stream) {
         match &stage.chart {
             None => {
                 self.local = None;
-                self.transition.begin(&stage.kernel, &self.state, beta, stream);
+                self.stepper.begin(&stage.kernel, &self.state, stream);
             }
             Some(chart) => {
                 let local = self.local.get_or_insert_with(|| Box::new(Local::new(&self.state)));
                 local.enter(chart, &self.state);
-                self.transition.begin(&stage.kernel, &local.state, beta, stream);
-                chart.to_parameters(self.transition.position(), &mut local.parameters);
+                self.stepper.begin(&stage.kernel, &local.state, stream);
+                chart.to_parameters(self.stepper.position(), &mut local.parameters);
             }
         }
     }
@@ -162,7 +159,7 @@ impl Mover {
         match &self.local {
             _ if self.refreshing => &self.state.q,
             Some(local) => &local.parameters,
-            None => self.transition.position(),
+            None => self.stepper.position(),
         }
     }
 
@@ -170,38 +167,38 @@ impl Mover {
         match &mut self.local {
             _ if self.refreshing => &mut self.state.gradient,
             Some(local) => &mut local.gradient,
-            None => self.transition.gradient_mut(),
+            None => self.stepper.gradient_mut(),
         }
     }
 
     /// What an answer brings.
     pub(super) fn advance(&mut self, stage: &Stage, answer: &Answer<'_>) -> Progress {
-        let &Answer { log_prior, log_likelihood, .. } = answer;
+        let mut found = answer.densities();
         if self.refreshing {
             self.refreshing = false;
-            (self.state.log_prior, self.state.log_likelihood) = (log_prior, log_likelihood);
+            self.state.densities = found;
             return Progress::Refreshed;
         }
         let Some((chart, local)) = stage.chart.as_ref().zip(self.local.as_mut()) else {
-            return match self.transition.advance(&stage.kernel, log_prior, log_likelihood) {
+            return match self.stepper.advance(&stage.kernel, found) {
                 None => Progress::UnderWay,
                 Some(statistics) => {
-                    self.transition.finish(&mut self.state);
+                    self.stepper.finish(&mut self.state);
                     Progress::Moved(statistics)
                 }
             };
         };
         if !local.gradient.is_empty() {
-            chart.pull_back(&local.parameters, &local.gradient, self.transition.gradient_mut());
+            chart.pull_back(&local.parameters, &local.gradient, self.stepper.gradient_mut());
         }
-        let log_prior = log_prior + chart.log_jacobian(&local.parameters);
-        match self.transition.advance(&stage.kernel, log_prior, log_likelihood) {
+        found.log_prior += chart.log_jacobian(&local.parameters);
+        match self.stepper.advance(&stage.kernel, found) {
             None => {
-                chart.to_parameters(self.transition.position(), &mut local.parameters);
+                chart.to_parameters(self.stepper.position(), &mut local.parameters);
                 Progress::UnderWay
             }
             Some(statistics) => {
-                self.transition.finish(&mut local.state);
+                self.stepper.finish(&mut local.state);
                 local.leave(chart, &mut self.state);
                 Progress::Moved(statistics)
             }
@@ -220,14 +217,13 @@ pub(super) enum Progress {
 struct Way<'a> {
     stages: Stages,
     schedule: &'a Schedule,
-    /// Whether the log likelihood of a state is the same all along.
-    geometric: bool,
+    course: Course,
     run: &'a Run<'a>,
 }
 
 /// A chain of annealed importance sampling.
-struct Chain<'a> {
-    mover: Mover,
+struct Chain<'a, S> {
+    mover: Mover<S>,
     way: &'a Way<'a>,
     number: u32,
     itinerary: Itinerary,
@@ -239,21 +235,22 @@ struct Chain<'a> {
     done: bool,
 }
 
-impl<'a> Chain<'a> {
-    fn new(start: &[f64], number: u32, way: &'a Way<'a>) -> Self {
+impl<'a, S: Stepper> Chain<'a, S> {
+    fn new(start: &[f64], stepper: S, number: u32, way: &'a Way<'a>) -> Self {
         let itinerary = Itinerary::new(way.run.direction, way.schedule.len());
-        let mover = Mover::new(start, way.stages.at(2).kernel.method);
+        let mover = Mover::new(start, way.stages.at(2).kernel.method.needs_gradient(), stepper);
         let mut chain =
             Self { mover, way, number, itinerary, t: 2, weighed_from: None, tally: Tally::default(), done: false };
         chain.t = chain.first_evaluation().unwrap_or(2);
         chain
     }
 
-    /// Where a chain is evaluated first. On the geometric path the weights do not mind, and the first move needs its gradient.
+    /// Where a chain is evaluated first. Where densities are known all along the path, the weights do not mind, and the first move needs its
+    /// gradient.
     fn first_evaluation(&self) -> Option<usize> {
         self.itinerary.clone().find_map(|leg| match leg {
             Leg::Move { t } | Leg::MoveReversed { t } => Some(t),
-            Leg::Weigh { from, .. } => (!self.way.geometric).then_some(from),
+            Leg::Weigh { from, .. } => (!self.way.course.is_known()).then_some(from),
         })
     }
 
@@ -261,22 +258,23 @@ impl<'a> Chain<'a> {
     /// the next move is `fresh`.
     fn go_on(&mut self, fresh: bool) {
         // A state without density cannot be weighed: 0/0, or a ratio of infinities.
-        if fresh && !self.mover.state.log_prior.is_finite() {
+        if fresh && !self.mover.state.densities.log_prior.is_finite() {
             self.tally.reject();
         }
         while !self.tally.rejected {
             let before = self.itinerary.clone();
             match self.itinerary.next() {
-                Some(Leg::Weigh { from, to }) if self.way.geometric => {
-                    let rise = self.way.schedule.beta(to) - self.way.schedule.beta(from);
-                    self.tally.weigh(rise * self.mover.state.log_likelihood);
-                }
-                // The next move is at the other end, so that the evaluation is not one more.
                 Some(Leg::Weigh { from, to }) => {
-                    self.weighed_from = Some(self.mover.state.log_density(self.way.schedule.beta(from)));
-                    self.t = to;
-                    self.mover.refresh();
-                    return;
+                    let (low, high) = (self.way.schedule.beta(from), self.way.schedule.beta(to));
+                    let Some(ratio) = self.way.course.log_ratio(self.mover.state.densities.log_likelihood, low, high)
+                    else {
+                        // The next move is at the other end, so that the evaluation is not one more.
+                        self.weighed_from = Some(self.mover.state.log_density());
+                        self.t = to;
+                        self.mover.refresh();
+                        return;
+                    };
+                    self.tally.weigh(ratio);
                 }
                 // The kernels are reversible: each is its own reversal.
                 Some(Leg::Move { t } | Leg::MoveReversed { t }) => {
@@ -295,18 +293,22 @@ impl<'a> Chain<'a> {
     }
 
     fn begin_move(&mut self, t: usize) {
-        let beta = self.way.schedule.beta(t);
-        if !self.mover.state.log_density(beta).is_finite() {
+        if self.way.course.is_known() {
+            // Without a gradient the state was last evaluated for another β.
+            let densities = &mut self.mover.state.densities;
+            densities.tilt = self.way.course.tilt(densities.log_likelihood, self.way.schedule.beta(t));
+        }
+        if !self.mover.state.log_density().is_finite() {
             self.tally.reject();
             self.done = true;
             return;
         }
         let stream = move_key(self.way.run.key, self.number, self.way.schedule.len(), t).stream();
-        self.mover.begin(self.way.stages.at(t), beta, stream);
+        self.mover.begin(self.way.stages.at(t), stream);
     }
 }
 
-impl Walker for Chain<'_> {
+impl<S: Stepper> Walker for Chain<'_, S> {
     type Error = Error;
 
     fn wants_evaluation(&self) -> bool {
@@ -332,7 +334,7 @@ impl Walker for Chain<'_> {
             Progress::UnderWay => {}
             Progress::Refreshed => {
                 if let Some(from) = self.weighed_from.take() {
-                    self.tally.weigh(self.mover.state.log_density(self.way.schedule.beta(self.t)) - from);
+                    self.tally.weigh(self.mover.state.log_density() - from);
                 }
                 self.go_on(true);
             }
@@ -348,8 +350,8 @@ impl Walker for Chain<'_> {
 }
 
 /// A number of transitions at one β. Transition i uses step i of the key, counted from the key's own.
-pub(super) struct Repeat<'a> {
-    mover: &'a mut Mover,
+pub(super) struct Repeat<'a, S> {
+    mover: &'a mut Mover<S>,
     stage: &'a Stage,
     beta: f64,
     key: StreamKey,
@@ -360,9 +362,9 @@ pub(super) struct Repeat<'a> {
     pub(super) accept: f64,
 }
 
-impl<'a> Repeat<'a> {
+impl<'a, S: Stepper> Repeat<'a, S> {
     pub(super) fn new(
-        mover: &'a mut Mover,
+        mover: &'a mut Mover<S>,
         stage: &'a Stage,
         beta: f64,
         steps: usize,
@@ -379,12 +381,12 @@ impl<'a> Repeat<'a> {
     fn begin(&mut self) {
         if self.done < self.steps {
             let key = self.key.step(self.key.step + self.done as u64);
-            self.mover.begin(self.stage, self.beta, key.stream());
+            self.mover.begin(self.stage, key.stream());
         }
     }
 }
 
-impl Walker for Repeat<'_> {
+impl<S: Stepper> Walker for Repeat<'_, S> {
     type Error = Error;
 
     fn wants_evaluation(&self) -> bool {
@@ -407,7 +409,7 @@ impl Walker for Repeat<'_> {
         match self.mover.advance(self.stage, answer) {
             Progress::UnderWay => return Ok(()),
             Progress::Refreshed => {
-                if !self.mover.state.log_density(self.beta).is_finite() {
+                if !self.mover.state.log_density().is_finite() {
                     let failure =
                         InitialFailure { given: true, tries: 1, bad_gradients: 0, reason: answer.rejection() };
                     return Err(Error::Initial { chain: self.key.chain, failure });

@@ -14,12 +14,13 @@ use super::rehearse::Rehearsed;
 use super::scales::Scales;
 use super::target::{Mover, Repeat};
 use super::tuned::{Knot, Stage, TunedKernels};
-use crate::drive::{Answer, Control, Parallelism, Walker, drive};
+use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::Error;
-use crate::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method};
+use crate::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method, Stepper};
+use crate::method::with_stepper;
 use crate::metric::Metric;
+use crate::path::{Course, Path};
 use crate::step_size::{Averaging, DualAveraging};
-use crate::target::Target;
 
 /// How a pilot run goes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -45,10 +46,9 @@ pub struct Pilot {
 impl Pilot {
     /// The defaults for a method.
     pub fn new(method: Method) -> Self {
-        let delta = if method == Method::Metropolis { 0.234 } else { 0.8 };
         Self {
             method,
-            delta,
+            delta: method.accept_wanted(),
             jitter: 0.3,
             longest: std::f64::consts::FRAC_PI_2,
             moves: 12,
@@ -60,10 +60,7 @@ impl Pilot {
 
     /// The longest step.
     fn longest_step(&self) -> f64 {
-        match self.method {
-            Method::Hmc { length: Length::Steps(n), .. } => self.longest / f64::from(n.max(1)),
-            Method::Hmc { .. } | Method::Nuts { .. } | Method::Metropolis => LONGEST,
-        }
+        self.method.fixed_steps().map_or(LONGEST, |n| self.longest / f64::from(n))
     }
 
     /// The same with trajectories of twice as many steps, if that is allowed.
@@ -123,48 +120,68 @@ const MANY: usize = 300;
 
 /// Tunes kernels along the path from draws of the prior (64 or so). All random numbers come from the key, with its purpose
 /// and dataset; chain and step are filled in.
-pub fn tune<T: Target + Clone + Send>(
-    target: &T,
-    prior_draws: &[Vec<f64>],
+pub fn tune<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
+    first_draws: &[Vec<f64>],
     pilot: &Pilot,
     key: StreamKey,
-    how: Parallelism,
     control: &Control,
 ) -> Result<TunedKernels, Error> {
     pilot.check()?;
-    let dimension = target.dimension();
+    let dimension = driver.dimension();
     let setting = |name, value: usize, must_be| Err(Error::Setting { name, value: value.to_string(), must_be });
     if dimension == 0 {
         return setting("the number of parameters", 0, "at least 1 to anneal");
     }
-    if prior_draws.len() < FEWEST {
-        return setting("the number of prior draws of the pilot run", prior_draws.len(), "at least 8");
+    if first_draws.len() < FEWEST {
+        return setting("the number of prior draws of the pilot run", first_draws.len(), "at least 8");
     }
-    if let Some(draw) = prior_draws.iter().find(|draw| draw.len() != dimension) {
+    if let Some(draw) = first_draws.iter().find(|draw| draw.len() != dimension) {
         return setting("the dimension of a prior draw", draw.len(), "that of the target");
     }
-    let scales = if pilot.method.needs_gradient() { Scales::measure(target, prior_draws, how, control)? } else { None };
-    let scales = scales.map(Arc::new);
-    let run = |pilot| Run::new(target, prior_draws, pilot, key, how, control, scales.clone());
-    // What the rehearsal measures is the friction of the geometric path.
-    let rehearse = pilot.rehearse && target.is_geometric();
-    let attempt = |pilot: Pilot| {
-        let kernels = run(pilot).go()?;
-        if rehearse { run(pilot).rehearse(&kernels, prior_draws) } else { Ok(Rehearsed::not(kernels)) }
-    };
-    let mut best = attempt(*pilot)?;
+    let scales = if pilot.method.needs_gradient() { Scales::measure(driver, first_draws, control)? } else { None };
+    let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new) };
+    // What the rehearsal measures are the weights that chains would collect: they must be known without evaluations.
+    let rehearse = pilot.rehearse && driver.course().is_known();
+    let mut best = attempt(driver, &basis, *pilot, rehearse)?;
     while let Some(longer) = pilot.with_longer_trajectories(best.kernels.method()) {
-        let next = attempt(longer)?;
+        let next = attempt(driver, &basis, longer, rehearse)?;
         if !pilot.prefers(&next.kernels, &best.kernels) {
             break;
         }
         best = next;
     }
-    if rehearse {
-        run(Pilot { method: best.kernels.method(), ..*pilot }).refine(&best, prior_draws)
-    } else {
-        Ok(best.kernels)
+    if !rehearse {
+        return Ok(best.kernels);
     }
+    let pilot = Pilot { method: best.kernels.method(), ..*pilot };
+    with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(&best))
+}
+
+/// Kernels of one method.
+fn attempt<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
+    basis: &Basis<'_>,
+    pilot: Pilot,
+    rehearse: bool,
+) -> Result<Rehearsed, Error> {
+    with_stepper!(pilot.method, driver.dimension(), stepper => {
+        let kernels = PilotRun::new(driver, basis, pilot, stepper.clone()).go()?;
+        if rehearse {
+            PilotRun::new(driver, basis, pilot, stepper).rehearse(&kernels)
+        } else {
+            Ok(Rehearsed::not(kernels))
+        }
+    })
+}
+
+/// What all parts of a pilot run share.
+pub(super) struct Basis<'a> {
+    /// Draws of the path's first distribution.
+    pub(super) draws: &'a [Vec<f64>],
+    key: StreamKey,
+    control: &'a Control,
+    scales: Option<Arc<Scales>>,
 }
 
 /// Longer trajectories must promise to be cheaper by this factor: the lengths of pilot runs are uncertain.
@@ -177,23 +194,25 @@ const FALLS: f64 = 0.85;
 /// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
 /// n + 1 evaluations.
 fn expense(kernels: &TunedKernels) -> f64 {
-    let steps = if let Method::Hmc { length: Length::Steps(n), .. } = kernels.method() { n } else { 1 };
+    let steps = kernels.method().fixed_steps().unwrap_or(1);
     kernels.length() * kernels.length() * (f64::from(steps) + 1.0)
 }
 
-pub(super) struct Run<'a, T> {
-    pub(super) target: &'a T,
+/// A population and its kernel.
+pub(super) struct PilotRun<'a, P, S> {
+    pub(super) driver: &'a mut Driver<P>,
+    pub(super) basis: &'a Basis<'a>,
     pilot: Pilot,
     pub(super) key: StreamKey,
-    pub(super) how: Parallelism,
     pub(super) control: &'a Control,
     /// The kernel as it is adapted, and its coordinates.
     pub(super) stage: Stage,
-    scales: Option<Arc<Scales>>,
     pub(super) variance: Vec<f64>,
     /// The largest ratio of the metric's width of a coordinate and its spread, at most 1.
     widest: f64,
-    pub(super) movers: Vec<Mover>,
+    /// As good as new.
+    stepper: S,
+    pub(super) movers: Vec<Mover<S>>,
     knots: Vec<Knot>,
 }
 
@@ -205,37 +224,32 @@ pub(super) struct Settled {
     relaxation: f64,
 }
 
-impl<'a, T: Target + Clone + Send> Run<'a, T> {
-    fn new(
-        target: &'a T,
-        draws: &[Vec<f64>],
-        pilot: Pilot,
-        key: StreamKey,
-        how: Parallelism,
-        control: &'a Control,
-        scales: Option<Arc<Scales>>,
-    ) -> Self {
-        let dimension = target.dimension();
-        #[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
-        let d = dimension as f64;
+impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
+    fn new(driver: &'a mut Driver<P>, basis: &'a Basis<'a>, pilot: Pilot, stepper: S) -> Self {
+        let dimension = driver.dimension();
         // Beyond the optimum of normal targets, which the first moves then find from above.
-        let step_size = if pilot.method == Method::Metropolis { 2.38 / d.sqrt() } else { 1.5 / d.sqrt().sqrt() };
+        let step_size = pilot.method.first_step(dimension);
         let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, metric: Metric::Unit };
-        let movers = draws.iter().map(|draw| Mover::new(draw, pilot.method)).collect();
-        let stage = Stage { kernel, chart: None };
-        Self {
-            target,
+        let mut run = Self {
+            driver,
+            basis,
             pilot,
-            key,
-            how,
-            control,
-            stage,
-            scales,
+            key: basis.key,
+            control: basis.control,
+            stage: Stage { kernel, chart: None },
             variance: vec![1.0; dimension],
             widest: 1.0,
-            movers,
+            stepper,
+            movers: vec![],
             knots: vec![],
-        }
+        };
+        run.movers = basis.draws.iter().map(|draw| run.mover(draw)).collect();
+        run
+    }
+
+    /// A chain at a point.
+    pub(super) fn mover(&self, at: &[f64]) -> Mover<S> {
+        Mover::new(at, self.pilot.method.needs_gradient(), self.stepper.clone())
     }
 
     /// From the prior to the posterior.
@@ -248,7 +262,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         self.knots[0].step_size = self.knots[1].step_size;
         self.knots[0].accept = self.knots[1].accept;
         let kernels = TunedKernels::new(self.pilot.method, self.pilot.jitter, self.knots)?;
-        kernels.in_charts(self.scales.map(|scales| (*scales).clone()))
+        kernels.in_charts(self.basis.scales.as_deref().cloned())
     }
 
     /// Evaluates the draws of the prior.
@@ -269,8 +283,8 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     /// States outside of the prior do not go on.
     fn refuse_outside(&mut self) {
         for mover in &mut self.movers {
-            if !mover.state.log_prior.is_finite() {
-                mover.state.log_likelihood = f64::NEG_INFINITY;
+            if !mover.state.densities.log_prior.is_finite() {
+                mover.state.densities.log_likelihood = f64::NEG_INFINITY;
             }
         }
     }
@@ -280,19 +294,15 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         let stage = &self.stage;
         let look = |mover| Look { mover, stage, beta, done: false, reason: None };
         self.movers.iter_mut().for_each(Mover::refresh);
-        let mut looks: Vec<Look<'_>> = self.movers.iter_mut().map(look).collect();
-        drive(self.target, &mut looks, self.how, self.control)?;
+        let mut looks: Vec<Look<'_, S>> = self.movers.iter_mut().map(look).collect();
+        self.driver.drive(&mut looks, self.control)?;
         let reason = looks.into_iter().find_map(|look| look.reason);
-        self.check_interrupt()?;
+        self.control.check()?;
         Ok(reason)
     }
 
-    pub(super) fn check_interrupt(&self) -> Result<(), Error> {
-        if self.control.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
-    }
-
     pub(super) fn log_likelihoods(&self) -> Vec<f64> {
-        self.movers.iter().map(|mover| mover.state.log_likelihood).collect()
+        self.movers.iter().map(|mover| mover.state.densities.log_likelihood).collect()
     }
 
     /// The numbers of the chart.
@@ -308,7 +318,7 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     pub(super) fn measure_spread(&mut self) {
         let mut points: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
         let mut gradients: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.gradient.clone()).collect();
-        if let Some(scales) = &self.scales {
+        if let Some(scales) = &self.basis.scales {
             let population: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
             let before = self.stage.chart.as_ref().map(|chart| &chart.frame);
             let chart = scales.chart(scales.frame(&population, before));
@@ -341,13 +351,13 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
             _ => 0.0,
         };
         let mut stream = self.key.chain(u32::MAX).step(knot as u64).stream();
-        let (Stride { beta, length }, chosen) = if self.target.is_geometric() {
+        let (Stride { beta, length }, chosen) = if let Course::Straight = self.driver.course() {
             let values = self.log_likelihoods();
             let likelihoods = Likelihoods { values: &values };
             let stride = likelihoods.stride(before, efficiency);
             (stride, likelihoods.resample(stride.beta - before, &mut stream))
         } else {
-            let (stride, ratios) = self.stride_by_evaluation(before, efficiency)?;
+            let (stride, ratios) = self.stride_by_bisection(before, efficiency)?;
             (stride, Likelihoods { values: &ratios }.resample(1.0, &mut stream))
         };
         self.movers = chosen.iter().map(|&i| self.movers[i].clone()).collect();
@@ -366,13 +376,15 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         Ok(())
     }
 
-    /// How far to go on a path that is not geometric, and log `f_to` − log `f_from` of all states: by bisection of the logarithm of the
-    /// rise, with an evaluation of the population for each.
-    fn stride_by_evaluation(&mut self, before: f64, efficiency: f64) -> Result<(Stride, Vec<f64>), Error> {
+    /// How far to go on a path that is not straight, and log `f_to` − log `f_from` of all states: by bisection of the logarithm of the
+    /// rise. Where only evaluations tell, the population is evaluated for each.
+    fn stride_by_bisection(&mut self, before: f64, efficiency: f64) -> Result<(Stride, Vec<f64>), Error> {
         const BISECTIONS: usize = 20;
         const LEAST: f64 = 1e-10;
-        self.look(before)?;
-        let from = self.log_densities(before);
+        if !self.driver.course().is_known() {
+            self.look(before)?;
+        }
+        let from = Origin { beta: before, log_densities: self.log_densities() };
         let to_end = self.ratios(&from, 1.0)?;
         if let Some(length) = (Likelihoods { values: &to_end }).whole_step(efficiency) {
             return Ok((Stride { beta: 1.0, length }, to_end));
@@ -396,27 +408,33 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
         Ok((Stride { beta, length }, ratios))
     }
 
-    fn log_densities(&self, beta: f64) -> Vec<f64> {
-        self.movers.iter().map(|mover| mover.state.log_density(beta)).collect()
+    fn log_densities(&self) -> Vec<f64> {
+        self.movers.iter().map(|mover| mover.state.log_density()).collect()
     }
 
     /// log `f_β` of all states, less what it was elsewhere.
-    fn ratios(&mut self, from: &[f64], beta: f64) -> Result<Vec<f64>, Error> {
+    fn ratios(&mut self, from: &Origin, beta: f64) -> Result<Vec<f64>, Error> {
+        let course = self.driver.course();
+        let known =
+            self.movers.iter().map(|mover| course.log_ratio(mover.state.densities.log_likelihood, from.beta, beta));
+        if let Some(ratios) = known.collect() {
+            return Ok(ratios);
+        }
         self.look(beta)?;
-        Ok(self.log_densities(beta).iter().zip(from).map(|(to, from)| to - from).collect())
+        Ok(self.log_densities().iter().zip(&from.log_densities).map(|(to, from)| to - from).collect())
     }
 
     /// Moves every state once. Returns the mean acceptance probability.
     pub(super) fn move_all(&mut self, beta: f64, key: StreamKey) -> Result<f64, Error> {
         let (stage, control) = (&self.stage, self.control);
         let repeats = self.movers.iter_mut().zip(0..);
-        let mut repeats: Vec<Repeat<'_>> =
+        let mut repeats: Vec<Repeat<'_, S>> =
             repeats.map(|(mover, k)| Repeat::new(mover, stage, beta, 1, key.chain(k), control)).collect();
-        drive(self.target, &mut repeats, self.how, self.control)?;
+        self.driver.drive(&mut repeats, self.control)?;
         #[expect(clippy::cast_precision_loss, reason = "populations are small")]
         let accept = repeats.iter().map(|repeat| repeat.accept).sum::<f64>() / repeats.len() as f64;
         drop(repeats);
-        self.check_interrupt()?;
+        self.control.check()?;
         Ok(accept)
     }
 
@@ -447,16 +465,22 @@ impl<'a, T: Target + Clone + Send> Run<'a, T> {
     }
 }
 
+/// Where a step along the path begins.
+struct Origin {
+    beta: f64,
+    log_densities: Vec<f64>,
+}
+
 /// Asks for the densities of a state once.
-struct Look<'a> {
-    mover: &'a mut Mover,
+struct Look<'a, S> {
+    mover: &'a mut Mover<S>,
     stage: &'a Stage,
     beta: f64,
     done: bool,
     reason: Option<String>,
 }
 
-impl Walker for Look<'_> {
+impl<S: Stepper> Walker for Look<'_, S> {
     type Error = Error;
 
     fn wants_evaluation(&self) -> bool {
@@ -477,7 +501,7 @@ impl Walker for Look<'_> {
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         self.mover.advance(self.stage, answer);
-        if !self.mover.state.log_density(self.beta).is_finite() {
+        if !self.mover.state.log_density().is_finite() {
             self.reason = answer.rejection();
         }
         self.done = true;

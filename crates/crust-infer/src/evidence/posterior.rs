@@ -7,8 +7,9 @@ use crust_math::random::Purpose;
 use pxfm::{f_exp, f_log};
 
 use super::{Particle, Run, float};
+use crate::drive::Driver;
 use crate::error::Error;
-use crate::kernel::Kernel;
+use crate::kernel::{Densities, Kernel};
 use crate::metric::Metric;
 use crate::sample::{Draw, Observer, Plan, Settings, Start, sample};
 use crate::target::Target;
@@ -56,7 +57,7 @@ pub fn explore<T: Target + Clone + Send>(target: &T, explorer: Explorer, run: &R
     };
     let starts: Vec<Start> = (0..explorer.chains).map(Start::random).collect();
     let recorder = Recorder::new(0);
-    let outcomes = sample(target, &settings, &starts, run.how, &recorder, run.control)?;
+    let outcomes = sample(&mut Driver::new(target.clone(), run.how), &settings, &starts, &recorder, run.control)?;
     run.check_interrupt()?;
     let kernels: Vec<&Kernel> = outcomes.iter().map(|outcome| &outcome.kernel).collect();
     let mut exploration = Exploration {
@@ -90,7 +91,7 @@ impl Exploration {
         let last = |(chain, k): (&Vec<Particle>, u32)| Start::at(k, chain.last().map_or(&[], |p| &p.q));
         let starts: Vec<Start> = self.chains.iter().zip(0..).map(last).collect();
         let recorder = Recorder::new(starts.len());
-        let outcomes = sample(target, &settings, &starts, run.how, &recorder, run.control)?;
+        let outcomes = sample(&mut Driver::new(target.clone(), run.how), &settings, &starts, &recorder, run.control)?;
         run.check_interrupt()?;
         self.divergences += outcomes.iter().map(|outcome| outcome.divergences).sum::<usize>();
         self.evaluations += outcomes.iter().map(|outcome| outcome.evaluations).sum::<u64>();
@@ -115,7 +116,8 @@ fn pool(kernels: &[&Kernel], dimension: usize) -> Kernel {
 }
 
 fn particle(state: &crate::kernel::State) -> Particle {
-    Particle { q: state.q.clone(), log_prior: state.log_prior, log_likelihood: state.log_likelihood }
+    let Densities { log_prior, log_likelihood, .. } = state.densities;
+    Particle { q: state.q.clone(), log_prior, log_likelihood }
 }
 
 /// The draws of each chain.

@@ -5,8 +5,8 @@ use crust_math::random::StreamKey;
 use super::{Particle, Run};
 use crate::drive::{Answer, Control, Walker, drive};
 use crate::error::{Error, InitialFailure};
-use crate::kernel::{Kernel, State, Transition};
-use crate::target::{Target, tempered};
+use crate::kernel::{Densities, Kernel, State, Transition};
+use crate::target::Target;
 
 /// A number of transitions at one β from a point, all of which it remembers. Transition i uses step i of the key, counted from the key's own.
 pub(super) struct Trail<'a> {
@@ -34,9 +34,8 @@ impl<'a> Trail<'a> {
         key: StreamKey,
         control: &'a Control,
     ) -> Self {
-        let with_gradient = if kernel.method.needs_gradient() { start.len() } else { 0 };
         Self {
-            state: State { q: start.to_vec(), gradient: vec![0.0; with_gradient], ..State::default() },
+            state: State::at(start, kernel.method.needs_gradient()),
             transition: Transition::new(kernel.method, start.len()),
             kernel,
             beta,
@@ -52,7 +51,7 @@ impl<'a> Trail<'a> {
     fn begin(&mut self) {
         if self.visited.len() < self.steps {
             let key = self.key.step(self.key.step + self.visited.len() as u64);
-            self.transition.begin(self.kernel, &self.state, self.beta, key.stream());
+            self.transition.begin(self.kernel, &self.state, key.stream());
         }
     }
 }
@@ -77,19 +76,18 @@ impl Walker for Trail<'_> {
     }
 
     fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        let &Answer { log_prior, log_likelihood, .. } = answer;
         if self.refreshing {
             self.refreshing = false;
-            (self.state.log_prior, self.state.log_likelihood) = (log_prior, log_likelihood);
-            if !tempered(log_prior, log_likelihood, self.beta).is_finite() {
+            self.state.densities = answer.densities();
+            if !self.state.log_density().is_finite() {
                 let failure = InitialFailure { given: true, tries: 1, bad_gradients: 0, reason: answer.rejection() };
                 return Err(Error::Initial { chain: self.key.chain, failure });
             }
-        } else if let Some(statistics) = self.transition.advance(self.kernel, log_prior, log_likelihood) {
+        } else if let Some(statistics) = self.transition.advance(self.kernel, answer.densities()) {
             self.transition.finish(&mut self.state);
             self.accept += statistics.accept_stat;
             self.control.count_iteration();
-            let State { q, log_prior, log_likelihood, .. } = &self.state;
+            let State { q, densities: Densities { log_prior, log_likelihood, .. }, .. } = &self.state;
             self.visited.push(Particle { q: q.clone(), log_prior: *log_prior, log_likelihood: *log_likelihood });
         } else {
             return Ok(());

@@ -8,9 +8,10 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::kernel::{Kernel, Statistics};
+use crust_infer::path::{AnyPath, Course, Path};
 use crust_infer::sample::{Draw, Observer, Outcome, Settings, Start, sample};
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_math::random::{Purpose, Stream, StreamKey};
@@ -38,6 +39,44 @@ pub trait Pointwise: Clone + Send {
     }
 }
 
+fn evaluate<P: Pointwise>(model: &P, batch: &mut Batch) {
+    let mut gradient = vec![0.0; model.dimension()];
+    let mut x = gradient.clone();
+    for lane in 0..batch.lanes {
+        x.iter_mut().zip(batch.point(lane)).for_each(|(to, x)| *to = x);
+        let beta = batch.beta[lane];
+        (batch.log_prior[lane], batch.log_likelihood[lane]) = model.at(&x, beta, &mut gradient);
+        if batch.wants_gradient() {
+            let column = batch.gradient.iter_mut().skip(lane).step_by(batch.lanes);
+            column.zip(&gradient).for_each(|(to, &g)| *to = g);
+        }
+    }
+}
+
+/// A path that only evaluations know.
+#[derive(Clone)]
+struct ByEvaluation<P>(P);
+
+impl<P: Pointwise> Path for ByEvaluation<P> {
+    fn dimension(&self) -> usize {
+        self.0.dimension()
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        evaluate(&self.0, batch);
+        Ok(())
+    }
+
+    fn course(&self) -> Course {
+        Course::Evaluated
+    }
+}
+
+/// The path of a model, whichever it is.
+pub fn path<'a, P: Pointwise + 'a>(model: P) -> AnyPath<'a> {
+    if model.is_geometric() { AnyPath::new(Lanes(model)) } else { AnyPath::new(ByEvaluation(model)) }
+}
+
 /// A target that evaluates one lane after the other.
 #[derive(Clone)]
 pub struct Lanes<P>(pub P);
@@ -51,22 +90,8 @@ impl<P: Pointwise> Target for Lanes<P> {
         self.0.hyperparameters()
     }
 
-    fn is_geometric(&self) -> bool {
-        self.0.is_geometric()
-    }
-
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
-        let mut gradient = vec![0.0; self.0.dimension()];
-        let mut x = gradient.clone();
-        for lane in 0..batch.lanes {
-            x.iter_mut().zip(batch.point(lane)).for_each(|(to, x)| *to = x);
-            let beta = batch.beta[lane];
-            (batch.log_prior[lane], batch.log_likelihood[lane]) = self.0.at(&x, beta, &mut gradient);
-            if batch.wants_gradient() {
-                let column = batch.gradient.iter_mut().skip(lane).step_by(batch.lanes);
-                column.zip(&gradient).for_each(|(to, &g)| *to = g);
-            }
-        }
+        evaluate(&self.0, batch);
         Ok(())
     }
 
@@ -292,7 +317,8 @@ pub fn run<T: Target + Clone + Send>(
     starts: &[Start],
 ) -> Result<(Keep, Vec<Outcome>), Error> {
     let keep = Keep::default();
-    let outcomes = sample(target, settings, starts, parallelism(1, 64), &keep, &Control::default())?;
+    let mut driver = Driver::new(target.clone(), parallelism(1, 64));
+    let outcomes = sample(&mut driver, settings, starts, &keep, &Control::default())?;
     Ok((keep, outcomes))
 }
 

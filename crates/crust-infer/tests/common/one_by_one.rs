@@ -3,18 +3,20 @@
 use crust_infer::anneal::{
     ChainOutcome, Direction, Frame, Knot, Moved, Run, Schedule, System, TunedKernels, anneal_target,
 };
-use crust_infer::drive::{Control, Parallelism};
-use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method, State, Transition};
+use crust_infer::drive::{Control, Driver, Parallelism};
+use crust_infer::kernel::{Densities, Length, MAX_ENERGY_ERROR, Method, State, Transition};
 use crust_infer::target::{Fatal, tempered};
 use crust_math::random::Stream;
 
-use super::{Lanes, NormalGamma, Pointwise, key};
+use super::{NormalGamma, Pointwise, key, path};
 
-pub fn methods() -> [Method; 3] {
+pub fn methods() -> [Method; 5] {
     [
         Method::default(),
         Method::Hmc { length: Length::Steps(3), max_energy_error: MAX_ENERGY_ERROR },
         Method::Metropolis,
+        Method::Mala,
+        Method::Barker,
     ]
 }
 
@@ -44,14 +46,12 @@ pub fn anneal<P: Pointwise>(
 ) -> Vec<ChainOutcome> {
     let control = Control::default();
     let run = Run { direction, first_chain, key: key(3), how, control: &control };
-    anneal_target(&Lanes(model), kernels, schedule, starts, &run).expect("chains")
+    anneal_target(&mut Driver::new(path(model), how), kernels, schedule, starts, &run).expect("chains")
 }
 
 /// Starts as states of a [`OneByOne`].
 pub fn states(starts: &[Vec<f64>], method: Method) -> Vec<State> {
-    let with_gradient = if method.needs_gradient() { starts[0].len() } else { 0 };
-    let state = |q: &Vec<f64>| State { q: q.clone(), gradient: vec![0.0; with_gradient], ..State::default() };
-    starts.iter().map(state).collect()
+    starts.iter().map(|q| State::at(q, method.needs_gradient())).collect()
 }
 
 /// A density as a [`System`]. Weights are ratios of densities, as the definition says; on a geometric path those of likelihoods.
@@ -90,13 +90,17 @@ impl<P: Pointwise> System for OneByOne<'_, P> {
 
     fn step(&mut self, state: &mut State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
         let kernel = self.kernels.at(beta);
-        (state.log_prior, state.log_likelihood) = self.evaluate(&state.q, beta, &mut state.gradient);
+        let densities = |(log_prior, log_likelihood)| {
+            let tilt = tempered(0.0, log_likelihood, beta);
+            Densities { log_prior, log_likelihood, tilt }
+        };
+        state.densities = densities(self.evaluate(&state.q, beta, &mut state.gradient));
         let mut transition = Transition::new(kernel.method, state.q.len());
-        transition.begin(&kernel, state, beta, stream.clone());
+        transition.begin(&kernel, state, stream.clone());
         loop {
             let q = transition.position().to_vec();
-            let (log_prior, log_likelihood) = self.evaluate(&q, beta, transition.gradient_mut());
-            if let Some(statistics) = transition.advance(&kernel, log_prior, log_likelihood) {
+            let found = densities(self.evaluate(&q, beta, transition.gradient_mut()));
+            if let Some(statistics) = transition.advance(&kernel, found) {
                 transition.finish(state);
                 return Ok(Moved { accept: statistics.accept_stat, evaluations: statistics.leapfrog_steps.into() });
             }

@@ -9,7 +9,7 @@ use crust_diagnose::convergence::rhat;
 use crust_diagnose::psis::{khat_threshold, psis};
 use crust_engine::Simulator;
 use crust_infer::anneal::{Direction, Pilot, Run as AnnealRun, Schedule, TunedKernels, anneal_target, tune};
-use crust_infer::drive::{Control, Parallelism};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::evidence::{
     Bridge, Exploration, Explorer, Kind, NestedSettings, Run, SmcSettings, Stones, StonesSettings, bridge, explore,
@@ -176,7 +176,7 @@ impl<'a> Session<'a> {
         let draws = self.prior_draws(Use::Pilot, PILOT_DRAWS as usize)?;
         let pilot = Pilot { moves: PILOT_MOVES, most_steps: LONGEST, rehearse: false, ..Pilot::default() };
         let key = self.key(Purpose::PILOT, Use::Pilot);
-        let kernels = tune(&self.target, &draws, &pilot, key, self.how, self.control)?;
+        let kernels = tune(&mut Driver::new(self.target.clone(), self.how), &draws, &pilot, key, self.control)?;
         self.kernels = Some(kernels.clone());
         Ok(kernels)
     }
@@ -327,7 +327,8 @@ impl<'a> Session<'a> {
             how: self.how,
             control: self.control,
         };
-        let outcomes = anneal_target(&self.target, &kernels, &schedule, &starts, &run)?;
+        let outcomes =
+            anneal_target(&mut Driver::new(self.target.clone(), self.how), &kernels, &schedule, &starts, &run)?;
         let weights: Vec<f64> = outcomes.iter().map(|outcome| outcome.log_weight).collect();
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details = BTreeMap::from([

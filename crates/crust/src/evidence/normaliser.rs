@@ -8,7 +8,7 @@
 use super::input::Loaded;
 use crate::target::{Evaluation, StanTarget};
 use crust_engine::{Model, Simulator};
-use crust_infer::target::{Batch, Target};
+use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_math::random::{Purpose, StreamKey};
 use crust_math::special::lgamma;
 use crust_stan::ast::{BlockKind, SpecialType, UnaryOp};
@@ -251,8 +251,8 @@ fn difference(loaded: &Loaded, program: &Program, simulator: &mut Simulator, see
     let key = StreamKey::new(seed, Purpose::PRIOR).dataset(u32::MAX);
     let points = (0..POINTS).map(|k| simulator.draw_parameters(None, key.chain(k)).map_err(|e| e.to_string()));
     let points: Vec<Vec<f64>> = points.collect::<Result<_, _>>()?;
-    let whole = log_priors(&mut StanTarget::path(&loaded.model, source, Evaluation::OneByOne), &points)?;
-    let cut = log_priors(&mut StanTarget::path(&Arc::new(model), source, Evaluation::OneByOne), &points)?;
+    let whole = log_priors(StanTarget::path(&loaded.model, source, Evaluation::OneByOne), &points)?;
+    let cut = log_priors(StanTarget::path(&Arc::new(model), source, Evaluation::OneByOne), &points)?;
     let mut found = whole.iter().zip(&cut).map(|(a, b)| a - b);
     let first = found.next().unwrap_or(f64::NAN);
     let scale = 1.0 + whole.iter().map(|x| x.abs()).fold(0.0, f64::max);
@@ -263,13 +263,8 @@ fn difference(loaded: &Loaded, program: &Program, simulator: &mut Simulator, see
     }
 }
 
-fn log_priors(target: &mut StanTarget<'_>, points: &[Vec<f64>]) -> Result<Vec<f64>, String> {
-    let mut batch = Batch::default();
-    batch.resize(target.dimension(), points.len(), false);
-    batch.beta.fill(1.0);
-    for (lane, point) in points.iter().enumerate() {
-        point.iter().enumerate().for_each(|(row, x)| batch.x[row * points.len() + lane] = *x);
-    }
-    target.evaluate(&mut batch).map_err(|e| e.to_string())?;
-    Ok(batch.log_prior)
+fn log_priors(target: StanTarget<'_>, points: &[Vec<f64>]) -> Result<Vec<f64>, String> {
+    let mut driver = Driver::new(target, Parallelism::default());
+    let found = driver.evaluate_points(points, 1.0, false, &Control::default()).map_err(|e| e.to_string())?;
+    Ok(found.iter().map(|at| at.densities.log_prior).collect())
 }

@@ -5,8 +5,8 @@ use crate::target::StanTarget;
 use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
+use crust_infer::drive::Driver;
 use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
-use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -47,15 +47,16 @@ impl Observer for Draws {
 
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on ranks they
 /// are the same for every scalar parameter on its own scale.
-pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings) -> Result<Fitted, Trouble> {
+pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings) -> Result<Fitted, Trouble> {
     let sampling =
         Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
     let draws = Draws { chains: (0..CHAINS).map(|_| Mutex::default()).collect() };
-    sample(path, &sampling, &starts, settings.how, &draws, &settings.control)?;
+    let mut driver = Driver::new(path, settings.how);
+    sample(&mut driver, &sampling, &starts, &draws, &settings.control)?;
     let chains: Vec<Chain> =
         draws.chains.into_iter().map(|chain| chain.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-    Ok(summarise(&chains, path.dimension(), names))
+    Ok(summarise(&chains, driver.dimension(), names))
 }
 
 fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
