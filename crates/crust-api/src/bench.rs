@@ -1,72 +1,80 @@
 //! `crust bench`: compile time, and time per gradient at several batch widths.
 
-use crate::arguments::{Bench, Common};
-use crate::program::{Bound, bind, show_engine_error};
-use crate::{Outcome, terminal};
-use crust_engine::{Batch, EngineError, Evaluator, Terms};
+use crate::error::{Error, Refusal};
+use crate::problem::{Problem, Source};
+use crate::session::Session;
+use crust_diagnose::result::{Bench, BenchRow};
+use crust_engine::{Batch, EngineError, Evaluator, Model, Terms};
 use crust_math::random::{Purpose, StreamKey};
-use serde::Serialize;
+use std::sync::Arc;
 use std::time::Instant;
 
-#[derive(Serialize)]
-struct Report {
-    /// From the program's text and the data to the first gradient.
-    compile_ms: f64,
-    dimension: usize,
-    rows: Vec<Row>,
+/// Options of `bench`.
+#[derive(Clone, Debug)]
+pub struct BenchOptions {
+    /// How many chains are evaluated at once, one row for each.
+    pub lanes: Vec<usize>,
+    /// How long to measure each row.
+    pub seconds: f64,
 }
 
-#[derive(Serialize)]
-struct Row {
-    lanes: usize,
-    /// Per chain, on one thread.
-    us_per_gradient: f64,
-}
-
-pub fn run(arguments: &Bench, common: &Common) -> Result<Outcome, String> {
-    if arguments.lanes.is_empty() || arguments.lanes.contains(&0) {
-        return Err("--lanes needs numbers of at least 1".to_owned());
+impl Default for BenchOptions {
+    fn default() -> Self {
+        Self { lanes: vec![1, 4, 16, 64], seconds: 0.5 }
     }
-    if !(arguments.seconds > 0.0 && arguments.seconds.is_finite()) {
-        return Err("--seconds needs a number above 0".to_owned());
+}
+
+/// Measures a program with its data, from the text on.
+pub fn bench(
+    program: Source,
+    data: Option<Source>,
+    options: &BenchOptions,
+    session: &Session<'_>,
+) -> Result<Bench, Error> {
+    if options.lanes.is_empty() || options.lanes.contains(&0) {
+        return Err(Error::option("lanes", "", "needs numbers of at least 1"));
+    }
+    if !(options.seconds > 0.0 && options.seconds.is_finite()) {
+        return Err(Error::option("seconds", "", "needs a number above 0"));
     }
     let start = Instant::now();
-    let Some(bound) = bind(&arguments.program, arguments.seed, common.quiet)? else { return Ok(Outcome::BadInput) };
-    let report = match measure(&bound, arguments, start) {
-        Ok(report) => report?,
-        Err(error) => {
-            show_engine_error(&bound.reading, &error);
-            return Ok(Outcome::BadInput);
-        }
-    };
-    if let Some(file) = &common.json {
-        terminal::deliver(&report, file)?;
-    }
-    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
-        terminal::say(&table(&report));
-    }
-    Ok(Outcome::Fine)
+    let problem = Problem::read(program, data)?;
+    let model = problem.model(session.seed)?;
+    session.printed(&model.messages);
+    measure(&model, options, session.seed, start).map_err(|stop| match stop {
+        Stop::Engine(error) => problem.program().engine(error),
+        Stop::AllRejected { why } => Refusal::AllRejected { why }.into(),
+    })
 }
 
-/// The inner error says that there are no points to measure at.
-fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Result<Report, String>, EngineError> {
-    let dimension = bound.model.dimension();
-    let mut first = Points::new(dimension, 1, arguments.seed);
-    let mut evaluator = bound.model.evaluator();
+/// Why there is nothing to measure.
+enum Stop {
+    Engine(EngineError),
+    AllRejected { why: String },
+}
+
+impl From<EngineError> for Stop {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+fn measure(model: &Arc<Model>, options: &BenchOptions, seed: u64, start: Instant) -> Result<Bench, Stop> {
+    let dimension = model.dimension();
+    let mut first = Points::new(dimension, 1, seed);
+    let mut evaluator = model.evaluator();
     evaluator.evaluate(&mut first.batch(), TERMS)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
     let mut rows = Vec::new();
-    for &lanes in &arguments.lanes {
-        let mut points = Points::new(dimension, lanes, arguments.seed);
-        let mut evaluator = bound.model.evaluator();
+    for &lanes in &options.lanes {
+        let mut points = Points::new(dimension, lanes, seed);
+        let mut evaluator = model.evaluator();
         if let Some(why) = points.replace_rejected(&mut evaluator)? {
-            return Ok(Err(format!(
-                "the program rejects every point that was tried ({why}); there is nothing to measure"
-            )));
+            return Err(Stop::AllRejected { why });
         }
         let mut best = f64::INFINITY;
         let begin = Instant::now();
-        while best.is_infinite() || begin.elapsed().as_secs_f64() < arguments.seconds {
+        while best.is_infinite() || begin.elapsed().as_secs_f64() < options.seconds {
             // Batches of evaluations of at least a millisecond: the clock is exact enough for that.
             let (mut count, round) = (0_u32, Instant::now());
             while round.elapsed().as_secs_f64() < 1e-3 {
@@ -77,9 +85,9 @@ fn measure(bound: &Bound, arguments: &Bench, start: Instant) -> Result<Result<Re
             let chains = f64::from(count) * lanes as f64;
             best = best.min(round.elapsed().as_secs_f64() * 1e6 / chains);
         }
-        rows.push(Row { lanes, us_per_gradient: best });
+        rows.push(BenchRow { lanes, us_per_gradient: best });
     }
-    Ok(Ok(Report { compile_ms, dimension, rows }))
+    Ok(Bench { compile_ms, dimension, rows })
 }
 
 /// As samplers evaluate: constants do not matter.
@@ -139,13 +147,4 @@ impl Points {
             gradient: &mut self.gradient,
         }
     }
-}
-
-fn table(report: &Report) -> String {
-    let mut lines = vec![
-        format!("compiled and bound in {:.2} ms; {} unconstrained parameters", report.compile_ms, report.dimension),
-        format!("{:>6}  {:>24}", "lanes", "µs per gradient per chain"),
-    ];
-    lines.extend(report.rows.iter().map(|row| format!("{:>6}  {:>24.3}", row.lanes, row.us_per_gradient)));
-    lines.join("\n")
 }

@@ -1,188 +1,146 @@
 //! `crust evidence`: the log marginal likelihood of real data by one or several estimators, each with what kind of number it is.
 
-mod input;
+mod agreement;
 mod methods;
 mod normaliser;
-mod story;
+mod prior;
 
-use crate::arguments::{Common, Evidence, EvidenceMethod};
-use crate::experiment::Progress;
-use crate::program::{show_engine_error, show_simulate_error};
-use crate::{Outcome, terminal};
-use crust_engine::{EngineError, SimulateError};
-use crust_infer::drive::{Control, Parallelism};
+use crate::error::{Error, EvidenceError, Faults};
+use crate::problem::Problem;
+use crate::session::{Session, Unit};
+use crust_diagnose::result::{Evidence, EvidenceMethod, EvidenceTiming};
+use crust_infer::anneal::BadSchedule;
 use crust_infer::error::Error as InferError;
-use crust_infer::evidence::Kind;
-use input::Loaded;
-use methods::Session;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use methods::Estimation;
+use prior::PriorReading;
 use std::time::Instant;
 
-/// What the command found: the same for the same seed, so times are not in it.
-#[derive(Debug, Serialize)]
-pub struct Result {
-    pub version: &'static str,
-    pub model: String,
-    pub data: Option<String>,
-    pub seed: u64,
-    /// Of the unconstrained space.
-    pub dimension: usize,
-    pub methods: Vec<MethodResult>,
-    /// What is to be said about all of them together.
-    pub warnings: Vec<String>,
+/// Options of `evidence`.
+#[derive(Clone, Debug)]
+pub struct EvidenceOptions {
+    /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it if there are none.
+    pub methods: Vec<Estimator>,
+    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too long.
+    pub tolerance: f64,
+    /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default.
+    pub effort: f64,
 }
 
-/// What one estimator found.
-#[derive(Debug, Serialize)]
-pub struct MethodResult {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub log_ml: f64,
-    /// The standard error as far as the draws show it.
-    pub se: f64,
-    pub evaluations: u64,
-    /// Settings and diagnostics by name.
-    pub details: BTreeMap<&'static str, f64>,
-    pub warnings: Vec<String>,
-}
-
-pub fn run(arguments: &Evidence, common: &Common) -> std::result::Result<Outcome, String> {
-    check(arguments)?;
-    terminal::check_writable(common.json.as_deref())?;
-    let begin = Instant::now();
-    let Some(loaded) = input::load(arguments, common.quiet)? else { return Ok(Outcome::BadInput) };
-    if let Some(folder) = &arguments.out {
-        std::fs::create_dir_all(folder).map_err(|e| format!("cannot use the folder {}: {e}", folder.display()))?;
-        if folder.join(crust_diagnose::checkpoint::FILE).exists() {
-            return Err(format!("{} has the results of another command: choose another folder", folder.display()));
-        }
+impl Default for EvidenceOptions {
+    fn default() -> Self {
+        Self { methods: Vec::new(), tolerance: 0.005, effort: 1.0 }
     }
-    let control = Arc::new(Control::default());
-    crate::sample::interrupt_on_ctrl_c(&control)?;
-    let how = arguments.computing.parallelism();
-    let progress = Progress::new(&control, common.quiet);
-    let mut timing = BTreeMap::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
-    let found = estimate(arguments, &loaded, how, &control, &progress, &mut timing);
-    progress.end();
-    let methods = match found {
-        Ok(methods) => methods,
-        Err(Failure::Told(message)) => return Err(message),
-        Err(Failure::Infer(error)) => return failed(error, &loaded),
-    };
+}
+
+/// An estimator of the marginal likelihood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Estimator {
+    /// Bridge sampling between the posterior and a density fitted to it: accurate where the posterior has one mode.
+    Bridge,
+    /// Importance sampling from a density fitted to the posterior: a stochastic lower bound.
+    Importance,
+    /// Sequential Monte Carlo from the prior to the posterior: a stochastic lower bound, also with many modes.
+    Smc,
+    /// Annealed importance sampling: a stochastic lower bound, also with many modes.
+    Ais,
+    /// Chains at many temperatures, and the ratios between neighbours.
+    SteppingStone,
+    /// Chains at many temperatures, and the integral of the mean log likelihood.
+    Thermodynamic,
+    /// Nested sampling, with random-walk Metropolis within the constrained prior.
+    Nested,
+    /// The mean likelihood of draws from the prior: a stochastic lower bound, as a rule a very poor one.
+    LikelihoodWeighting,
+    /// The harmonic mean of the likelihood over draws of the posterior: do not trust it.
+    HarmonicMean,
+}
+
+/// Estimates with the seconds that they took.
+#[derive(Clone, Debug)]
+pub struct EvidenceRun {
+    pub result: Evidence,
+    pub timing: EvidenceTiming,
+}
+
+/// Estimates log p(y).
+pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<'_>) -> Result<EvidenceRun, Error> {
+    check(options)?;
+    let begin = Instant::now();
+    let prior = PriorReading::read(problem, session)?;
+    let mut timing = EvidenceTiming::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
+    let faults = Faults::default();
+    let methods = estimate(options, &prior, session, &faults, &mut timing).map_err(|failure| match failure {
+        Failure::Evidence(error) => error.into(),
+        Failure::Schedule(error) => error.into(),
+        Failure::Infer(error) => problem.context(&faults, None).infer(error),
+    })?;
     timing.insert("total".to_owned(), begin.elapsed().as_secs_f64());
-    let result = Result {
-        version: env!("CARGO_PKG_VERSION"),
-        model: file(&arguments.model),
-        data: arguments.data.as_deref().map(file),
-        seed: arguments.computing.seed,
-        dimension: loaded.model.dimension(),
-        warnings: story::disagreements(&methods),
+    let result = Evidence {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: problem.program().file_name(),
+        data: problem.data_file_name(),
+        seed: session.seed,
+        dimension: prior.model.dimension(),
+        warnings: agreement::disagreements(&methods),
         methods,
     };
-    deliver(&result, &timing, arguments, common)?;
-    Ok(Outcome::Fine)
+    Ok(EvidenceRun { result, timing })
 }
 
-fn file(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// What clap cannot check.
-fn check(arguments: &Evidence) -> std::result::Result<(), String> {
-    if arguments.tolerance.is_nan() || arguments.tolerance <= 0.0 {
-        return Err(format!("--tolerance {}: nats must be positive", arguments.tolerance));
+/// What types do not say.
+fn check(options: &EvidenceOptions) -> Result<(), Error> {
+    if options.tolerance.is_nan() || options.tolerance <= 0.0 {
+        return Err(Error::option("tolerance", options.tolerance, "nats must be positive"));
     }
-    if !(arguments.effort >= 0.01 && arguments.effort <= 1e4) {
-        return Err(format!("--effort {}: must be between 0.01 and 10000", arguments.effort));
+    if !(options.effort >= 0.01 && options.effort <= 1e4) {
+        return Err(Error::option("effort", options.effort, "must be between 0.01 and 10000"));
     }
     Ok(())
 }
 
-/// Why there is no result.
-pub enum Failure {
-    /// A message that says it all.
-    Told(String),
-    Infer(InferError),
-}
-
-impl From<InferError> for Failure {
-    fn from(error: InferError) -> Self {
-        Self::Infer(error)
-    }
+/// Why there is no estimate.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
 }
 
 fn estimate(
-    arguments: &Evidence,
-    loaded: &Loaded,
-    how: Parallelism,
-    control: &Arc<Control>,
-    progress: &Progress,
-    timing: &mut BTreeMap<String, f64>,
-) -> std::result::Result<Vec<MethodResult>, Failure> {
-    let mut session = Session::new(loaded, arguments, how, control);
-    let mut methods = arguments.methods.clone();
+    options: &EvidenceOptions,
+    prior: &PriorReading<'_>,
+    session: &Session<'_>,
+    faults: &Faults,
+    timing: &mut EvidenceTiming,
+) -> Result<Vec<EvidenceMethod>, Failure> {
+    let mut estimation = Estimation::new(prior, options, session, faults);
+    let mut methods = options.methods.clone();
     if methods.is_empty() {
-        methods = session.default_methods();
+        methods = estimation.default_methods();
     }
     methods.sort_unstable();
     methods.dedup();
     let mut results = Vec::new();
-    let mut run = |session: &mut Session<'_>, method: EvidenceMethod| -> std::result::Result<(), Failure> {
-        progress.begin(method.title(), 0);
+    let mut run = |estimation: &mut Estimation<'_>, method: Estimator| -> Result<(), Failure> {
+        session.begin(method.title(), 0, Unit::Transitions);
         let begin = Instant::now();
-        results.push(session.run(method)?);
+        results.push(estimation.run(method)?);
         timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
         Ok(())
     };
     for method in methods {
-        run(&mut session, method)?;
+        run(&mut estimation, method)?;
     }
-    if let (true, Some(method)) = (arguments.methods.is_empty(), session.second_opinion()) {
-        run(&mut session, method)?;
+    if let (true, Some(method)) = (options.methods.is_empty(), estimation.second_opinion()) {
+        run(&mut estimation, method)?;
     }
     Ok(results)
 }
 
-/// Mistakes in the program are shown where they are.
-fn failed(error: InferError, loaded: &Loaded) -> std::result::Result<Outcome, String> {
-    let fatal = match error {
-        InferError::Interrupted => return Ok(Outcome::Interrupted),
-        InferError::Fatal(fatal) => fatal.0,
-        other => return Err(other.to_string()),
-    };
-    match fatal.downcast::<EngineError>() {
-        Ok(error) => show_engine_error(&loaded.reading, &error),
-        Err(other) => match other.downcast::<SimulateError>() {
-            Ok(error) => return show_simulate_error(&loaded.reading, *error),
-            Err(other) => return Err(other.to_string()),
-        },
-    }
-    Ok(Outcome::BadInput)
-}
-
-fn deliver(
-    result: &Result,
-    timing: &BTreeMap<String, f64>,
-    arguments: &Evidence,
-    common: &Common,
-) -> std::result::Result<(), String> {
-    if let Some(folder) = &arguments.out {
-        terminal::deliver(result, &folder.join("result.json"))?;
-        terminal::deliver(timing, &folder.join("timing.json"))?;
-    }
-    if let Some(file) = &common.json {
-        terminal::deliver(result, file)?;
-    }
-    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
-        terminal::say(story::story(result, timing, terminal::width()).trim_end());
-    }
-    Ok(())
-}
-
-impl EvidenceMethod {
+impl Estimator {
     pub fn name(self) -> &'static str {
         match self {
             Self::Bridge => "bridge",

@@ -1,19 +1,16 @@
 //! A Stan program as an experiment of the protocols: simulated by its generative reading, annealed with tuned kernels.
 
 mod fit;
-mod input;
-pub mod output;
-mod progress;
 
-pub use input::{Input, Loaded, load};
-pub use progress::Progress;
-
+use crate::error::{Faults, Trouble};
+use crate::generative::Generative;
+use crate::session::{Observer, Progress, Unit};
 use crate::subset::{Cut, SubsetTarget, Subsets};
 use crate::target::{Evaluation, PathTarget, StanTarget};
 use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Fit, KernelAt};
-use crust_engine::{EngineError, Model, SimulateError, Simulator, Values};
+use crust_engine::{Model, Simulator, Values};
 use crust_infer::anneal::{
     BadSchedule, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };
@@ -28,7 +25,7 @@ use std::sync::Arc;
 
 /// Where the data of an experiment come from.
 #[derive(Clone)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// The program's own simulator.
     Own(Box<Simulator>),
     /// Data and parameters that another program has simulated: of a comparison.
@@ -37,7 +34,7 @@ pub enum Origin {
 
 /// The distances between the distributions of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
+pub(crate) enum Spacing {
     Linear,
     Sigmoid,
     /// Equal steps of thermodynamic length, as the pilot run measured it.
@@ -53,7 +50,7 @@ const KEEP: usize = 32;
 
 /// How the experiment is done.
 #[derive(Clone)]
-pub struct Settings {
+pub(crate) struct Settings<'a> {
     pub seed: u64,
     pub method: Method,
     pub spacing: Spacing,
@@ -63,12 +60,15 @@ pub struct Settings {
     pub counter: Option<String>,
     pub how: Parallelism,
     pub control: Arc<Control>,
+    pub observer: &'a dyn Observer,
+    /// Where mistakes are left that end a run.
+    pub faults: Faults,
 }
 
 /// A program with its simulator, bound to one dataset after the other.
-pub struct StanExperiment<'a> {
-    loaded: &'a Loaded,
-    settings: Settings,
+pub(crate) struct StanExperiment<'a> {
+    loaded: &'a Generative<'a>,
+    settings: Settings<'a>,
     origin: Origin,
     /// Draws from the prior; also where the data are given.
     prior: Simulator,
@@ -77,54 +77,18 @@ pub struct StanExperiment<'a> {
     subsets: Option<(u32, Arc<Subsets<'a>>)>,
     /// η, once it is fitted.
     fixed: Option<Values>,
-    progress: Progress,
 }
-
-/// Why an experiment cannot go on.
-#[derive(Debug)]
-pub enum Trouble {
-    Engine(EngineError),
-    Simulate(SimulateError),
-    Infer(InferError),
-    Schedule(BadSchedule),
-    /// There is nothing to simulate or anneal.
-    NotThere(String),
-}
-
-impl std::fmt::Display for Trouble {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Engine(error) => error.fmt(f),
-            Self::Simulate(error) => error.fmt(f),
-            Self::Infer(error) => error.fmt(f),
-            Self::Schedule(error) => error.fmt(f),
-            Self::NotThere(what) => f.write_str(what),
-        }
-    }
-}
-
-macro_rules! from {
-    ($($error:ty => $variant:ident),*) => {
-        $(impl From<$error> for Trouble {
-            fn from(error: $error) -> Self {
-                Self::$variant(error)
-            }
-        })*
-    };
-}
-from!(EngineError => Engine, SimulateError => Simulate, InferError => Infer, BadSchedule => Schedule);
 
 impl<'a> StanExperiment<'a> {
-    pub fn new(loaded: &'a Loaded, settings: Settings, origin: Origin, progress: Progress) -> Self {
+    pub fn new(loaded: &'a Generative<'a>, settings: Settings<'a>, origin: Origin) -> Self {
         let prior = loaded.simulator.clone();
-        Self { loaded, settings, origin, prior, models: BTreeMap::new(), subsets: None, fixed: None, progress }
+        Self { loaded, settings, origin, prior, models: BTreeMap::new(), subsets: None, fixed: None }
     }
 
-    /// Binds the real data.
-    pub fn with_real_data(mut self) -> Result<Self, Trouble> {
-        let model = self.loaded.bind(&self.loaded.data, self.settings.seed)?;
-        self.models.insert(REAL, Arc::new(model));
-        Ok(self)
+    /// Takes the real data in.
+    pub fn with_real_data(mut self, model: Arc<Model>) -> Self {
+        self.models.insert(REAL, model);
+        self
     }
 
     fn key(&self, purpose: Purpose, dataset: u32) -> StreamKey {
@@ -132,14 +96,13 @@ impl<'a> StanExperiment<'a> {
     }
 
     fn model(&self, dataset: u32) -> Result<&Arc<Model>, Trouble> {
-        let model = self.models.get(&dataset);
-        model.ok_or_else(|| Trouble::NotThere(format!("dataset {dataset} has not been simulated")))
+        self.models.get(&dataset).ok_or(Trouble::NotSimulated { dataset })
     }
 
     /// The posterior as the end of the geometric path, for chains one by one or many at once.
     fn posterior(&self, dataset: u32, evaluation: Evaluation) -> Result<StanTarget<'a>, Trouble> {
-        let path = StanTarget::path(self.model(dataset)?, &self.loaded.reading.source, evaluation);
-        Ok(path.with_hyperparameters(&self.loaded.scales))
+        let path = StanTarget::path(self.model(dataset)?, self.loaded.program().text(), evaluation);
+        Ok(path.reporting_to(&self.settings.faults).with_hyperparameters(&self.loaded.scales))
     }
 
     /// The path that is annealed along.
@@ -153,11 +116,12 @@ impl<'a> StanExperiment<'a> {
                 let data = if dataset == REAL { self.loaded.data.clone() } else { self.draw(dataset)?.1 };
                 let witness =
                     self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
-                let cut = Cut::along(self.program(), &name).map_err(Trouble::NotThere)?;
+                let cannot = |error| Trouble::Path { counter: name.clone(), error };
+                let cut = Cut::along(self.program(), &name).map_err(cannot)?;
                 let model = self.model(dataset)?;
                 let how = (self.settings.seed, Evaluation::of_many(model));
-                let subsets = Subsets::new((self.loaded, cut), data, model, witness, how);
-                Arc::new(subsets.map_err(Trouble::NotThere)?)
+                let subsets = Subsets::new((self.loaded, cut), data, model, witness, how, &self.settings.faults);
+                Arc::new(subsets.map_err(cannot)?)
             }
         };
         self.subsets = Some((dataset, Arc::clone(&subsets)));
@@ -199,7 +163,7 @@ impl<'a> StanExperiment<'a> {
     }
 
     pub fn program(&self) -> &'a crust_stan::typed::Program {
-        self.loaded.program()
+        self.loaded.typed()
     }
 
     /// Parameters by name at a point.
@@ -316,7 +280,8 @@ impl Experiment for StanExperiment<'_> {
     }
 
     fn announce(&mut self, what: &str, transitions: usize) {
-        self.progress.begin(what, transitions);
+        let begin = Progress::Begin { what, total: transitions as u64, unit: Unit::Transitions };
+        self.settings.observer.progress(&begin);
     }
 }
 

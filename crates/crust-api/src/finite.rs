@@ -1,18 +1,13 @@
 //! Numbers in data that are not finite: where they are, and what to do about them.
 
+use crate::error::{Refusal, Suspicion};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
 use crust_stan::typed::{Program, VariableId};
 use crust_stan::value::{Tensor, Value};
-use std::path::Path;
-
-/// The data's name in messages.
-pub fn file_name(file: Option<&Path>) -> String {
-    file.map_or_else(|| "the data".to_owned(), |path| path.display().to_string())
-}
 
 /// Stan has no missing values.
-pub fn refuse_nan(program: &Program, data: &Data, file: &str) -> Result<(), String> {
+pub fn refuse_nan(program: &Program, data: &Data, file: &str) -> Result<(), Refusal> {
     missing(program, data, file).map_or(Ok(()), Err)
 }
 
@@ -22,28 +17,22 @@ pub fn refuse_infinite(
     data: &Data,
     outcomes: impl Iterator<Item = VariableId>,
     file: &str,
-) -> Result<(), String> {
-    find(program, data, outcomes, f64::is_infinite).map_or(Ok(()), |place| {
-        Err(format!(
-            "the outcome `{place}` in {file} is infinite: correct it, leave the row out, or state in the model that it is censored"
-        ))
-    })
+) -> Result<(), Refusal> {
+    find(program, data, outcomes, f64::is_infinite)
+        .map_or(Ok(()), |place| Err(Refusal::InfiniteOutcome { place, file: file.to_owned() }))
 }
 
-/// What to say of data that are allowed but not finite, after something went wrong: infinite bounds are sensible, infinite
-/// covariates are not, and no one but the user can tell them apart.
-pub fn suspicion(program: &Program, data: &Data, file: &str) -> Option<String> {
-    missing(program, data, file).or_else(|| {
+/// Data that are allowed but not finite, to be named after something went wrong.
+pub fn suspicion(program: &Program, data: &Data, file: &str) -> Option<Suspicion> {
+    missing(program, data, file).map(Suspicion::Missing).or_else(|| {
         let place = find(program, data, program.declared_in(BlockKind::Data), f64::is_infinite)?;
-        Some(format!("`{place}` in {file} is infinite, which may be the cause: correct it, or leave the row out"))
+        Some(Suspicion::Infinite { place, file: file.to_owned() })
     })
 }
 
-fn missing(program: &Program, data: &Data, file: &str) -> Option<String> {
+fn missing(program: &Program, data: &Data, file: &str) -> Option<Refusal> {
     let place = find(program, data, program.declared_in(BlockKind::Data), f64::is_nan)?;
-    Some(format!(
-        "`{place}` in {file} is not a number: Stan has no missing values; leave such rows out, or declare them as parameters"
-    ))
+    Some(Refusal::NotANumber { place, file: file.to_owned() })
 }
 
 /// The first number of some kind, by name and indices as Stan has them.

@@ -4,16 +4,6 @@ mod real;
 mod table1;
 mod toy;
 
-use crate::Outcome;
-use crate::arguments::{Common, Experiment, Reproduce};
-use toy::Toy;
-
-pub fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, String> {
-    match arguments.experiment {
-        Experiment::Barrier => toy::run(Toy::Barrier, arguments, common),
-        Experiment::EasyRandom => toy::run(Toy::EasyRandom, arguments, common),
-        Experiment::HardRandom => toy::run(Toy::HardRandom, arguments, common),
-        Experiment::Table1 => table1::run(arguments, common),
-        Experiment::BreadReal | Experiment::Representations => real::run(arguments, common),
-    }
-}
+pub use real::{REAL_MODELS, RealDataOptions, RealDataRun, real_data, representations};
+pub use table1::{Table1Options, table1};
+pub use toy::{Grid, ToyOptions, toy};

@@ -1,127 +1,167 @@
 //! `crust sample`: draws from the posterior with NUTS or HMC, and says whether they can be trusted.
 
-pub mod initial;
-mod output;
+mod files;
 mod record;
-mod report;
 
-use crate::arguments::{Common, MethodChoice, MetricChoice, Sample};
-use crate::program::{Bound, bind, show_engine_error};
+use crate::error::{Error, Faults};
+use crate::problem::Problem;
+use crate::session::{Session, Unit};
 use crate::target::{Evaluation, StanTarget};
-use crate::{Outcome, terminal};
-use crust_diagnose::draws::{Algorithm, Metric, RunConfiguration};
+use crate::values::{Init, Initial, initial};
+use crust_diagnose::draws::{Algorithm, Draws, Metric, RunConfiguration};
+use crust_diagnose::result::{Sample, SampleFacts, Seconds};
 use crust_diagnose::summary::{Summary, SummaryOptions};
-use crust_engine::EngineError;
-use crust_infer::drive::Control;
-use crust_infer::error::Error;
+use crust_engine::Model;
+use crust_infer::error::Error as InferError;
 use crust_infer::kernel::{MAX_ENERGY_ERROR, Method, State, Statistics};
 use crust_infer::metric::MetricKind;
-use crust_infer::sample::{Draw, Observer, Plan, Settings, Start, sample};
+use crust_infer::sample::{Draw, Observer, Plan, Settings, Start, sample as run_chains};
 use crust_infer::step_size::Averaging;
 use crust_infer::warmup::Warmup;
 use crust_math::random::{Purpose, StreamKey};
-use indicatif::{ProgressBar, ProgressStyle};
-use initial::Initial;
 use record::{Columns, Failure, Keep, Recorded, Recorder};
-use report::{Report, Run};
-use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-pub fn run(arguments: &Sample, common: &Common) -> Result<Outcome, String> {
-    let Some(bound) = bind(&arguments.program, arguments.computing.seed, common.quiet)? else {
-        return Ok(Outcome::BadInput);
-    };
-    terminal::check_writable(common.json.as_deref())?;
-    let initial = initial::read(&arguments.init, &bound, common.quiet)?;
-    let mut recorder = recorder(arguments, &bound, common.quiet);
-    if let Some(folder) = &arguments.out {
-        output::prepare(folder, arguments.chains as usize)?;
-        let opened = recorder.write_to(folder, &configuration(arguments));
-        opened.map_err(|e| format!("cannot write to {}: {e}", folder.display()))?;
+/// Options of `sample`.
+#[derive(Clone, Debug)]
+pub struct SampleOptions {
+    pub chains: u32,
+    /// Iterations of warm-up in each chain.
+    pub warmup: usize,
+    /// Draws after warm-up in each chain.
+    pub draws: usize,
+    pub init: Init,
+    /// The acceptance rate that warm-up aims for, between 0 and 1.
+    pub delta: f64,
+    /// The greatest depth of NUTS's trees: at most 2^N gradients for a draw.
+    pub max_depth: u32,
+    pub metric: MetricChoice,
+    /// Keep one of so many draws.
+    pub thin: NonZero<usize>,
+    /// Keep the draws of warm-up too.
+    pub save_warmup: bool,
+    pub method: MethodChoice,
+    /// A folder for the draws, which are written as they come: `chain-1.csv` … as Stan writes them, and `draws.zarr`.
+    pub folder: Option<PathBuf>,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        Self {
+            chains: 4,
+            warmup: 1000,
+            draws: 1000,
+            init: Init::default(),
+            delta: 0.8,
+            max_depth: 10,
+            metric: MetricChoice::default(),
+            thin: NonZero::<usize>::MIN,
+            save_warmup: false,
+            method: MethodChoice::default(),
+            folder: None,
+        }
     }
-    let control = Arc::new(Control::default());
-    interrupt_on_ctrl_c(&control)?;
+}
+
+/// What warm-up estimates of the covariance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MetricChoice {
+    /// The variances.
+    #[default]
+    Diag,
+    /// The whole matrix.
+    Dense,
+    /// Nothing: the identity.
+    Unit,
+}
+
+/// How draws are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MethodChoice {
+    /// The No-U-Turn sampler.
+    #[default]
+    Nuts,
+    /// Hamiltonian Monte Carlo with trajectories of length 2π.
+    Hmc,
+}
+
+/// Draws from the posterior with their summary.
+#[derive(Clone, Debug)]
+pub struct SampleRun {
+    pub result: Sample,
+    pub draws: Draws,
+}
+
+/// Where to start is the first thing to try.
+const HINT: &str = "`--init FILE`, or a number below 2 such as `--init 0.1`";
+
+/// Draws from the posterior. A run that was stopped keeps what was drawn.
+pub fn sample(problem: &Problem, options: &SampleOptions, session: &Session<'_>) -> Result<SampleRun, Error> {
+    let model = problem.model(session.seed)?;
+    session.printed(&model.messages);
+    let initial = initial(&options.init, &model, session)?;
+    let mut recorder = recorder(options, &model, session);
+    if let Some(folder) = &options.folder {
+        files::prepare(folder, options.chains as usize)?;
+        let opened = recorder.write_to(folder, &configuration(problem, options, session.seed));
+        opened.map_err(Error::io("write to", folder))?;
+    }
+    let before = session.stop.evaluations();
     recorder.begin();
-    let drawn = if bound.model.dimension() == 0 {
-        generate(arguments, &recorder, &control);
+    let drawn = if model.dimension() == 0 {
+        generate(options, &recorder, session);
         Ok(())
     } else {
-        draw(arguments, common, &bound, &initial, &recorder, &control)
+        draw(problem, &model, options, &initial, &recorder, session)
     };
     // A mistake in `generated quantities` ends the run as an interruption does: it is the reason to report.
     let recorded = match (drawn, recorder.finish()) {
-        (Err(error), _) => return failed(error, &bound),
-        (Ok(()), Err(Failure::Program(error))) => {
-            show_engine_error(&bound.reading, &error);
-            return Ok(Outcome::BadInput);
-        }
-        (Ok(()), Err(Failure::File(error))) => return Err(format!("cannot write the draws: {error}")),
+        (Err(error), _) => return Err(error),
+        (Ok(()), Err(Failure::Program(error))) => return Err(problem.program().engine(error)),
+        (Ok(()), Err(Failure::File(error))) => return Err(Error::Draws(error)),
         (Ok(()), Ok(recorded)) => recorded,
     };
-    if let Some(folder) = &arguments.out {
-        output::write_store(folder, &recorded.draws)?;
+    if let Some(folder) = &options.folder {
+        files::write_store(folder, &recorded.draws)?;
     }
-    tell(arguments, common, &recorded, &control)?;
-    Ok(Outcome::Fine)
+    let gradients = session.stop.evaluations() - before;
+    Ok(SampleRun { result: summarise(options, &recorded, gradients, session), draws: recorded.draws })
 }
 
-fn recorder(arguments: &Sample, bound: &Bound, quiet: bool) -> Recorder {
-    let columns = match (bound.model.dimension(), arguments.method) {
+fn recorder<'a>(options: &SampleOptions, model: &Arc<Model>, session: &Session<'a>) -> Recorder<'a> {
+    let columns = match (model.dimension(), options.method) {
         (0, _) => Columns::Fixed,
         (_, MethodChoice::Nuts) => Columns::Nuts,
         (_, MethodChoice::Hmc) => Columns::Hmc,
     };
     let keep = Keep {
         columns,
-        thin: arguments.thin.get(),
-        save_warmup: arguments.save_warmup,
-        warmup: if columns == Columns::Fixed { 0 } else { arguments.warmup },
-        key: StreamKey::new(arguments.computing.seed, Purpose::GENERATED),
+        thin: options.thin.get(),
+        save_warmup: options.save_warmup,
+        warmup: if columns == Columns::Fixed { 0 } else { options.warmup },
+        key: StreamKey::new(session.seed, Purpose::GENERATED),
     };
-    let iterations = u64::from(arguments.chains) * (keep.warmup + arguments.draws) as u64;
-    let chains = arguments.chains as usize;
-    let share = arguments.computing.parallelism().share(chains);
-    Recorder::new(&bound.model, keep, chains, share, progress_bar(iterations, quiet))
-}
-
-/// On a terminal; elsewhere nothing is shown.
-fn progress_bar(iterations: u64, quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} iterations, {eta} left");
-    let bar = ProgressBar::new(iterations);
-    style.map_or(bar.clone(), |style| bar.with_style(style))
-}
-
-/// The first Ctrl-C ends the run and keeps what was drawn, the second ends the program.
-pub fn interrupt_on_ctrl_c(control: &Arc<Control>) -> Result<(), String> {
-    /// What shells report for a program that Ctrl-C ended.
-    const INTERRUPTED: i32 = 130;
-    /// The run that is under way: a command may consist of several.
-    static CURRENT: Mutex<Option<Arc<Control>>> = Mutex::new(None);
-    let current = || CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
-    if current().replace(Arc::clone(control)).is_some() {
-        return Ok(());
-    }
-    let handler = move || match &*current() {
-        Some(control) if !control.is_interrupted() => control.interrupt(),
-        _ => std::process::exit(INTERRUPTED),
-    };
-    ctrlc::set_handler(handler).map_err(|e| format!("Ctrl-C cannot be handled: {e}"))
+    let chains = options.chains as usize;
+    let share = session.parallelism().share(chains);
+    session.begin("", chains * (keep.warmup + options.draws), Unit::Iterations);
+    Recorder::new(model, keep, chains, share, session.observer)
 }
 
 /// Runs the chains.
 fn draw(
-    arguments: &Sample,
-    common: &Common,
-    bound: &Bound,
+    problem: &Problem,
+    model: &Arc<Model>,
+    arguments: &SampleOptions,
     initial: &Initial,
-    recorder: &Recorder,
-    control: &Control,
+    recorder: &Recorder<'_>,
+    session: &Session<'_>,
 ) -> Result<(), Error> {
-    let evaluation = Evaluation::of(&bound.model, arguments.chains as usize);
-    let posterior = StanTarget::posterior(&bound.model, &bound.reading.source, evaluation, !common.quiet);
+    let evaluation = Evaluation::of(model, arguments.chains as usize);
+    let faults = Faults::default();
+    let posterior = StanTarget::posterior(model, problem.program().text(), evaluation, Some(session.observer));
+    let posterior = posterior.reporting_to(&faults);
     let method = match arguments.method {
         MethodChoice::Nuts => Method::Nuts { max_depth: arguments.max_depth, max_energy_error: MAX_ENERGY_ERROR },
         MethodChoice::Hmc => Method::hmc(),
@@ -136,7 +176,7 @@ fn draw(
         ..Warmup::new(method)
     };
     let settings = Settings {
-        key: StreamKey::new(arguments.computing.seed, Purpose::NUTS),
+        key: StreamKey::new(session.seed, Purpose::NUTS),
         warmup: arguments.warmup,
         draws: arguments.draws,
         plan: Plan::Warmup(warmup),
@@ -144,11 +184,18 @@ fn draw(
     };
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();
-    sample(&posterior, &settings, &starts, arguments.computing.parallelism(), recorder, control).map(|_| ())
+    let control = session.stop.control();
+    match run_chains(&posterior, &settings, &starts, session.parallelism(), recorder, control) {
+        Ok(_) => Ok(()),
+        Err(error @ InferError::Initial { .. }) => {
+            Err(Error::Infer { error, hint: Some(HINT), suspicion: problem.suspicion(problem.values()?) })
+        }
+        Err(error) => Err(problem.context(&faults, None).infer(error)),
+    }
 }
 
 /// A program without parameters: its generated quantities are all there is to draw.
-fn generate(arguments: &Sample, recorder: &Recorder, control: &Control) {
+fn generate(arguments: &SampleOptions, recorder: &Recorder<'_>, session: &Session<'_>) {
     let state = State::default();
     let statistics = Statistics {
         accept_stat: 0.0,
@@ -161,61 +208,47 @@ fn generate(arguments: &Sample, recorder: &Recorder, control: &Control) {
     for iteration in 0..arguments.draws {
         for chain in 1..=arguments.chains {
             let draw = Draw { chain, iteration, warmup: false, beta: 1.0, state: &state, statistics };
-            if control.is_interrupted() || recorder.draw(&draw).is_break() {
+            if session.stop.is_stopped() || recorder.draw(&draw).is_break() {
                 return;
             }
         }
     }
 }
 
-/// Mistakes in the program are shown where they are, others are told.
-fn failed(error: Error, bound: &Bound) -> Result<Outcome, String> {
-    match error {
-        Error::Fatal(fatal) => match fatal.0.downcast::<EngineError>() {
-            Ok(error) => {
-                show_engine_error(&bound.reading, &error);
-                Ok(Outcome::BadInput)
-            }
-            Err(other) => Err(other.to_string()),
-        },
-        Error::Initial { .. } => {
-            let suspicion = bound.suspicion.as_ref().map(|suspicion| format!("; {suspicion}")).unwrap_or_default();
-            Err(format!("{error} (`--init FILE`, or a number below 2 such as `--init 0.1`){suspicion}"))
-        }
-        other => Err(other.to_string()),
-    }
-}
-
-/// The result, as text or JSON or both.
-fn tell(arguments: &Sample, common: &Common, recorded: &Recorded, control: &Control) -> Result<(), String> {
-    if common.quiet && common.json.is_none() {
-        return Ok(());
-    }
+fn summarise(arguments: &SampleOptions, recorded: &Recorded, gradients: u64, session: &Session<'_>) -> Sample {
     let max_depth = (arguments.method == MethodChoice::Nuts).then_some(arguments.max_depth);
     let options = SummaryOptions { max_depth, ..SummaryOptions::default() };
     let summary = Summary::new(&recorded.draws, &options);
-    let wanted = arguments.draws.div_ceil(arguments.thin.get());
-    let run = Run {
-        interrupted: control.is_interrupted(),
-        gradients: control.evaluations(),
-        seed: arguments.computing.seed,
-        wanted,
-    };
-    let report = Report::new(recorded, &summary, run);
-    if let Some(file) = &common.json {
-        terminal::deliver(&report, file)?;
+    let seconds = Seconds { warmup: recorded.seconds.warmup, sampling: recorded.seconds.sampling };
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    let gradients_per_second = gradients as f64 / (seconds.warmup + seconds.sampling).max(1e-9);
+    Sample {
+        divergences: recorded.divergences,
+        max_depth_reached: summary.sampler.max_depth_reached,
+        ebfmi: summary.sampler.ebfmi,
+        seconds,
+        chains: summary.chains,
+        draws: summary.draws,
+        interrupted: session.stop.is_stopped(),
+        gradients,
+        gradients_per_second,
+        seed: session.seed,
+        facts: SampleFacts {
+            quantiles: summary.quantiles,
+            wanted: arguments.draws.div_ceil(arguments.thin.get()),
+            lengths: recorded.draws.lengths(),
+            rejected: recorded.rejected,
+            reason: recorded.reason.clone(),
+        },
+        summary: summary.rows,
+        warnings: summary.warnings,
     }
-    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
-        terminal::say(&report.text(recorded, &summary, run));
-    }
-    Ok(())
 }
 
 /// What the files say of the run.
-fn configuration(arguments: &Sample) -> RunConfiguration {
-    let name = arguments.program.model.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+fn configuration(problem: &Problem, arguments: &SampleOptions, seed: u64) -> RunConfiguration {
     RunConfiguration {
-        model: name + "_model",
+        model: problem.program().stem() + "_model",
         num_samples: arguments.draws,
         num_warmup: arguments.warmup,
         save_warmup: arguments.save_warmup,
@@ -231,9 +264,9 @@ fn configuration(arguments: &Sample) -> RunConfiguration {
             MetricChoice::Unit => Metric::Unit,
         },
         num_chains: arguments.chains as usize,
-        data_file: arguments.program.data.as_ref().map_or_else(String::new, |path| path.display().to_string()),
-        init: arguments.init.clone(),
-        seed: arguments.computing.seed,
+        data_file: problem.data_name().unwrap_or_default().to_owned(),
+        init: arguments.init.words(),
+        seed,
         ..RunConfiguration::default()
     }
 }

@@ -5,9 +5,10 @@
 //! The program is bound anew for each n, with the count of observations set to n and every data variable cut to its first n entries
 //! along the dimensions of that size. n = 0 is the prior, n = N the posterior.
 
-use crate::experiment::Loaded;
+use crate::error::{Fault, Faults, PathError};
+use crate::generative::Generative;
 use crate::target::{Evaluation, StanTarget};
-use crust_engine::Model;
+use crust_engine::{EngineError, Model};
 use crust_infer::anneal::Subset;
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_stan::ast::BlockKind;
@@ -35,53 +36,49 @@ pub struct Cut {
 
 impl Cut {
     /// Along the dimension that an integer of the data block counts.
-    pub fn along(program: &Program, name: &str) -> Result<Self, String> {
+    pub fn along(program: &Program, name: &str) -> Result<Self, PathError> {
         let data = || program.declared_in(BlockKind::Data);
         let counter = data().find(|&id| program.variable(id).name == name);
-        let counter = counter.ok_or_else(|| {
-            format!("--path data:{name}: the data block has no `{name}`: name the integer that counts the observations")
-        })?;
+        let counter = counter.ok_or_else(|| PathError::NoCounter(name.to_owned()))?;
         if program.variable(counter).ty != Type::Int {
-            return Err(format!("--path data:{name}: `{name}` is not an integer, which counts observations"));
+            return Err(PathError::NoInteger(name.to_owned()));
         }
         let mut variables = Vec::new();
         for id in data() {
             let variable = program.variable(id);
             let Some(declared) = &variable.declared else { continue };
-            let axes = axes(declared, counter).map_err(|what| {
-                format!(
-                    "--path data:{name}: {what} of `{}` is computed from `{name}`, so that it cannot be cut",
-                    variable.name
-                )
+            let axes = axes(declared, counter).map_err(|what| PathError::Computed {
+                what,
+                variable: variable.name.clone(),
+                counter: name.to_owned(),
             })?;
             if axes.contains(&true) {
                 variables.push((id, axes));
             }
         }
         if variables.is_empty() {
-            return Err(format!(
-                "--path data:{name}: no data variable has `{name}` entries, so that there is nothing to add"
-            ));
+            return Err(PathError::NothingToAdd(name.to_owned()));
         }
         Ok(Self { counter, name: name.to_owned(), variables })
     }
 
     /// N.
-    pub fn observations(&self, data: &Data) -> Result<usize, String> {
+    pub fn observations(&self, data: &Data) -> Result<usize, PathError> {
         let count = data.get(self.counter).and_then(Value::as_int).and_then(|n| usize::try_from(n).ok());
-        count.filter(|&n| n > 0).ok_or_else(|| format!("--path data:{}: there are no observations to add", self.name))
+        count.filter(|&n| n > 0).ok_or(PathError::NoObservations)
     }
 
     /// The first observations.
-    fn first(&self, data: &Data, n: usize) -> Result<Data, String> {
-        let count = i32::try_from(n).map_err(|e| e.to_string())?;
+    fn first(&self, program: &Program, data: &Data, n: usize) -> Result<Data, PathError> {
+        let cannot = |id| PathError::Cut { variable: program.variable(id).name.clone(), count: n };
+        let count = i32::try_from(n).map_err(|_| cannot(self.counter))?;
         let mut part = data.clone();
         part.set(self.counter, Value::Int(count));
         for (id, axes) in &self.variables {
             let selectors: Vec<Selector> =
                 axes.iter().map(|&cut| if cut { Selector::UpTo(count) } else { Selector::All }).collect();
             let Some(whole) = data.get(*id) else { continue };
-            let cut = whole.select(&selectors).map_err(|e| format!("{e:?}"))?;
+            let cut = whole.select(&selectors).map_err(|_| cannot(*id))?;
             part.set(*id, cut);
         }
         Ok(part)
@@ -122,7 +119,7 @@ fn axis(size: &Expr, counter: VariableId) -> Result<bool, &'static str> {
 
 /// All subsets of one dataset.
 pub struct Subsets<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a Generative<'a>,
     cut: Cut,
     data: Data,
     observations: usize,
@@ -133,17 +130,20 @@ pub struct Subsets<'a> {
     /// A point with its log prior, which must be the same for all subsets.
     witness: (Vec<f64>, f64),
     models: Mutex<BTreeMap<usize, Arc<Model>>>,
+    /// Where mistakes are left.
+    faults: Faults,
 }
 
 impl<'a> Subsets<'a> {
     /// `witness` is a draw from the prior. Refuses programs whose parameters or prior depend on the number of observations.
     pub fn new(
-        (loaded, cut): (&'a Loaded, Cut),
+        (loaded, cut): (&'a Generative<'a>, Cut),
         data: Data,
         whole: &Arc<Model>,
         witness: Vec<f64>,
         (seed, evaluation): (u64, Evaluation),
-    ) -> Result<Self, String> {
+        faults: &Faults,
+    ) -> Result<Self, PathError> {
         let observations = cut.observations(&data)?;
         let mut subsets = Self {
             loaded,
@@ -155,8 +155,9 @@ impl<'a> Subsets<'a> {
             whole: Arc::clone(whole),
             witness: (witness, f64::NAN),
             models: Mutex::default(),
+            faults: faults.clone(),
         };
-        subsets.witness.1 = subsets.log_prior(whole).map_err(|e| e.to_string())?;
+        subsets.witness.1 = subsets.log_prior(whole)?;
         for n in [1, observations.div_ceil(2)] {
             subsets.model(n)?;
         }
@@ -164,20 +165,20 @@ impl<'a> Subsets<'a> {
     }
 
     fn target(&self, model: &Arc<Model>) -> StanTarget<'a> {
-        StanTarget::path(model, &self.loaded.reading.source, self.evaluation)
+        StanTarget::path(model, self.loaded.program().text(), self.evaluation).reporting_to(&self.faults)
     }
 
     /// The log prior of the witness.
-    fn log_prior(&self, model: &Arc<Model>) -> Result<f64, Fatal> {
+    fn log_prior(&self, model: &Arc<Model>) -> Result<f64, EngineError> {
         let mut batch = Batch::default();
         batch.resize(self.witness.0.len(), 1, false);
         batch.x.copy_from_slice(&self.witness.0);
-        self.target(model).evaluate(&mut batch)?;
+        self.target(model).fill(&mut batch)?;
         Ok(batch.log_prior[0])
     }
 
     /// The program with the first n observations.
-    fn model(&self, n: usize) -> Result<Arc<Model>, String> {
+    fn model(&self, n: usize) -> Result<Arc<Model>, PathError> {
         if n >= self.observations {
             return Ok(Arc::clone(&self.whole));
         }
@@ -185,24 +186,19 @@ impl<'a> Subsets<'a> {
         if let Some(model) = models.get(&n) {
             return Ok(Arc::clone(model));
         }
-        let name = &self.cut.name;
-        let data = self.cut.first(&self.data, n)?;
-        let model = self.loaded.bind(&data, self.seed);
-        let model = Arc::new(model.map_err(|e| format!("--path data:{name}: with {name} = {n}: {e}"))?);
-        if model.dimension() != self.whole.dimension() {
-            return Err(format!(
-                "--path data:{name}: the program has {} unconstrained parameters with {name} = {n} and {} with all data; observations \
-                 can only be added one at a time where the parameters stay the same",
-                model.dimension(),
-                self.whole.dimension()
-            ));
+        let counter = self.cut.name.clone();
+        let data = self.cut.first(self.loaded.typed(), &self.data, n)?;
+        let model = match self.loaded.bind(&data, self.seed) {
+            Ok(model) => Arc::new(model),
+            Err(error) => return Err(PathError::Bind { counter, count: n, error }),
+        };
+        let (part, whole) = (model.dimension(), self.whole.dimension());
+        if part != whole {
+            return Err(PathError::Dimension { counter, count: n, part, whole });
         }
-        let (here, there) = (self.log_prior(&model).map_err(|e| e.to_string())?, self.witness.1);
-        if (here - there).abs() > 1e-8 * there.abs().max(1.0) {
-            return Err(format!(
-                "--path data:{name}: the prior depends on the data that are cut (its logarithm at one point is {here} with {name} = {n} and \
-                 {there} with all data): the path would not begin with the prior"
-            ));
+        let (part, whole) = (self.log_prior(&model)?, self.witness.1);
+        if (part - whole).abs() > 1e-8 * whole.abs().max(1.0) {
+            return Err(PathError::Prior { counter, count: n, part, whole });
         }
         while models.len() >= MOST_MODELS {
             let far = models.keys().copied().max_by_key(|&other| other.abs_diff(n));
@@ -236,7 +232,10 @@ impl<'a> SubsetTarget<'a> {
                 let far = self.evaluators.keys().copied().max_by_key(|&other| other.abs_diff(n));
                 far.and_then(|far| self.evaluators.remove(&far));
             }
-            let model = self.subsets.model(n).map_err(Fatal::new)?;
+            let model = self.subsets.model(n).map_err(|error| {
+                let counter = self.subsets.cut.name.clone();
+                self.subsets.faults.raise(Fault::Path { counter, error })
+            })?;
             self.evaluators.insert(n, self.subsets.target(&model));
         }
         let (d, many) = (self.subsets.whole.dimension(), lanes.len());

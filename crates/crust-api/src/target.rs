@@ -1,8 +1,9 @@
 //! A Stan program as a target of samplers and of annealing.
 
+use crate::error::Faults;
+use crate::session::{Message, Observer};
 use crate::subset::SubsetTarget;
-use crate::terminal;
-use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms, WIDEST};
+use crust_engine::{Batch as EngineBatch, EngineError, Evaluator, Model, Terms, WIDEST};
 use crust_infer::target::{Batch, Fatal, Target, tempered};
 use crust_stan::source::Source;
 use std::sync::Arc;
@@ -51,8 +52,10 @@ pub struct StanTarget<'a> {
     source: &'a Source,
     terms: Terms,
     evaluation: Evaluation,
-    /// Whether what the program prints is shown.
-    prints: bool,
+    /// Who is told what the program prints, if anybody is.
+    printer: Option<&'a dyn Observer>,
+    /// Where mistakes in the program are left.
+    faults: Faults,
     /// Of the last batch, to tell why a lane was rejected.
     densities: Vec<f64>,
     hyperparameters: Arc<[usize]>,
@@ -60,19 +63,50 @@ pub struct StanTarget<'a> {
 
 impl<'a> StanTarget<'a> {
     /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
-    pub fn posterior(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation, prints: bool) -> Self {
-        Self::new(model, source, Terms { propto: true, jacobian: true }, evaluation, prints)
+    pub fn posterior(
+        model: &Arc<Model>,
+        source: &'a Source,
+        evaluation: Evaluation,
+        printer: Option<&'a dyn Observer>,
+    ) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, evaluation, printer)
     }
 
     /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
     /// printed millions of times.
     pub fn path(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation) -> Self {
-        Self::new(model, source, Terms { propto: false, jacobian: true }, evaluation, false)
+        Self::new(model, source, Terms { propto: false, jacobian: true }, evaluation, None)
     }
 
-    fn new(model: &Arc<Model>, source: &'a Source, terms: Terms, evaluation: Evaluation, prints: bool) -> Self {
+    fn new(
+        model: &Arc<Model>,
+        source: &'a Source,
+        terms: Terms,
+        evaluation: Evaluation,
+        printer: Option<&'a dyn Observer>,
+    ) -> Self {
         let evaluator = model.evaluator().with_width(evaluation.width());
-        Self { evaluator, source, terms, evaluation, prints, densities: Vec::new(), hyperparameters: Arc::new([]) }
+        let (faults, hyperparameters) = (Faults::default(), Arc::new([]) as Arc<[usize]>);
+        Self { evaluator, source, terms, evaluation, printer, faults, densities: Vec::new(), hyperparameters }
+    }
+
+    /// Leaves mistakes in the program there.
+    pub fn reporting_to(mut self, faults: &Faults) -> Self {
+        self.faults = faults.clone();
+        self
+    }
+
+    /// Evaluates, without a word about why lanes are rejected.
+    pub fn fill(&mut self, batch: &mut Batch) -> Result<(), EngineError> {
+        let mut lanes = EngineBatch {
+            lanes: batch.lanes,
+            points: &batch.x,
+            beta: Some(&batch.beta),
+            log_prior: &mut batch.log_prior,
+            log_likelihood: &mut batch.log_likelihood,
+            gradient: &mut batch.gradient,
+        };
+        self.evaluator.evaluate(&mut lanes, self.terms)
     }
 
     /// Tells which parameters the priors of others depend on.
@@ -114,10 +148,11 @@ fn probe(model: &Arc<Model>) -> Option<Cost> {
 
 impl Clone for StanTarget<'_> {
     fn clone(&self) -> Self {
-        let hyperparameters = Arc::clone(&self.hyperparameters);
+        let (hyperparameters, faults) = (Arc::clone(&self.hyperparameters), self.faults.clone());
         Self {
             hyperparameters,
-            ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.prints)
+            faults,
+            ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.printer)
         }
     }
 }
@@ -132,21 +167,13 @@ impl Target for StanTarget<'_> {
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
-        let mut lanes = EngineBatch {
-            lanes: batch.lanes,
-            points: &batch.x,
-            beta: Some(&batch.beta),
-            log_prior: &mut batch.log_prior,
-            log_likelihood: &mut batch.log_likelihood,
-            gradient: &mut batch.gradient,
-        };
-        self.evaluator.evaluate(&mut lanes, self.terms).map_err(Fatal::new)?;
+        self.fill(batch).map_err(|error| self.faults.raise(error))?;
         self.densities.clear();
         let parts = batch.log_prior.iter().zip(&batch.log_likelihood).zip(&batch.beta);
         self.densities.extend(parts.map(|((&prior, &likelihood), &beta)| tempered(prior, likelihood, beta)));
         let printed = self.evaluator.take_messages();
-        if self.prints {
-            printed.iter().for_each(|line| terminal::complain(line));
+        if let Some(printer) = self.printer {
+            printed.iter().for_each(|line| printer.message(&Message::PrintedInPassing(line)));
         }
         Ok(())
     }

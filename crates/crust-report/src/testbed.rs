@@ -1,11 +1,15 @@
-//! The report: figures, the paper's seconds beside ours, and all rows.
+//! The report of the testbed: figures, the paper's seconds beside ours, and all rows.
 
-use super::figures::{Which, errors, estimates, is_ours, is_papers};
-use super::{ModelTiming, Results, Timing, story};
-use crust_report::html::{Page, Table};
-use crust_report::svg::{Plot, Size, document};
-use crust_testbed::experiment::{Findings, Which as Model};
-use crust_testbed::trials::Times;
+mod figures;
+mod story;
+
+pub use story::model as model_story;
+
+use crate::html::{Page, Table};
+use crate::svg::{Plot, Size, document};
+use crate::view::capitalised;
+use crust_diagnose::result::{ModelName, ModelTiming, Testbed, TestbedModel, TestbedRow, TestbedTiming, TrialTimes};
+use figures::{Which, errors, estimates, is_ours, is_papers};
 
 /// Plots of one model, with what to see in them.
 struct Panel {
@@ -13,7 +17,7 @@ struct Panel {
     caption: &'static str,
 }
 
-fn panels(findings: &Findings, times: &[Times]) -> Vec<Panel> {
+fn panels(findings: &TestbedModel, times: &[TrialTimes]) -> Vec<Panel> {
     let estimates = |which, zoomed| estimates(findings, times, which, zoomed);
     let errors = |which, shown| errors(findings, times, which, shown);
     let (single, all) = (Which::Individual, Which::Combined);
@@ -35,7 +39,7 @@ fn panels(findings: &Findings, times: &[Times]) -> Vec<Panel> {
         Panel { plot: errors(all, is_papers), caption: "What all trials together are off by." },
         Panel {
             plot: Plot {
-                title: format!("{}: estimators beyond the paper", story::capital(findings.model.words())),
+                title: format!("{}: estimators beyond the paper", capitalised(findings.model.words())),
                 ..errors(single, is_ours)
             },
             caption: "What one trial of an estimator that the paper does not have is off by, beside the paper's three best.",
@@ -44,7 +48,7 @@ fn panels(findings: &Findings, times: &[Times]) -> Vec<Panel> {
 }
 
 /// Figures 2 to 5 as files.
-pub(super) fn figures(results: &Results, timing: &Timing) -> Vec<(String, String)> {
+pub fn figures(results: &Testbed, timing: &TestbedTiming) -> Vec<(String, String)> {
     let mut files = vec![];
     for (findings, times) in results.models.iter().zip(&timing.models) {
         let plots: Vec<Plot> = panels(findings, &times.rows).into_iter().map(|panel| panel.plot).collect();
@@ -53,19 +57,20 @@ pub(super) fn figures(results: &Results, timing: &Timing) -> Vec<(String, String
             files.push((name.to_owned(), document(&drawings)));
         };
         match findings.model {
-            Model::Clustering => {
+            ModelName::Clustering => {
                 add("figure-2.svg", &[0, 1, 3, 4]);
                 add("figure-3.svg", &[2, 5]);
             }
-            Model::LowRank => add("figure-4.svg", &[0, 1, 2]),
-            Model::Binary => add("figure-5.svg", &[0, 1, 2]),
+            ModelName::LowRank => add("figure-4.svg", &[0, 1, 2]),
+            ModelName::Binary => add("figure-5.svg", &[0, 1, 2]),
         }
         add(&format!("beyond-{}.svg", findings.model.id()), &[6]);
     }
     files
 }
 
-pub(super) fn page(results: &Results, timing: &Timing) -> String {
+/// The report as a page.
+pub fn page(results: &Testbed, timing: &TestbedTiming) -> String {
     let mut page = Page::new("crust testbed: estimators of the marginal likelihood against ground truth");
     let quick = if results.quick { " This was a quick run, on data that are smaller than the paper's." } else { "" };
     page.paragraph(&format!(
@@ -90,8 +95,8 @@ pub(super) fn page(results: &Results, timing: &Timing) -> String {
     page.render()
 }
 
-fn model(page: &mut Page, findings: &Findings, times: &ModelTiming) {
-    page.section(&story::capital(findings.model.words()));
+fn model(page: &mut Page, findings: &TestbedModel, times: &ModelTiming) {
+    page.section(&capitalised(findings.model.words()));
     page.paragraph(&story::heading(findings));
     let panels = panels(findings, &times.rows);
     page.plots(panels.iter().map(|panel| (&panel.plot, panel.caption)));
@@ -103,14 +108,14 @@ fn model(page: &mut Page, findings: &Findings, times: &ModelTiming) {
     page.table(&table(findings, &times.rows));
 }
 
-fn table(findings: &Findings, times: &[Times]) -> Table {
+fn table(findings: &TestbedModel, times: &[TrialTimes]) -> Table {
     let head =
         ["estimator", "kind", "knob", "", "mean", "s.e.", "bias", "RMSE", "above", "combined", "error", "seconds"];
-    let row = |(row, time): (&crust_testbed::trials::Row, &Times)| {
+    let row = |(row, time): (&TestbedRow, &TrialTimes)| {
         vec![
-            row.estimator.to_owned(),
+            row.estimator.clone(),
             row.kind.words().to_owned(),
-            row.knob.name.to_owned(),
+            row.knob.name.clone(),
             row.knob.value.to_string(),
             format!("{:.2}", row.mean),
             story::nats(row.se),

@@ -1,103 +1,58 @@
-//! The files of an experiment in its folder, and what the terminal shows.
+//! The files of a protocol in its folder, and what the terminal shows.
 
-use super::{StanExperiment, Trouble};
-use crate::arguments::{Annealing, Common};
-use crate::{Outcome, terminal};
-use crust_diagnose::checkpoint::{Halt, Journal};
-use crust_diagnose::result::{Results, Rung, Timing};
+use crate::arguments::Common;
+use crate::terminal;
+use crust_api::result::{Results, Rung, Timing};
+use crust_api::{Annealed, Error, NumberedData};
 use crust_report::{html, terminal::story};
-use crust_stan::data::write_json;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// Makes the folder and opens the journal in it; without a folder nothing is kept.
-pub fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal, String> {
-    let Some(folder) = folder else { return Ok(Journal::in_memory()) };
-    fs::create_dir_all(folder).map_err(|e| format!("cannot use the folder {}: {e}", folder.display()))?;
-    Journal::open(folder, inputs).map_err(|e| e.to_string())
-}
-
-/// What a protocol that failed says.
-pub fn failed(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome, String> {
-    let told = tell(halt, experiment);
-    let Some(suspicion) = &experiment.suspicion else { return told };
-    if told.is_ok() {
-        terminal::complain(&format!("note: {suspicion}"));
-    }
-    told.map_err(|error| format!("{error}; {suspicion}"))
-}
-
-fn tell(halt: Halt<Trouble>, experiment: &super::Loaded) -> Result<Outcome, String> {
-    match halt {
-        Halt::Work(Trouble::Engine(error)) => {
-            crate::program::show_engine_error(&experiment.reading, &error);
-            Ok(Outcome::BadInput)
-        }
-        Halt::Work(Trouble::Simulate(error)) => crate::program::show_simulate_error(&experiment.reading, error),
-        Halt::Work(Trouble::Infer(error)) => match error {
-            crust_infer::error::Error::Fatal(fatal) => match fatal.0.downcast::<crust_engine::EngineError>() {
-                Ok(error) => {
-                    crate::program::show_engine_error(&experiment.reading, &error);
-                    Ok(Outcome::BadInput)
-                }
-                Err(other) => Err(other.to_string()),
-            },
-            other => Err(other.to_string()),
-        },
-        other => Err(other.to_string()),
-    }
-}
-
-/// Writes a simulated dataset with its generating parameters.
-pub fn write_simulated(folder: &Path, experiment: &mut StanExperiment<'_>, dataset: u32) -> Result<(), String> {
-    let (point, data) = experiment.draw(dataset).map_err(|e| e.to_string())?;
-    let parameters = experiment.parameters(&point).map_err(|e| e.to_string())?;
-    let program = experiment.program();
-    write(&folder.join(format!("simulated-{dataset}.json")), &write_json(program, &data))?;
-    let text = serde_json::to_string_pretty(&parameters).map_err(|e| e.to_string())?;
-    write(&folder.join(format!("simulated-{dataset}.parameters.json")), &(text + "\n"))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|e| {
-        format!(
-            "cannot write {}: {e}; all that was computed is kept: the same command goes on from there",
-            path.display()
-        )
-    })
-}
-
 /// Writes all results to the folder, delivers JSON and tells the story.
-pub fn deliver(results: &Results, timing: &Timing, arguments: &Annealing, common: &Common) -> Result<(), String> {
-    if let Some(folder) = &arguments.out {
-        let json = serde_json::to_string(results).map_err(|e| e.to_string())?;
-        write(&folder.join("result.json"), &(json + "\n"))?;
-        let times = serde_json::to_string_pretty(timing).map_err(|e| e.to_string())?;
-        write(&folder.join("timing.json"), &(times + "\n"))?;
-        write(&folder.join("weights.csv"), &weights(results))?;
-        write(&folder.join("report.html"), &html::report(results, Some(timing)))?;
+pub fn deliver<R>(
+    run: Annealed<R>,
+    kind: fn(R) -> Results,
+    folder: Option<&Path>,
+    common: &Common,
+) -> Result<(), Error> {
+    let results = kind(run.result);
+    if let Some(folder) = folder {
+        write_folder(&results, &run.timing, &run.simulated, folder)?;
     }
     if let Some(file) = &common.json {
-        terminal::deliver(results, file)?;
+        terminal::deliver(&results, file)?;
     }
-    if !common.quiet && !common.json.as_deref().is_some_and(terminal::is_stdout) {
-        terminal::say(story(results, terminal::width(), terminal::colour_on_stdout()).trim_end());
-        if let Some(folder) = &arguments.out {
+    if common.tells() {
+        let story = story(&results, terminal::width(), terminal::colour_on_stdout()).unwrap_or_default();
+        terminal::say(story.trim_end());
+        if let Some(folder) = folder {
             terminal::say(&format!("\nOpen {} for the whole story.", folder.join("report.html").display()));
         }
     }
     Ok(())
 }
 
-/// The exit code that results deserve.
-pub fn outcome(violation: bool, partial: bool, bound: Option<f64>, arguments: &Annealing) -> Outcome {
-    let gate = arguments.max_divergence.zip(bound).is_some_and(|(most, bound)| bound.is_nan() || bound > most);
-    match (partial, violation || gate) {
-        (true, _) => Outcome::Interrupted,
-        (_, true) => Outcome::BadDiagnosis,
-        _ => Outcome::Fine,
+/// All files of a run but its journal.
+pub fn write_folder(
+    results: &Results,
+    timing: &Timing,
+    simulated: &[NumberedData],
+    folder: &Path,
+) -> Result<(), Error> {
+    for NumberedData { number, simulated } in simulated {
+        write(&folder.join(format!("simulated-{number}.json")), &simulated.data.0)?;
+        let parameters = simulated.parameters.0.clone() + "\n";
+        write(&folder.join(format!("simulated-{number}.parameters.json")), &parameters)?;
     }
+    write(&folder.join("result.json"), &(results.to_json()? + "\n"))?;
+    write(&folder.join("timing.json"), &(serde_json::to_string_pretty(timing)? + "\n"))?;
+    write(&folder.join("weights.csv"), &weights(results))?;
+    write(&folder.join("report.html"), &html::report(results, Some(timing)).unwrap_or_default())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(|error| Error::Kept { path: path.to_owned(), error })
 }
 
 /// Raw log weights, a row for each chain.
@@ -121,6 +76,7 @@ fn weights(results: &Results) -> String {
             both("simulated-1", &bread.simulated.rungs);
             bread.real.rungs.iter().for_each(|rung| forward("real", rung.t, "forward", &rung.forward));
         }
+        _ => {}
     }
     out
 }

@@ -1,26 +1,26 @@
 //! Runs the estimators of `crust_infer::evidence` on a Stan program. What several of them need is made once.
 
-use super::input::Loaded;
 use super::normaliser::{Normaliser, log_normaliser};
-use super::{Failure, MethodResult};
-use crate::arguments::{Evidence, EvidenceMethod};
+use super::prior::PriorReading;
+use super::{Estimator, EvidenceOptions, Failure};
+use crate::error::{EvidenceError, Faults};
+use crate::session::Session;
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::convergence::rhat;
 use crust_diagnose::psis::{khat_threshold, psis};
+use crust_diagnose::result::{EvidenceKind, EvidenceMethod};
+use crust_diagnose::summary::Number;
 use crust_engine::Simulator;
 use crust_infer::anneal::{Direction, Pilot, Run as AnnealRun, Schedule, TunedKernels, anneal_target, tune};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::evidence::{
-    Bridge, Exploration, Explorer, Kind, NestedSettings, Run, SmcSettings, Stones, StonesSettings, bridge, explore,
+    Bridge, Exploration, Explorer, NestedSettings, Run, SmcSettings, Stones, StonesSettings, bridge, explore,
     harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
 };
-use crust_infer::target::Fatal;
 use crust_math::random::{Purpose, StreamKey};
 use std::collections::BTreeMap;
 
-/// A standard error of weights above this is not to be believed: few of them decide.
-pub const MOST_ERROR: f64 = 0.5;
 /// Prior draws that a pilot run begins with, and moves at each of its distributions.
 const PILOT_DRAWS: u32 = 32;
 const PILOT_MOVES: usize = 4;
@@ -62,11 +62,13 @@ enum Use {
 }
 
 /// The program, and what has been found out on the way.
-pub struct Session<'a> {
-    loaded: &'a Loaded,
-    arguments: &'a Evidence,
+pub(super) struct Estimation<'a> {
+    loaded: &'a PriorReading<'a>,
+    options: &'a EvidenceOptions,
+    seed: u64,
     how: Parallelism,
     control: &'a Control,
+    faults: Faults,
     simulator: Simulator,
     target: StanTarget<'a>,
     normaliser: Option<Normaliser>,
@@ -87,15 +89,23 @@ struct Fit {
 
 type Found<T> = Result<T, Failure>;
 
-impl<'a> Session<'a> {
-    pub fn new(loaded: &'a Loaded, arguments: &'a Evidence, how: Parallelism, control: &'a Control) -> Self {
+impl<'a> Estimation<'a> {
+    pub fn new(
+        loaded: &'a PriorReading<'a>,
+        options: &'a EvidenceOptions,
+        session: &'a Session<'_>,
+        faults: &Faults,
+    ) -> Self {
+        let (model, text) = (&loaded.model, loaded.problem.program().text());
         Self {
             loaded,
-            arguments,
-            how,
-            control,
+            options,
+            seed: session.seed,
+            how: session.parallelism(),
+            control: session.stop.control(),
+            faults: faults.clone(),
             simulator: loaded.simulator.clone(),
-            target: StanTarget::path(&loaded.model, &loaded.reading.source, Evaluation::of_many(&loaded.model)),
+            target: StanTarget::path(model, text, Evaluation::of_many(model)).reporting_to(faults),
             normaliser: None,
             kernels: None,
             fit: None,
@@ -104,33 +114,33 @@ impl<'a> Session<'a> {
     }
 
     /// Bridge sampling with a bound beside it; where the prior's normaliser is not known, what does not need it.
-    pub fn default_methods(&mut self) -> Vec<EvidenceMethod> {
+    pub fn default_methods(&mut self) -> Vec<Estimator> {
         match self.normaliser() {
-            Normaliser::Known(_) => vec![EvidenceMethod::Bridge, EvidenceMethod::Importance],
-            Normaliser::Unknown(_) => vec![EvidenceMethod::SteppingStone, EvidenceMethod::Smc],
+            Normaliser::Known(_) => vec![Estimator::Bridge, Estimator::Importance],
+            Normaliser::Unknown(_) => vec![Estimator::SteppingStone, Estimator::Smc],
         }
     }
 
     /// What to add to the default methods after they have run: what looks for other modes, where the chains have not met.
-    pub fn second_opinion(&self) -> Option<EvidenceMethod> {
-        self.fit.as_ref().filter(|fit| fit.apart()).map(|_| EvidenceMethod::Ais)
+    pub fn second_opinion(&self) -> Option<Estimator> {
+        self.fit.as_ref().filter(|fit| fit.apart()).map(|_| Estimator::Ais)
     }
 
-    pub fn run(&mut self, method: EvidenceMethod) -> Found<MethodResult> {
+    pub fn run(&mut self, method: Estimator) -> Found<EvidenceMethod> {
         match method {
-            EvidenceMethod::Bridge => self.bridge(),
-            EvidenceMethod::Importance => self.importance(),
-            EvidenceMethod::Smc => self.smc(),
-            EvidenceMethod::Ais => self.ais(),
-            EvidenceMethod::SteppingStone | EvidenceMethod::Thermodynamic => self.stones(method),
-            EvidenceMethod::Nested => self.nested(),
-            EvidenceMethod::LikelihoodWeighting => self.likelihood_weighting(),
-            EvidenceMethod::HarmonicMean => self.harmonic_mean(),
+            Estimator::Bridge => self.bridge(),
+            Estimator::Importance => self.importance(),
+            Estimator::Smc => self.smc(),
+            Estimator::Ais => self.ais(),
+            Estimator::SteppingStone | Estimator::Thermodynamic => self.stones(method),
+            Estimator::Nested => self.nested(),
+            Estimator::LikelihoodWeighting => self.likelihood_weighting(),
+            Estimator::HarmonicMean => self.harmonic_mean(),
         }
     }
 
     fn key(&self, purpose: Purpose, of: Use) -> StreamKey {
-        StreamKey::new(self.arguments.computing.seed, purpose).dataset(of as u32)
+        StreamKey::new(self.seed, purpose).dataset(of as u32)
     }
 
     fn run_of(&self, of: Use) -> Run<'a> {
@@ -139,32 +149,31 @@ impl<'a> Session<'a> {
 
     /// A number of things that grows with `--effort`.
     fn effort(&self, count: f64) -> f64 {
-        (count * self.arguments.effort).round().max(2.0)
+        (count * self.options.effort).round().max(2.0)
     }
 
     fn prior_draws(&mut self, of: Use, count: usize) -> Found<Vec<Vec<f64>>> {
         let key = self.key(Purpose::PRIOR, of);
-        let simulator = &mut self.simulator;
-        let draws = (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| draw(simulator, key.chain(k)));
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let draws = (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| draw(simulator, key.chain(k), faults));
         Ok(draws.collect::<Result<_, _>>()?)
     }
 
     fn normaliser(&mut self) -> &Normaliser {
         if self.normaliser.is_none() {
-            let found = log_normaliser(self.loaded, &mut self.simulator, self.arguments.computing.seed);
+            let found = log_normaliser(self.loaded, &mut self.simulator, self.seed);
             self.normaliser = Some(found);
         }
         self.normaliser.get_or_insert(Normaliser::Known(0.0))
     }
 
     /// log of what the prior density integrates to, or why a method that needs it cannot run.
-    fn needed_normaliser(&mut self, method: EvidenceMethod) -> Found<f64> {
+    fn needed_normaliser(&mut self, method: Estimator) -> Found<f64> {
         match self.normaliser() {
             Normaliser::Known(log) => Ok(*log),
-            Normaliser::Unknown(why) => Err(Failure::Told(format!(
-                "{} needs the normaliser of the prior, and {why}; or use --methods smc,stepping-stone, which need no normaliser",
-                method.name()
-            ))),
+            Normaliser::Unknown(why) => {
+                Err(EvidenceError::NoNormaliser { method: method.name(), why: why.clone() }.into())
+            }
         }
     }
 
@@ -184,15 +193,16 @@ impl<'a> Session<'a> {
     fn schedule(kernels: &TunedKernels, distributions: f64) -> Found<Schedule> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let count = distributions.clamp(3.0, 1e6) as usize;
-        Schedule::from_pilot(count, kernels).map_err(|bad| Failure::Told(bad.to_string()))
+        Ok(Schedule::from_pilot(count, kernels)?)
     }
 
     /// Draws of the posterior, as many as bridge sampling needs.
     fn fit(&mut self) -> Found<&Fit> {
-        if self.fit.is_none() {
-            self.fit = Some(self.make_fit()?);
-        }
-        self.fit.as_ref().ok_or_else(|| Failure::Told("there are no draws".to_owned()))
+        let fit = match self.fit.take() {
+            Some(fit) => fit,
+            None => self.make_fit()?,
+        };
+        Ok(self.fit.insert(fit))
     }
 
     fn make_fit(&self) -> Found<Fit> {
@@ -203,13 +213,13 @@ impl<'a> Session<'a> {
             let found = bridge(&self.target, &exploration, &run)?;
             let draws = exploration.draws();
             #[expect(clippy::cast_precision_loss, reason = "few draws")]
-            let enough = draws as f64 >= MOST_DRAWS * self.arguments.effort;
+            let enough = draws as f64 >= MOST_DRAWS * self.options.effort;
             let (bridge, trouble) = match found {
                 Ok(bridge) => (Some(bridge), None),
                 Err(bad) => (None, Some(bad.to_string())),
             };
             evaluations += bridge.as_ref().map_or(0, |bridge| bridge.evaluations);
-            let precise = bridge.as_ref().is_some_and(|bridge| bridge.se <= self.arguments.tolerance);
+            let precise = bridge.as_ref().is_some_and(|bridge| bridge.se <= self.options.tolerance);
             let r_hat = worst_r_hat(&exploration, self.loaded.model.dimension());
             let hopeless = draws >= PATIENCE && (r_hat.is_nan() || r_hat > HOPELESS_R_HAT);
             if precise || enough || hopeless {
@@ -219,9 +229,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn bridge(&mut self) -> Found<MethodResult> {
-        let normaliser = self.needed_normaliser(EvidenceMethod::Bridge)?;
-        let tolerance = self.arguments.tolerance;
+    fn bridge(&mut self) -> Found<EvidenceMethod> {
+        let normaliser = self.needed_normaliser(Estimator::Bridge)?;
+        let tolerance = self.options.tolerance;
         let fit = self.fit()?;
         let Some(bridge) = &fit.bridge else { return Err(no_proposal(fit)) };
         let mut warnings = fit.warnings();
@@ -230,26 +240,26 @@ impl<'a> Session<'a> {
         }
         #[expect(clippy::cast_precision_loss, reason = "few draws")]
         let draws = fit.exploration.draws() as f64;
-        Ok(MethodResult {
-            name: EvidenceMethod::Bridge.name(),
-            kind: Kind::Estimate,
+        Ok(EvidenceMethod {
+            name: Estimator::Bridge.name().to_owned(),
+            kind: EvidenceKind::Estimate,
             log_ml: bridge.log_z - normaliser,
             se: bridge.se,
             evaluations: fit.exploration.evaluations + fit.evaluations,
-            details: BTreeMap::from([
+            details: named(BTreeMap::from([
                 ("chains", f64::from(EXPLORER.chains)),
                 ("draws_per_chain", draws),
                 ("r_hat", fit.r_hat),
                 ("overlap", bridge.overlap),
                 ("log_prior_normaliser", normaliser),
-            ]),
+            ])),
             warnings,
         })
     }
 
-    fn importance(&mut self) -> Found<MethodResult> {
-        let normaliser = self.needed_normaliser(EvidenceMethod::Importance)?;
-        let (tolerance, most) = (self.arguments.tolerance, MOST_IMPORTANCE * self.arguments.effort);
+    fn importance(&mut self) -> Found<EvidenceMethod> {
+        let normaliser = self.needed_normaliser(Estimator::Importance)?;
+        let (tolerance, most) = (self.options.tolerance, MOST_IMPORTANCE * self.options.effort);
         let fit = self.fit()?;
         let Some(bridge) = &fit.bridge else { return Err(no_proposal(fit)) };
         let (proposal, mut warnings) = (bridge.proposal.clone(), fit.warnings());
@@ -267,18 +277,18 @@ impl<'a> Session<'a> {
                 ));
             }
         }
-        Ok(MethodResult {
-            name: EvidenceMethod::Importance.name(),
-            kind: Kind::StochasticLowerBound,
+        Ok(EvidenceMethod {
+            name: Estimator::Importance.name().to_owned(),
+            kind: EvidenceKind::StochasticLowerBound,
             log_ml: found.log_z - normaliser,
             se: found.se,
             evaluations: found.evaluations,
-            details,
+            details: named(details),
             warnings,
         })
     }
 
-    fn smc(&mut self) -> Found<MethodResult> {
+    fn smc(&mut self) -> Found<EvidenceMethod> {
         let kernels = self.kernels()?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let chain = self.effort(CHAIN) as usize;
@@ -304,18 +314,18 @@ impl<'a> Session<'a> {
                 found.memory
             ));
         }
-        Ok(MethodResult {
-            name: EvidenceMethod::Smc.name(),
-            kind: Kind::StochasticLowerBound,
+        Ok(EvidenceMethod {
+            name: Estimator::Smc.name().to_owned(),
+            kind: EvidenceKind::StochasticLowerBound,
             log_ml: log_mean_exp(&found.islands),
             se,
             evaluations: found.evaluations,
-            details,
+            details: named(details),
             warnings,
         })
     }
 
-    fn ais(&mut self) -> Found<MethodResult> {
+    fn ais(&mut self) -> Found<EvidenceMethod> {
         let kernels = self.kernels()?;
         let schedule = Self::schedule(&kernels, self.effort(ais_steps(&kernels)))?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
@@ -337,37 +347,30 @@ impl<'a> Session<'a> {
             ("thermodynamic_length", kernels.length()),
         ]);
         let se = log_mean_error(&weights);
-        Ok(MethodResult {
-            name: EvidenceMethod::Ais.name(),
-            kind: Kind::StochasticLowerBound,
+        Ok(EvidenceMethod {
+            name: Estimator::Ais.name().to_owned(),
+            kind: EvidenceKind::StochasticLowerBound,
             log_ml: log_mean_exp(&weights),
             se,
             evaluations: outcomes.iter().map(|outcome| outcome.evaluations).sum(),
-            details,
+            details: named(details),
             warnings: wide(se),
         })
     }
 
-    fn stones(&mut self, method: EvidenceMethod) -> Found<MethodResult> {
-        if self.stones.is_none() {
-            let kernels = self.kernels()?;
-            let schedule = Self::schedule(&kernels, smc_steps(&kernels))?;
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
-            let settings =
-                StonesSettings { chains: 32, burn_in: self.effort(8.0) as usize, draws: self.effort(16.0) as usize };
-            let run = self.run_of(Use::Stones);
-            let simulator = &mut self.simulator;
-            let mut prior = |key| draw(simulator, key);
-            self.stones = Some(stones(&self.target, &kernels, &schedule, &mut prior, settings, &run)?);
-        }
-        let Some(found) = &self.stones else { return Err(Failure::Told("there are no stones".to_owned())) };
+    fn stones(&mut self, method: Estimator) -> Found<EvidenceMethod> {
+        let found = match self.stones.take() {
+            Some(found) => found,
+            None => self.make_stones()?,
+        };
+        let found = self.stones.insert(found);
         let (log_ml, se) = match method {
-            EvidenceMethod::Thermodynamic => (found.thermodynamic, found.thermodynamic_se),
+            Estimator::Thermodynamic => (found.thermodynamic, found.thermodynamic_se),
             _ => (found.log_z, found.se),
         };
-        Ok(MethodResult {
-            name: method.name(),
-            kind: Kind::Estimate,
+        Ok(EvidenceMethod {
+            name: method.name().to_owned(),
+            kind: EvidenceKind::Estimate,
             log_ml,
             se,
             evaluations: found.evaluations,
@@ -376,14 +379,26 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn nested(&mut self) -> Found<MethodResult> {
+    fn make_stones(&mut self) -> Found<Stones> {
+        let kernels = self.kernels()?;
+        let schedule = Self::schedule(&kernels, smc_steps(&kernels))?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
+        let settings =
+            StonesSettings { chains: 32, burn_in: self.effort(8.0) as usize, draws: self.effort(16.0) as usize };
+        let run = self.run_of(Use::Stones);
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let mut prior = |key| draw(simulator, key, faults);
+        Ok(stones(&self.target, &kernels, &schedule, &mut prior, settings, &run)?)
+    }
+
+    fn nested(&mut self) -> Found<EvidenceMethod> {
         let dimension = self.loaded.model.dimension();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let live = self.effort(512.0).max(16.0) as usize;
         let settings = NestedSettings { live, steps: (4 * dimension).max(24), remainder: 1e-3, most_nats: 2000.0 };
         let run = self.run_of(Use::Nested);
-        let simulator = &mut self.simulator;
-        let mut prior = |key| draw(simulator, key);
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let mut prior = |key| draw(simulator, key, faults);
         let found = nested(&self.target, &mut prior, settings, &run)?;
         let mut warnings = Vec::new();
         if found.unfinished {
@@ -395,36 +410,36 @@ impl<'a> Session<'a> {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details =
             BTreeMap::from([("live", live as f64), ("information", found.information), ("accept", found.accept)]);
-        Ok(MethodResult {
-            name: EvidenceMethod::Nested.name(),
-            kind: Kind::Estimate,
+        Ok(EvidenceMethod {
+            name: Estimator::Nested.name().to_owned(),
+            kind: EvidenceKind::Estimate,
             log_ml: found.log_z,
             se: found.se,
             evaluations: found.evaluations,
-            details,
+            details: named(details),
             warnings,
         })
     }
 
-    fn likelihood_weighting(&mut self) -> Found<MethodResult> {
+    fn likelihood_weighting(&mut self) -> Found<EvidenceMethod> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let draws_wanted = self.effort(10_000.0) as u32;
         let run = self.run_of(Use::LikelihoodWeighting);
-        let simulator = &mut self.simulator;
-        let mut prior = |key| draw(simulator, key);
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let mut prior = |key| draw(simulator, key, faults);
         let found = likelihood_weighting(&self.target, &mut prior, draws_wanted, &run)?;
-        Ok(MethodResult {
-            name: EvidenceMethod::LikelihoodWeighting.name(),
-            kind: Kind::StochasticLowerBound,
+        Ok(EvidenceMethod {
+            name: Estimator::LikelihoodWeighting.name().to_owned(),
+            kind: EvidenceKind::StochasticLowerBound,
             log_ml: found.log_z,
             se: found.se,
             evaluations: found.evaluations,
-            details: BTreeMap::from([("draws", f64::from(draws_wanted))]),
+            details: named(BTreeMap::from([("draws", f64::from(draws_wanted))])),
             warnings: wide(found.se),
         })
     }
 
-    fn harmonic_mean(&mut self) -> Found<MethodResult> {
+    fn harmonic_mean(&mut self) -> Found<EvidenceMethod> {
         let fit = self.fit()?;
         let found = harmonic_mean(&fit.exploration);
         let mut warnings = vec![
@@ -433,13 +448,13 @@ impl<'a> Session<'a> {
                 .to_owned(),
         ];
         warnings.extend(fit.warnings());
-        Ok(MethodResult {
-            name: EvidenceMethod::HarmonicMean.name(),
-            kind: Kind::Estimate,
+        Ok(EvidenceMethod {
+            name: Estimator::HarmonicMean.name().to_owned(),
+            kind: EvidenceKind::Estimate,
             log_ml: found.log_z,
             se: found.se,
             evaluations: fit.exploration.evaluations,
-            details: BTreeMap::from([("r_hat", fit.r_hat)]),
+            details: named(BTreeMap::from([("r_hat", fit.r_hat)])),
             warnings,
         })
     }
@@ -481,13 +496,18 @@ fn ais_steps(kernels: &TunedKernels) -> f64 {
     (8.0 * strides(kernels)).max(4000.0)
 }
 
-fn draw(simulator: &mut Simulator, key: StreamKey) -> Result<Vec<f64>, InferError> {
-    simulator.draw_parameters(None, key).map_err(|error| InferError::from(Fatal::new(error)))
+fn draw(simulator: &mut Simulator, key: StreamKey, faults: &Faults) -> Result<Vec<f64>, InferError> {
+    simulator.draw_parameters(None, key).map_err(|error| InferError::from(faults.raise(error)))
+}
+
+/// Settings and diagnostics as results have them.
+fn named(details: BTreeMap<&'static str, f64>) -> BTreeMap<String, Number> {
+    details.into_iter().map(|(name, value)| (name.to_owned(), Number(value))).collect()
 }
 
 fn no_proposal(fit: &Fit) -> Failure {
     let why = fit.trouble.clone().unwrap_or_default();
-    Failure::Told(format!("no density can be fitted to the draws of the posterior: {why}; use --methods smc"))
+    EvidenceError::NoProposal { why }.into()
 }
 
 fn worst_r_hat(exploration: &Exploration, dimension: usize) -> f64 {
@@ -501,7 +521,7 @@ fn worst_r_hat(exploration: &Exploration, dimension: usize) -> f64 {
 
 /// Weights that vary so much that their own variation cannot be believed.
 fn wide(se: f64) -> Vec<String> {
-    if se <= MOST_ERROR {
+    if se <= EvidenceMethod::MOST_ERROR {
         return Vec::new();
     }
     vec!["the weights vary so much that the standard error is not to be believed; raise --effort".to_owned()]

@@ -5,9 +5,10 @@
 //! reading refuses priors whose cut-off part depends on other parameters. So the program is copied with `T[…, …]` wherever bounds cut something
 //! off, and the logarithm of the integral is the difference of the two log densities at any point.
 
-use super::input::Loaded;
+use super::prior::PriorReading;
+use crate::error::NormaliserError;
 use crate::target::{Evaluation, StanTarget};
-use crust_engine::{Model, Simulator};
+use crust_engine::{Model, SimulateError, Simulator};
 use crust_infer::target::{Batch, Target};
 use crust_math::random::{Purpose, StreamKey};
 use crust_math::special::lgamma;
@@ -24,25 +25,23 @@ use std::sync::Arc;
 pub enum Normaliser {
     Known(f64),
     /// Why it is not known, and what to do.
-    Unknown(String),
+    Unknown(NormaliserError),
 }
 
 /// Points at which the two densities are compared.
 const POINTS: u32 = 4;
 
-pub fn log_normaliser(loaded: &Loaded, simulator: &mut Simulator, seed: u64) -> Normaliser {
+pub fn log_normaliser(loaded: &PriorReading<'_>, simulator: &mut Simulator, seed: u64) -> Normaliser {
     match find(loaded, simulator, seed) {
         Ok(log) => Normaliser::Known(log),
         Err(why) => Normaliser::Unknown(why),
     }
 }
 
-fn find(loaded: &Loaded, simulator: &mut Simulator, seed: u64) -> Result<f64, String> {
+fn find(loaded: &PriorReading<'_>, simulator: &mut Simulator, seed: u64) -> Result<f64, NormaliserError> {
     let joint = &loaded.joint;
     if joint.factors.iter().any(|f| f.role == Role::Prior && f.shape == Shape::Constant) {
-        return Err(
-            "the program adds a constant to `target`, which may or may not be meant as one: leave it out".to_owned()
-        );
+        return Err(NormaliserError::Constant);
     }
     let mut log = 0.0;
     for id in joint.program.declared_in(BlockKind::Parameters) {
@@ -72,17 +71,13 @@ fn own_factors(joint: &Joint, id: VariableId) -> impl Iterator<Item = &Factor> {
 }
 
 /// Whether the density of a statement is that of the parameter itself, with nothing left out.
-fn check(joint: &Joint, id: VariableId, factor: &Factor) -> Result<(), String> {
+fn check(joint: &Joint, id: VariableId, factor: &Factor) -> Result<(), NormaliserError> {
     let name = &joint.program.variable(id).name;
     if factor.variate.as_ref().is_some_and(|variate| !keeps_volume(variate)) {
-        return Err(format!(
-            "the prior of `{name}` is that of a multiple of it: write it as the prior of `{name}` itself"
-        ));
+        return Err(NormaliserError::Multiple(name.clone()));
     }
     if factor.shape == Shape::Mixture && !declared_bounds(&joint.program, id).is_none() {
-        return Err(format!(
-            "the mixture that is the prior of `{name}` is cut off by its bounds: leave out the bounds, or use one distribution"
-        ));
+        return Err(NormaliserError::CutMixture(name.clone()));
     }
     Ok(())
 }
@@ -107,11 +102,11 @@ fn keeps_volume(variate: &Expr) -> bool {
 }
 
 /// How many cells a parameter has (its arrays), and the numbers of a cell.
-fn cells(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<(f64, f64), String> {
+fn cells(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<(f64, f64), NormaliserError> {
     let name = &joint.program.variable(id).name;
     let shapes = simulator.parameter_shapes();
     let sizes = shapes.iter().find(|shape| shape.name == *name).and_then(|shape| shape.sizes.clone());
-    let sizes = sizes.ok_or_else(|| format!("`{name}` is a tuple: declare its parts as parameters"))?;
+    let sizes = sizes.ok_or_else(|| NormaliserError::Tuple(name.clone()))?;
     #[expect(clippy::cast_precision_loss, reason = "sizes of parameters")]
     let count = |sizes: &[usize]| sizes.iter().product::<usize>() as f64;
     let (&last, rest) = sizes.split_last().unwrap_or((&1, &[]));
@@ -119,13 +114,13 @@ fn cells(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<(f64, f
 }
 
 /// The volume of what the declaration of a parameter without a statement leaves.
-fn uniform(joint: &Joint, id: VariableId, simulator: &mut Simulator, dimension: usize) -> Result<f64, String> {
+fn uniform(joint: &Joint, id: VariableId, simulator: &mut Simulator, dimension: usize) -> Result<f64, NormaliserError> {
     let name = joint.program.variable(id).name.clone();
     match special_type(&joint.program, id) {
         None => {
             // The far ends of the unconstrained scale are the bounds, to the last digit.
-            let far = |simulator: &mut Simulator, x: f64| -> Result<Vec<f64>, String> {
-                let values = simulator.parameters(&vec![x; dimension]).map_err(|e| e.to_string())?;
+            let far = |simulator: &mut Simulator, x: f64| -> Result<Vec<f64>, NormaliserError> {
+                let values = simulator.parameters(&vec![x; dimension]).map_err(simulate)?;
                 Ok(values.get(&name).cloned().unwrap_or_default())
             };
             let (low, high) = (far(simulator, -40.0)?, far(simulator, 40.0)?);
@@ -136,12 +131,12 @@ fn uniform(joint: &Joint, id: VariableId, simulator: &mut Simulator, dimension: 
             let (count, size) = cells(joint, id, simulator)?;
             Ok(-count * lgamma(size))
         }
-        Some(_) => Err(format!("`{name}` has no statement: write its prior out, for example `{name} ~ lkj_corr(1)`")),
+        Some(_) => Err(NormaliserError::NoStatement(name)),
     }
 }
 
 /// One of K! orders is left of independent draws.
-fn ordered(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<f64, String> {
+fn ordered(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<f64, NormaliserError> {
     let name = &joint.program.variable(id).name;
     let special = special_type(&joint.program, id);
     if !matches!(special, Some(SpecialType::Ordered | SpecialType::PositiveOrdered)) {
@@ -151,7 +146,7 @@ fn ordered(joint: &Joint, id: VariableId, simulator: &Simulator) -> Result<f64, 
     let whole = own_factors(joint, id)
         .all(|f| special == Some(SpecialType::Ordered) || natural(&f.distribution) == Some((0.0, f64::INFINITY)));
     if !(alike && whole) {
-        return Err(format!("the order of `{name}` cuts off a part of its prior that crust cannot compute"));
+        return Err(NormaliserError::Order(name.clone()));
     }
     let (count, size) = cells(joint, id, simulator)?;
     Ok(-count * lgamma(size + 1.0))
@@ -177,12 +172,12 @@ fn natural(stem: &str) -> Option<(f64, f64)> {
 }
 
 /// Adds `T[…, …]` to what bounds cut off, and says how often.
-fn truncate(stmt: &mut Stmt, program: &Program) -> Result<usize, String> {
+fn truncate(stmt: &mut Stmt, program: &Program) -> Result<usize, NormaliserError> {
     let all = |list: &mut [Stmt]| list.iter_mut().map(|s| truncate(s, program)).sum();
     match &mut stmt.kind {
         StmtKind::Tilde(tilde) => truncate_tilde(tilde, program),
         StmtKind::If { branches, otherwise } => {
-            let inside: Result<usize, String> = branches.iter_mut().map(|(_, s)| truncate(s, program)).sum();
+            let inside: Result<usize, NormaliserError> = branches.iter_mut().map(|(_, s)| truncate(s, program)).sum();
             Ok(inside? + otherwise.as_mut().map_or(Ok(0), |s| truncate(s, program))?)
         }
         StmtKind::For { body, .. } | StmtKind::While { body, .. } => truncate(body, program),
@@ -191,7 +186,7 @@ fn truncate(stmt: &mut Stmt, program: &Program) -> Result<usize, String> {
     }
 }
 
-fn truncate_tilde(tilde: &mut Tilde, program: &Program) -> Result<usize, String> {
+fn truncate_tilde(tilde: &mut Tilde, program: &Program) -> Result<usize, NormaliserError> {
     let Some(id) = root(&tilde.variate) else { return Ok(0) };
     let Bounds { lower, upper } = declared_bounds(program, id);
     let is_parameter = program.declared_in(BlockKind::Parameters).any(|p| p == id);
@@ -202,7 +197,7 @@ fn truncate_tilde(tilde: &mut Tilde, program: &Program) -> Result<usize, String>
     let stem = match &tilde.density {
         Callee::Library(name) => crust_stan::names::Suffix::split(name).0.to_owned(),
         Callee::User(_) => {
-            return Err(format!("`{name}` has bounds and a density of the program's own: leave out the bounds"));
+            return Err(NormaliserError::OwnDensity(name.clone()));
         }
     };
     if natural(&stem).is_some_and(|(a, b)| below(lower, a) && above(upper, b)) {
@@ -215,9 +210,7 @@ fn truncate_tilde(tilde: &mut Tilde, program: &Program) -> Result<usize, String>
     };
     let containers = tilde.arguments.iter().any(|a| !a.ty.is_scalar());
     if !plain || nested || (containers && lower.is_some() && upper.is_some()) {
-        return Err(format!(
-            "the bounds of `{name}` cut off a part of its `{stem}` prior: draw its elements in a loop, with `T[…, …]`"
-        ));
+        return Err(NormaliserError::Bounds { name: name.clone(), stem });
     }
     tilde.truncation = Some(Truncation { lower: lower.cloned(), upper: upper.cloned() });
     Ok(1)
@@ -242,14 +235,18 @@ fn literal(e: &Expr) -> Option<f64> {
 }
 
 /// log prior of the program − that of the copy, which is the same everywhere.
-fn difference(loaded: &Loaded, program: &Program, simulator: &mut Simulator, seed: u64) -> Result<f64, String> {
-    let source = &loaded.reading.source;
-    let failed = |_| {
-        "the part of a prior that bounds cut off has no distribution function in crust: write the prior with `T[…, …]`, or without bounds".to_owned()
-    };
-    let model = Model::bind(program, &loaded.data, seed).map_err(failed)?;
+fn difference(
+    loaded: &PriorReading<'_>,
+    program: &Program,
+    simulator: &mut Simulator,
+    seed: u64,
+) -> Result<f64, NormaliserError> {
+    let (problem, no_function) = (loaded.problem, NormaliserError::NoDistributionFunction);
+    let source = problem.program().text();
+    let Ok(data) = problem.values() else { return Err(no_function) };
+    let model = Model::bind(program, data, seed).map_err(|_| no_function)?;
     let key = StreamKey::new(seed, Purpose::PRIOR).dataset(u32::MAX);
-    let points = (0..POINTS).map(|k| simulator.draw_parameters(None, key.chain(k)).map_err(|e| e.to_string()));
+    let points = (0..POINTS).map(|k| simulator.draw_parameters(None, key.chain(k)).map_err(simulate));
     let points: Vec<Vec<f64>> = points.collect::<Result<_, _>>()?;
     let whole = log_priors(&mut StanTarget::path(&loaded.model, source, Evaluation::OneByOne), &points)?;
     let cut = log_priors(&mut StanTarget::path(&Arc::new(model), source, Evaluation::OneByOne), &points)?;
@@ -259,17 +256,21 @@ fn difference(loaded: &Loaded, program: &Program, simulator: &mut Simulator, see
     if first.is_finite() && found.all(|other| (other - first).abs() < 1e-9 * scale) {
         Ok(first)
     } else {
-        Err("what bounds cut off from the prior is not the same everywhere: write the priors with `T[…, …]`".to_owned())
+        Err(NormaliserError::NotConstant)
     }
 }
 
-fn log_priors(target: &mut StanTarget<'_>, points: &[Vec<f64>]) -> Result<Vec<f64>, String> {
+fn log_priors(target: &mut StanTarget<'_>, points: &[Vec<f64>]) -> Result<Vec<f64>, NormaliserError> {
     let mut batch = Batch::default();
     batch.resize(target.dimension(), points.len(), false);
     batch.beta.fill(1.0);
     for (lane, point) in points.iter().enumerate() {
         point.iter().enumerate().for_each(|(row, x)| batch.x[row * points.len() + lane] = *x);
     }
-    target.evaluate(&mut batch).map_err(|e| e.to_string())?;
+    target.fill(&mut batch).map_err(|error| NormaliserError::Engine(Arc::new(error)))?;
     Ok(batch.log_prior)
+}
+
+fn simulate(error: SimulateError) -> NormaliserError {
+    NormaliserError::Simulate(Arc::new(error))
 }

@@ -1,6 +1,7 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
-use super::{Settings, Trouble};
+use super::Settings;
+use crate::error::Trouble;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
@@ -47,7 +48,7 @@ impl Observer for Draws {
 
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on ranks they
 /// are the same for every scalar parameter on its own scale.
-pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings) -> Result<Fitted, Trouble> {
+pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
     let sampling =
         Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();

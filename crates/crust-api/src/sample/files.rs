@@ -1,8 +1,10 @@
 //! The folder that a run writes to.
 
+use crate::error::{Error, Refusal};
 use crust_diagnose::draws::Draws;
 use crust_diagnose::zarr::write_zarr;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 /// The store with the draws of all chains.
@@ -10,31 +12,28 @@ const STORE: &str = "draws.zarr";
 
 /// Makes the folder ready for so many chains. Files of an earlier run are written over; chains beyond these would be taken for
 /// part of this run.
-pub fn prepare(folder: &Path, chains: usize) -> Result<(), String> {
-    let cannot = |e: std::io::Error| format!("cannot use the folder {}: {e}", folder.display());
+pub fn prepare(folder: &Path, chains: usize) -> Result<(), Error> {
+    let cannot = |e: io::Error| Error::folder(folder)(e);
     fs::create_dir_all(folder).map_err(cannot)?;
     for entry in fs::read_dir(folder).map_err(cannot)? {
         let name = entry.map_err(cannot)?.file_name();
         let name = name.to_string_lossy();
         let number = name.strip_prefix("chain-").and_then(|rest| rest.strip_suffix(".csv"));
         if number.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n > chains) {
-            return Err(format!(
-                "{} has {name} from an earlier run with more chains: remove it, or choose another folder",
-                folder.display()
-            ));
+            return Err(Refusal::MoreChains { folder: folder.to_owned(), file: name.into_owned() }.into());
         }
     }
     let store = folder.join(STORE);
     if store.exists() && !store.join(".zgroup").is_file() {
-        return Err(format!("{} is there, but was not written by crust: choose another folder", store.display()));
+        return Err(Refusal::NotOurs(store).into());
     }
     Ok(())
 }
 
 /// Writes the draws of all chains in place of those of an earlier run.
-pub fn write_store(folder: &Path, draws: &Draws) -> Result<(), String> {
+pub fn write_store(folder: &Path, draws: &Draws) -> Result<(), Error> {
     let store = folder.join(STORE);
-    let cannot = |e: std::io::Error| format!("cannot write {}: {e}", store.display());
+    let cannot = |e: io::Error| Error::write(&store)(e);
     if store.exists() {
         fs::remove_dir_all(&store).map_err(cannot)?;
     }

@@ -1,5 +1,6 @@
 //! Keeps draws as they come: in memory for the summary, and in a file for each chain.
 
+use crate::session::{Message, Observer as Listener, Progress};
 use crust_diagnose::draws::{
     Adaptation, Chain, CsvWriter, Draws, Elapsed, InverseMetric, Phase, RunConfiguration, dotted,
 };
@@ -8,7 +9,6 @@ use crust_infer::kernel::Kernel;
 use crust_infer::metric::Metric;
 use crust_infer::sample::{Draw, Observer};
 use crust_math::random::StreamKey;
-use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::ops::ControlFlow;
@@ -75,7 +75,7 @@ pub enum Failure {
 }
 
 /// The draws of all chains of a run.
-pub struct Recorder {
+pub struct Recorder<'a> {
     model: Arc<Model>,
     keep: Keep,
     begin: Instant,
@@ -84,7 +84,7 @@ pub struct Recorder {
     evaluators: Vec<Mutex<Option<Evaluator>>>,
     share: usize,
     failure: Mutex<Option<Failure>>,
-    progress: ProgressBar,
+    listener: &'a dyn Listener,
 }
 
 /// One chain so far.
@@ -132,8 +132,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Recorder {
-    pub fn new(model: &Arc<Model>, keep: Keep, chains: usize, share: usize, progress: ProgressBar) -> Self {
+impl<'a> Recorder<'a> {
+    pub fn new(model: &Arc<Model>, keep: Keep, chains: usize, share: usize, listener: &'a dyn Listener) -> Self {
         let phase = Phase::new(keep.columns.names().len(), model.output_names(ALL).len());
         let record = || Record {
             file: None,
@@ -154,7 +154,7 @@ impl Recorder {
             evaluators: (0..chains.div_ceil(share)).map(|_| Mutex::default()).collect(),
             share,
             failure: Mutex::default(),
-            progress,
+            listener,
         }
     }
 
@@ -206,7 +206,7 @@ impl Recorder {
         let key = self.keep.key.chain(draw.chain).step(draw.iteration as u64);
         let quantities = evaluator.quantities(&draw.state.q, key, ALL).map_err(Failure::Program)?;
         let printed = evaluator.take_messages();
-        printed.iter().for_each(|line| self.progress.suspend(|| crate::terminal::complain(line)));
+        printed.iter().for_each(|line| self.listener.message(&Message::Printed(line)));
         let sampler = self.keep.columns.values(draw);
         let mut record = self.record(draw.chain);
         if let Some(file) = &mut record.file {
@@ -227,7 +227,6 @@ impl Recorder {
 
     /// Ends the files.
     pub fn finish(self) -> Result<Recorded, Failure> {
-        self.progress.finish_and_clear();
         if let Some(failure) = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(failure);
         }
@@ -256,9 +255,9 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
+impl Observer for Recorder<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
-        self.progress.inc(1);
+        self.listener.progress(&Progress::Advance(1));
         if self.keeps(draw)
             && let Err(failure) = self.store(draw)
         {

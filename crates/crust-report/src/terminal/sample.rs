@@ -1,91 +1,49 @@
-//! What a run has to say: a verdict, a table and warnings for people, the same as JSON for programs.
+//! What a run of NUTS or HMC has to say: a verdict, a table and warnings.
 
-use super::record::Recorded;
-use crust_diagnose::summary::{Number, Row, Summary, TableOptions, Warning, WarningKind};
-use serde::Serialize;
+use crust_diagnose::result::{Sample, Seconds};
+use crust_diagnose::summary::{Row, SamplerReport, Summary, TableOptions, WarningKind};
 use std::fmt::Write;
 
-/// The result as JSON.
-#[derive(Serialize)]
-pub struct Report {
-    summary: Vec<Row>,
-    warnings: Vec<Warning>,
-    divergences: usize,
-    max_depth_reached: usize,
-    ebfmi: Vec<Number>,
-    seconds: Seconds,
-    chains: usize,
-    /// Draws of each chain that were kept; of the shortest if they differ.
-    draws: usize,
-    /// Whether the run was ended before all was drawn.
-    interrupted: bool,
-    gradients: u64,
-    gradients_per_second: f64,
-    seed: u64,
-}
-
-#[derive(Serialize)]
-struct Seconds {
-    warmup: f64,
-    sampling: f64,
-}
-
-/// What the report needs to know of the run besides its draws.
-#[derive(Clone, Copy)]
-pub struct Run {
-    pub interrupted: bool,
-    pub gradients: u64,
-    pub seed: u64,
-    /// Draws that each chain was to make.
-    pub wanted: usize,
-}
-
-impl Report {
-    pub fn new(recorded: &Recorded, summary: &Summary, run: Run) -> Self {
-        let seconds = Seconds { warmup: recorded.seconds.warmup, sampling: recorded.seconds.sampling };
-        #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-        let gradients_per_second = run.gradients as f64 / (seconds.warmup + seconds.sampling).max(1e-9);
-        Self {
-            summary: summary.rows.clone(),
-            warnings: summary.warnings.clone(),
-            divergences: recorded.divergences,
-            max_depth_reached: summary.sampler.max_depth_reached,
-            ebfmi: summary.sampler.ebfmi.clone(),
-            seconds,
-            chains: summary.chains,
-            draws: summary.draws,
-            interrupted: run.interrupted,
-            gradients: run.gradients,
-            gradients_per_second,
-            seed: run.seed,
-        }
+/// The verdict, the table with the warnings, and the times.
+pub fn sample(result: &Sample) -> String {
+    let (summary, facts) = (summary(result), &result.facts);
+    let mut text = verdict(&summary);
+    text.push('\n');
+    if result.interrupted {
+        let (shortest, longest) = facts.lengths;
+        let range = if shortest == longest { shortest.to_string() } else { format!("{shortest} to {longest}") };
+        let _ = writeln!(text, "note: interrupted; of {} draws, each chain has {range}, which are kept", facts.wanted);
     }
+    if let Some(reason) = &facts.reason {
+        let rejected = facts.rejected;
+        let _ = writeln!(text, "note: the program rejected {rejected} draws after they were made: {reason}");
+    }
+    text.push('\n');
+    if summary.rows.is_empty() {
+        text.push_str("The program declares no quantities that could be summarised.\n");
+    }
+    text.push_str(&summary.render(&TableOptions::default()));
+    let Seconds { warmup, sampling } = result.seconds;
+    let _ = write!(text, "\n{warmup:.2} s warm-up, {sampling:.2} s sampling");
+    if result.gradients > 0 {
+        let _ = write!(text, "; {} gradients, {} per second", result.gradients, rate(result.gradients_per_second));
+    }
+    text
+}
 
-    /// The verdict, the table with the warnings, and the times.
-    pub fn text(&self, recorded: &Recorded, summary: &Summary, run: Run) -> String {
-        let mut text = verdict(summary);
-        text.push('\n');
-        if run.interrupted {
-            let (shortest, longest) = recorded.draws.lengths();
-            let range = if shortest == longest { shortest.to_string() } else { format!("{shortest} to {longest}") };
-            let _ =
-                writeln!(text, "note: interrupted; of {} draws, each chain has {range}, which are kept", run.wanted);
-        }
-        if let Some(reason) = &recorded.reason {
-            let rejected = recorded.rejected;
-            let _ = writeln!(text, "note: the program rejected {rejected} draws after they were made: {reason}");
-        }
-        text.push('\n');
-        if summary.rows.is_empty() {
-            text.push_str("The program declares no quantities that could be summarised.\n");
-        }
-        text.push_str(&summary.render(&TableOptions::default()));
-        let Seconds { warmup, sampling } = self.seconds;
-        let _ = write!(text, "\n{warmup:.2} s warm-up, {sampling:.2} s sampling");
-        if self.gradients > 0 {
-            let _ = write!(text, "; {} gradients, {} per second", self.gradients, rate(self.gradients_per_second));
-        }
-        text
+/// The summary that a result was made of.
+fn summary(result: &Sample) -> Summary {
+    Summary {
+        chains: result.chains,
+        draws: result.draws,
+        quantiles: result.facts.quantiles.clone(),
+        rows: result.summary.clone(),
+        sampler: SamplerReport {
+            divergences: result.divergences,
+            max_depth_reached: result.max_depth_reached,
+            ebfmi: result.ebfmi.clone(),
+        },
+        warnings: result.warnings.clone(),
     }
 }
 

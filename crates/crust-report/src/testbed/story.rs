@@ -1,15 +1,14 @@
-//! What the terminal shows of one model.
+//! What the terminal shows of one model of the testbed.
 
-use super::ModelTiming;
-use crust_testbed::experiment::{Comparison, Findings};
-use crust_testbed::trials::{GroundTruth, Row, Times};
+use crate::view::capitalised;
+use crust_diagnose::result::{GroundTruth, ModelTiming, PaperComparison, TestbedModel, TestbedRow, TrialTimes};
 use std::fmt::Write;
 
 /// A root mean squared error, in nats, that tells models apart (section 6.3).
 pub(super) const ACCURATE: f64 = 10.0;
 
 /// Ground truth, each estimator at its best and at its fastest that is accurate enough, and the paper's seconds beside ours.
-pub(super) fn model(findings: &Findings, timing: &ModelTiming) -> String {
+pub fn model(findings: &TestbedModel, timing: &ModelTiming) -> String {
     let mut text = format!("\n{}\n", heading(findings));
     let _ = writeln!(
         text,
@@ -18,7 +17,7 @@ pub(super) fn model(findings: &Findings, timing: &ModelTiming) -> String {
     );
     let names = names(findings);
     for name in names {
-        let rows: Vec<(&Row, &Times)> =
+        let rows: Vec<(&TestbedRow, &TrialTimes)> =
             findings.rows.iter().zip(&timing.rows).filter(|(row, _)| row.estimator == name).collect();
         let Some((row, time)) = rows.iter().min_by(|a, b| a.0.rmse.total_cmp(&b.0.rmse)) else { continue };
         let _ = writeln!(
@@ -39,13 +38,13 @@ pub(super) fn model(findings: &Findings, timing: &ModelTiming) -> String {
     text.trim_end().to_owned()
 }
 
-pub(super) fn heading(findings: &Findings) -> String {
+pub(super) fn heading(findings: &TestbedModel) -> String {
     let GroundTruth { log_ml, se, lower, upper, distributions, chains, .. } = &findings.truth;
     let error = se.map_or_else(String::new, |se| format!(" ± {se:.2}"));
     let mut text = format!(
         "{}, {} cases: log p(y) = {log_ml:.2}{error}, between stochastic bounds {lower:.2} and {upper:.2} ({chains} chains each \
          way, T = {distributions}).",
-        capital(findings.model.words()),
+        capitalised(findings.model.words()),
         findings.cases,
     );
     if upper - lower > 1.0 {
@@ -55,13 +54,13 @@ pub(super) fn heading(findings: &Findings) -> String {
 }
 
 /// Estimators in the order in which they were run.
-pub(super) fn names(findings: &Findings) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = findings.rows.iter().map(|row| row.estimator).collect();
+pub(super) fn names(findings: &TestbedModel) -> Vec<&str> {
+    let mut names: Vec<&str> = findings.rows.iter().map(|row| row.estimator.as_str()).collect();
     names.dedup();
     names
 }
 
-fn quickest(rows: &[(&Row, &Times)]) -> String {
+fn quickest(rows: &[(&TestbedRow, &TrialTimes)]) -> String {
     let accurate = rows.iter().filter(|(row, _)| row.rmse < ACCURATE);
     accurate.min_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds)).map_or_else(
         || "never".to_owned(),
@@ -70,7 +69,7 @@ fn quickest(rows: &[(&Row, &Times)]) -> String {
 }
 
 /// One of the paper's results and ours.
-pub(super) fn sentence(comparison: &Comparison) -> String {
+pub(super) fn sentence(comparison: &PaperComparison) -> String {
     let paper = &comparison.paper;
     let theirs = format!(
         "{} on {}: the paper's RMSE of {} nats took {} s",
@@ -91,11 +90,6 @@ pub(super) fn sentence(comparison: &Comparison) -> String {
         ),
         None => format!("{theirs}; no setting here was as accurate."),
     }
-}
-
-pub(super) fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// An error in nats: tenths matter where it is small.
@@ -126,6 +120,5 @@ mod tests {
             (seconds(0.000_123), seconds(0.25), seconds(12.34)),
             ("0.00012".into(), "0.250".into(), "12.3".into())
         );
-        assert_eq!(capital("low rank"), "Low rank");
     }
 }
