@@ -1,18 +1,58 @@
-//! The results of `bdmc`, `bread` and `compare`, as they are written to `result.json` and read by reports.
+//! The results of all commands, as `--json` and `result.json` have them and as reports read them.
 //!
 //! Numbers that JSON cannot say are `null` (not a number, or not estimated), `"Infinity"` and `"-Infinity"`. There are no times in
 //! here, so that the file is the same byte by byte whenever the same command is run again: times are a [`Timing`].
 
+mod check;
+mod density;
+mod evidence;
+mod reproduce;
+mod sample;
+mod simulate;
+mod testbed;
+
+pub use check::{
+    BlockSummary, Checked, Diagnostic, DrawnOutcome, DrawnParameter, JointReading, JointSummary, ProgramSummary,
+    VariableSummary,
+};
+pub use density::{Bench, BenchRow, Density, Point};
+pub use evidence::{Evidence, EvidenceKind, EvidenceMethod, EvidenceTiming};
+pub use reproduce::{RealDataRow, RealDataTable, Reproduce, Table1, Table1Cell, Table1Row, Toy, ToyRow};
+pub use sample::{Sample, SampleFacts, Seconds};
+pub use simulate::{Json, Simulate, SimulatedData};
+pub use testbed::{
+    GroundTruth, Knob, ModelName, ModelTiming, OurResult, PaperComparison, PaperResult, Testbed, TestbedKind,
+    TestbedModel, TestbedRow, TestbedTiming, TrialTimes,
+};
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a command found.
+/// What a command found. The JSON of all of them begins with the name of the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase")]
 pub enum Results {
+    Check(Checked),
+    Density(Density),
+    Bench(Bench),
+    Sample(Sample),
+    Simulate(Simulate),
     Bdmc(Bdmc),
     Bread(Bread),
     Compare(Compare),
+    Evidence(Evidence),
+    Reproduce(Reproduce),
+    Testbed(Testbed),
+}
+
+impl Results {
+    /// What `--json` and `result.json` hold: one line, but for people's eyes where a program was checked.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        match self {
+            Self::Check(_) => serde_json::to_string_pretty(self),
+            _ => serde_json::to_string(self),
+        }
+    }
 }
 
 /// What was run.

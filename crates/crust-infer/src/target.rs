@@ -66,6 +66,14 @@ impl Batch {
         self.gradient.resize(if with_gradient { dimension * lanes } else { 0 }, 0.0);
     }
 
+    /// Puts points into the lanes, one each.
+    pub fn place(&mut self, points: &[Vec<f64>]) {
+        let lanes = self.lanes;
+        for (lane, point) in points.iter().enumerate() {
+            self.x.iter_mut().skip(lane).step_by(lanes).zip(point).for_each(|(to, x)| *to = *x);
+        }
+    }
+
     /// Whether `gradient` is to be filled in.
     pub fn wants_gradient(&self) -> bool {
         !self.gradient.is_empty()

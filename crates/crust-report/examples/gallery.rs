@@ -27,12 +27,12 @@ fn main() -> std::io::Result<()> {
     for (name, results, timed) in all {
         std::fs::write(
             Path::new(&folder).join(format!("{name}.html")),
-            html::report(&results, Some(&common::timing(timed))),
+            html::report(&results, Some(&common::timing(timed))).unwrap_or_default(),
         )?;
         if let Some(picture) = picture(&results) {
             std::fs::write(Path::new(&folder).join(format!("{name}.svg")), picture)?;
         }
-        println!("{}\n", terminal::story(&results, 80, true));
+        println!("{}\n", terminal::story(&results, 80, true).unwrap_or_default());
     }
     Ok(())
 }

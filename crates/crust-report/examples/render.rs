@@ -18,10 +18,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(text) => Some(serde_json::from_str(&text)?),
         Err(_) => None,
     };
-    fs::write(folder.join("report.html"), html::report(&results, timing.as_ref()))?;
+    fs::write(folder.join("report.html"), html::report(&results, timing.as_ref()).ok_or("the command has no page")?)?;
     if let Some(file) = arguments.next() {
         fs::write(file, picture(&results).ok_or("no rung is complete: there is nothing to draw")?)?;
     }
-    println!("{}", terminal::story(&results, 80, false));
+    println!("{}", terminal::story(&results, 80, false).unwrap_or_default());
     Ok(())
 }

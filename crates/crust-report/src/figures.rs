@@ -26,6 +26,7 @@ pub fn picture(results: &Results) -> Option<String> {
         Results::Bdmc(bdmc) => [sandwich(&bdmc.rungs), jeffreys(&bdmc.rungs, &bdmc.mean)],
         Results::Bread(bread) => [sandwich(&bread.simulated.rungs), jeffreys(&bread.simulated.rungs, &[])],
         Results::Compare(compare) => [compare_steps(compare), compare_evaluations(compare)],
+        _ => return None,
     };
     let drawings: Vec<_> = figures.into_iter().flatten().map(|f| f.plot.draw(Size::WIDE)).collect();
     (!drawings.is_empty()).then(|| document(&drawings))

@@ -14,18 +14,19 @@ use page::{concat, prose, unordered};
 use sections::{Tile, tiles};
 use std::fmt::Write;
 
-/// The report of any command, with the times that it took if they are known.
-pub fn report(results: &Results, timing: Option<&Timing>) -> String {
-    let view = View::of(results);
+/// The report of a protocol, with the times that it took if they are known. Results of other commands have no page.
+pub fn report(results: &Results, timing: Option<&Timing>) -> Option<String> {
+    let view = View::of(results)?;
     let mut page = Page::new(&title(&view));
     let tiles = match results {
         Results::Bdmc(bdmc) => bdmc_body(&mut page, bdmc, timing),
         Results::Bread(bread) => bread_body(&mut page, bread, timing),
         Results::Compare(compare) => compare_body(&mut page, compare, timing),
+        _ => return None,
     };
     sections::checks(&mut page, view.checks);
-    sections::method(&mut page, results, timing);
-    page.finish(&top(&view, &tiles))
+    sections::method(&mut page, &view, timing);
+    Some(page.finish(&top(&view, &tiles)))
 }
 
 fn title(view: &View) -> String {

@@ -11,6 +11,7 @@ pub mod html;
 mod number;
 pub mod svg;
 pub mod terminal;
+pub mod testbed;
 mod view;
 
 pub use figures::picture;

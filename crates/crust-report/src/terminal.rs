@@ -1,4 +1,16 @@
-//! The story of a run in at most fifteen lines, with a small plot of characters.
+//! What the terminal shows of results: a protocol as a story of at most fifteen lines with a small plot of characters.
+
+mod check;
+mod density;
+mod evidence;
+mod reproduce;
+mod sample;
+
+pub use check::check;
+pub use density::{bench, density};
+pub use evidence::evidence;
+pub use reproduce::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
+pub use sample::sample;
 
 use crate::figures::best_log_ml;
 use crate::number::{as_f64, fixed, nats, quartiles, range, with_error};
@@ -10,15 +22,17 @@ use crust_diagnose::result::{Bread, Compare, Entry, Level, Results, Rung};
 pub const LINES: usize = 15;
 const RUNGS: usize = 6;
 
-/// The verdict, the sandwich rung by rung, and what else one must know. No line is wider than `width` (at least 30).
-pub fn story(results: &Results, width: usize, colour: bool) -> String {
+/// The verdict, the sandwich rung by rung, and what else one must know, for the protocols that end with a verdict. No line is wider than
+/// `width` (at least 30).
+pub fn story(results: &Results, width: usize, colour: bool) -> Option<String> {
     let width = width.max(30);
-    let view = View::of(results);
+    let view = View::of(results)?;
     let mut lines = verdict(&view, width, colour);
     let (plot, mut facts) = match results {
         Results::Bdmc(bdmc) => (ladder(&bdmc.rungs, width, view.violation), sandwich_facts(&bdmc.rungs)),
         Results::Bread(bread) => (ladder(&bread.simulated.rungs, width, view.violation), bread_facts(bread)),
         Results::Compare(compare) => (entries(compare, width), vec![]),
+        _ => return None,
     };
     if view.violation {
         // numbers that contradict each other are no facts
@@ -33,7 +47,7 @@ pub fn story(results: &Results, width: usize, colour: bool) -> String {
         lines.extend_from_slice(&plot[plot.len() - (rows - 1)..]);
     }
     lines.extend(facts.into_iter().take(kept).map(|f| cut(&f, width)));
-    lines.join("\n")
+    Some(lines.join("\n"))
 }
 
 fn verdict(view: &View, width: usize, colour: bool) -> Vec<String> {

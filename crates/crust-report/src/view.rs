@@ -13,8 +13,9 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub fn of(results: &'a Results) -> Self {
-        match results {
+    /// Of the protocols that end with a verdict; other commands have none.
+    pub fn of(results: &'a Results) -> Option<Self> {
+        Some(match results {
             Results::Bdmc(r) => Self {
                 command: "bdmc",
                 run: &r.run,
@@ -39,7 +40,8 @@ impl<'a> View<'a> {
                 violation: r.violation,
                 partial: r.partial,
             },
-        }
+            _ => return None,
+        })
     }
 
     /// The level to show: a violation is never hidden behind another one.

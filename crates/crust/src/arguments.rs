@@ -1,7 +1,9 @@
-//! The command line.
+//! The command line, and the options of the library that it stands for.
+
+mod options;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use crust_infer::drive::Parallelism;
+use crust_api::PathChoice;
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -53,6 +55,13 @@ pub struct Common {
     pub quiet: bool,
 }
 
+impl Common {
+    /// Whether there is something to be said on standard output.
+    pub fn tells(&self) -> bool {
+        !self.quiet && !self.json.as_deref().is_some_and(crate::terminal::is_stdout)
+    }
+}
+
 /// Where the parts of a program are.
 #[derive(Debug, Args)]
 pub struct Includes {
@@ -84,13 +93,6 @@ pub struct Computing {
     /// How many chains a thread evaluates together; results do not depend on it
     #[arg(long, value_name = "N", default_value = "64")]
     pub lanes: NonZero<usize>,
-}
-
-impl Computing {
-    pub fn parallelism(&self) -> Parallelism {
-        let cores = || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Parallelism { threads: self.threads.unwrap_or_else(cores), width: self.lanes }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -335,14 +337,6 @@ pub enum EvidenceMethod {
     HarmonicMean,
 }
 
-/// How the distributions between the prior and the posterior are made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PathChoice {
-    Geometric,
-    /// Observations are added one at a time; the integer that counts them.
-    Data(String),
-}
-
 fn path_choice(text: &str) -> Result<PathChoice, String> {
     match text.split_once(':') {
         None if text == "geometric" => Ok(PathChoice::Geometric),
@@ -511,11 +505,6 @@ pub enum Experiment {
 impl Arguments {
     pub fn read() -> Result<Self, clap::Error> {
         Self::try_parse_from(without_swallowed_model(std::env::args_os().collect()))
-    }
-
-    /// The arguments of a command that is part of another.
-    pub fn of(words: &[String]) -> Result<Self, String> {
-        Self::try_parse_from(words).map_err(|e| e.to_string())
     }
 }
 

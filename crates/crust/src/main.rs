@@ -1,25 +1,13 @@
-//! The `crust` command: reads the arguments, runs one command, turns its outcome into an exit code.
+//! The `crust` command: reads the arguments, runs one command, turns what came of it into an exit code.
 
 mod arguments;
-mod bdmc;
-mod bench;
-mod bread;
-mod check;
-mod compare;
-mod density;
-mod evidence;
-mod experiment;
-mod finite;
-mod program;
-mod reproduce;
-mod sample;
-mod simulate;
-mod subset;
-mod target;
+mod command;
+mod output;
+mod screen;
 mod terminal;
-mod testbed;
 
 use arguments::{Arguments, Command};
+use crust_api::{Diagnosis, Error};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,34 +16,36 @@ fn main() -> ExitCode {
         // clap prints help and version to stdout with success, mistakes to stderr.
         Err(error) => {
             let _ = error.print();
-            return if error.use_stderr() { Outcome::BadInput.into() } else { Outcome::Fine.into() };
+            return if error.use_stderr() { Exit::BadInput.into() } else { Exit::Fine.into() };
         }
     };
-    let outcome = match &arguments.command {
-        Command::Check(check) => check::run(check, &arguments.common),
-        Command::Density(density) => density::run(density, &arguments.common),
-        Command::Bench(bench) => bench::run(bench, &arguments.common),
-        Command::Sample(sample) => sample::run(sample, &arguments.common),
-        Command::Simulate(simulate) => simulate::run(simulate, &arguments.common),
-        Command::Bdmc(bdmc) => bdmc::run(bdmc, &arguments.common),
-        Command::Bread(bread) => bread::run(bread, &arguments.common),
-        Command::Compare(compare) => compare::run(compare, &arguments.common),
-        Command::Evidence(evidence) => evidence::run(evidence, &arguments.common),
-        Command::Reproduce(reproduce) => reproduce::run(reproduce, &arguments.common),
-        Command::Testbed(testbed) => testbed::run(testbed, &arguments.common),
+    let common = &arguments.common;
+    let exit = match &arguments.command {
+        Command::Check(check) => command::check::run(check, common),
+        Command::Density(density) => command::density::run(density, common),
+        Command::Bench(bench) => command::bench::run(bench, common),
+        Command::Sample(sample) => command::sample::run(sample, common),
+        Command::Simulate(simulate) => command::simulate::run(simulate, common),
+        Command::Bdmc(bdmc) => command::bdmc::run(bdmc, common),
+        Command::Bread(bread) => command::bread::run(bread, common),
+        Command::Compare(compare) => command::compare::run(compare, common),
+        Command::Evidence(evidence) => command::evidence::run(evidence, common),
+        Command::Reproduce(reproduce) => command::reproduce::run(reproduce, common),
+        Command::Testbed(testbed) => command::testbed::run(testbed, common),
     };
-    match outcome {
-        Ok(outcome) => outcome.into(),
-        Err(message) => {
-            terminal::error(&message);
-            Outcome::BadInput.into()
+    match exit {
+        Ok(exit) => exit.into(),
+        Err(Error::Interrupted) => Exit::Interrupted.into(),
+        Err(error) => {
+            terminal::complain(&crust_api::render(&error, terminal::look(common.quiet)));
+            Exit::BadInput.into()
         }
     }
 }
 
-/// How a command ended, as its exit code says it.
+/// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Exit {
     Fine,
     /// The diagnosis is bad: a failed gate, or bounds that contradict each other.
     BadDiagnosis,
@@ -65,13 +55,23 @@ pub enum Outcome {
     Interrupted,
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Fine => Self::SUCCESS,
-            Outcome::BadDiagnosis => Self::from(1),
-            Outcome::BadInput => Self::from(2),
-            Outcome::Interrupted => Self::from(130),
+impl From<Diagnosis> for Exit {
+    fn from(diagnosis: Diagnosis) -> Self {
+        match diagnosis {
+            Diagnosis::Fine => Self::Fine,
+            Diagnosis::Bad => Self::BadDiagnosis,
+            Diagnosis::Partial => Self::Interrupted,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Fine => Self::SUCCESS,
+            Exit::BadDiagnosis => Self::from(1),
+            Exit::BadInput => Self::from(2),
+            Exit::Interrupted => Self::from(130),
         }
     }
 }

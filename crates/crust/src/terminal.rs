@@ -1,11 +1,28 @@
 //! The only place that writes to the terminal.
 
-use std::io::{self, IsTerminal, Write};
+use crust_api::result::Results;
+use crust_api::{Error, Look, Source};
+use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 
 /// Whether messages on standard error may have colours.
 pub fn colour() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}
+
+/// How errors are shown there.
+pub fn look(quiet: bool) -> Look {
+    Look { colour: colour(), quiet }
+}
+
+/// A file, or standard input for `-`.
+pub fn source(path: &Path) -> Result<Source, Error> {
+    if path != Path::new("-") {
+        return Ok(Source::file(path));
+    }
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io("read", path))?;
+    Ok(Source::read_from(path, String::from_utf8_lossy(&bytes)))
 }
 
 /// Whether standard output may have colours.
@@ -30,33 +47,29 @@ pub fn complain(text: &str) {
 }
 
 /// Writes a result as JSON to a file, or to standard output for `-`.
-pub fn deliver(result: &impl serde::Serialize, file: &Path) -> Result<(), String> {
-    let json = serde_json::to_string(result).map_err(|e| e.to_string())?;
+pub fn deliver(results: &Results, file: &Path) -> Result<(), Error> {
+    let json = results.to_json()?;
     if is_stdout(file) {
         say(&json);
         return Ok(());
     }
-    std::fs::write(file, json + "\n").map_err(|e| cannot_write(file, &e))
+    std::fs::write(file, json + "\n").map_err(Error::write(file))
 }
 
 /// Says at once if a result could not be written at the end of a long run.
-pub fn check_writable(file: Option<&Path>) -> Result<(), String> {
+pub fn check_writable(file: Option<&Path>) -> Result<(), Error> {
     match file {
         // Opened for more, so that what an earlier run left is there until there is something new.
-        Some(file) if !is_stdout(file) => match std::fs::File::options().append(true).create(true).open(file) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(cannot_write(file, &error)),
-        },
+        Some(file) if !is_stdout(file) => {
+            let opened = std::fs::File::options().append(true).create(true).open(file);
+            opened.map(|_| ()).map_err(Error::write(file))
+        }
         _ => Ok(()),
     }
 }
 
 pub fn is_stdout(file: &Path) -> bool {
     file == Path::new("-")
-}
-
-fn cannot_write(file: &Path, error: &io::Error) -> String {
-    format!("cannot write {}: {error}", file.display())
 }
 
 /// An error that has no place in a program.

@@ -5,8 +5,8 @@ use super::{Page, Table, tables};
 use crate::figures;
 use crate::number::{self, count, fixed, nats, seconds, with_error};
 use crate::svg::text::escape;
-use crate::view::{last, real_lower_bound};
-use crust_diagnose::result::{Bread, Check, Compare, Fit, KernelAt, Reading, Results, Run, Rung, Stated, Timing};
+use crate::view::{View, last, real_lower_bound};
+use crust_diagnose::result::{Bread, Check, Compare, Fit, KernelAt, Reading, Run, Rung, Stated, Timing};
 
 /// A number that is worth large figures, with what it is.
 pub(super) struct Tile {
@@ -165,7 +165,7 @@ fn p_value(p: f64) -> String {
 }
 
 /// How it was done, and how to say so.
-pub(super) fn method(page: &mut Page, results: &Results, timing: Option<&Timing>) {
+pub(super) fn method(page: &mut Page, view: &View<'_>, timing: Option<&Timing>) {
     page.section("Method");
     page.paragraph(
         "Forward chains begin with a draw from the prior and move through T distributions to the posterior, which gains the likelihood step by step; their weights \
@@ -173,22 +173,17 @@ pub(super) fn method(page: &mut Page, results: &Results, timing: Option<&Timing>
          with a draw from the posterior, which is known for simulated data, and go the other way: stochastic upper bounds. The expected difference of \
          the two, chain by chain, bounds the Jeffreys divergence between the forward chains' last states and the posterior.",
     );
-    if let Results::Bread(_) = results {
+    if view.command == "bread" {
         page.paragraph(
             "For real data no draw from the posterior is known. So hyperparameters are fitted to them, data are simulated from these, the bound is computed for \
              the simulated data, and the behaviour of forward chains is compared between real and simulated data.",
         );
     }
-    page.list(&references(results));
-    let run = match results {
-        Results::Bdmc(r) => &r.run,
-        Results::Bread(r) => &r.run,
-        Results::Compare(r) => &r.run,
-    };
-    page.table(&settings(run, timing));
+    page.list(&references(view));
+    page.table(&settings(view.run, timing));
 }
 
-fn references(results: &Results) -> Vec<String> {
+fn references(view: &View<'_>) -> Vec<String> {
     let mut all = vec![
         "Grosse, R. B., Ancha, S., Roy, D. M. (2016). Measuring the reliability of MCMC inference with bidirectional Monte Carlo. NIPS 29. (The Jeffreys bound and the protocol for real data.)",
         "Grosse, R. B., Ghahramani, Z., Adams, R. P. (2015). Sandwiching the marginal likelihood using bidirectional Monte Carlo. arXiv:1511.02543. (Both bounds on log-ML.)",
@@ -196,7 +191,7 @@ fn references(results: &Results) -> Vec<String> {
         "Bennett, C. H. (1976). Efficient estimation of free energy differences from Monte Carlo data. Journal of Computational Physics 22, 245–268.",
         "Crooks, G. E. (1999). Entropy production fluctuation theorem and the nonequilibrium work relation for free energy differences. Physical Review E 60, 2721–2726.",
     ];
-    if let Results::Bread(_) = results {
+    if view.command == "bread" {
         all.push("Hoffman, M. D., Gelman, A. (2014). The No-U-turn sampler. Journal of Machine Learning Research 15, 1593–1623. (The fit.)");
     }
     all.into_iter().map(str::to_owned).collect()

@@ -1,0 +1,172 @@
+//! `crust evidence`: the log marginal likelihood of real data by one or several estimators, each with what kind of number it is.
+
+mod agreement;
+mod methods;
+mod normaliser;
+mod prior;
+
+use crate::error::{Error, EvidenceError, Faults};
+use crate::problem::Problem;
+use crate::session::{Session, Unit};
+use crust_diagnose::result::{Evidence, EvidenceMethod, EvidenceTiming};
+use crust_infer::anneal::BadSchedule;
+use crust_infer::error::Error as InferError;
+use methods::Estimation;
+use prior::PriorReading;
+use std::time::Instant;
+
+/// Options of `evidence`.
+#[derive(Clone, Debug)]
+pub struct EvidenceOptions {
+    /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it if there are none.
+    pub methods: Vec<Estimator>,
+    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too long.
+    pub tolerance: f64,
+    /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default.
+    pub effort: f64,
+}
+
+impl Default for EvidenceOptions {
+    fn default() -> Self {
+        Self { methods: Vec::new(), tolerance: 0.005, effort: 1.0 }
+    }
+}
+
+/// An estimator of the marginal likelihood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Estimator {
+    /// Bridge sampling between the posterior and a density fitted to it: accurate where the posterior has one mode.
+    Bridge,
+    /// Importance sampling from a density fitted to the posterior: a stochastic lower bound.
+    Importance,
+    /// Sequential Monte Carlo from the prior to the posterior: a stochastic lower bound, also with many modes.
+    Smc,
+    /// Annealed importance sampling: a stochastic lower bound, also with many modes.
+    Ais,
+    /// Chains at many temperatures, and the ratios between neighbours.
+    SteppingStone,
+    /// Chains at many temperatures, and the integral of the mean log likelihood.
+    Thermodynamic,
+    /// Nested sampling, with random-walk Metropolis within the constrained prior.
+    Nested,
+    /// The mean likelihood of draws from the prior: a stochastic lower bound, as a rule a very poor one.
+    LikelihoodWeighting,
+    /// The harmonic mean of the likelihood over draws of the posterior: do not trust it.
+    HarmonicMean,
+}
+
+/// Estimates with the seconds that they took.
+#[derive(Clone, Debug)]
+pub struct EvidenceRun {
+    pub result: Evidence,
+    pub timing: EvidenceTiming,
+}
+
+/// Estimates log p(y).
+pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<'_>) -> Result<EvidenceRun, Error> {
+    check(options)?;
+    let begin = Instant::now();
+    let prior = PriorReading::read(problem, session)?;
+    let mut timing = EvidenceTiming::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
+    let faults = Faults::default();
+    let methods = estimate(options, &prior, session, &faults, &mut timing).map_err(|failure| match failure {
+        Failure::Evidence(error) => error.into(),
+        Failure::Schedule(error) => error.into(),
+        Failure::Infer(error) => problem.context(&faults, None).infer(error),
+    })?;
+    timing.insert("total".to_owned(), begin.elapsed().as_secs_f64());
+    let result = Evidence {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: problem.program().file_name(),
+        data: problem.data_file_name(),
+        seed: session.seed,
+        dimension: prior.model.dimension(),
+        warnings: agreement::disagreements(&methods),
+        methods,
+    };
+    Ok(EvidenceRun { result, timing })
+}
+
+/// What types do not say.
+fn check(options: &EvidenceOptions) -> Result<(), Error> {
+    if options.tolerance.is_nan() || options.tolerance <= 0.0 {
+        return Err(Error::option("tolerance", options.tolerance, "nats must be positive"));
+    }
+    if !(options.effort >= 0.01 && options.effort <= 1e4) {
+        return Err(Error::option("effort", options.effort, "must be between 0.01 and 10000"));
+    }
+    Ok(())
+}
+
+/// Why there is no estimate.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    #[error(transparent)]
+    Infer(#[from] InferError),
+    #[error(transparent)]
+    Schedule(#[from] BadSchedule),
+}
+
+fn estimate(
+    options: &EvidenceOptions,
+    prior: &PriorReading<'_>,
+    session: &Session<'_>,
+    faults: &Faults,
+    timing: &mut EvidenceTiming,
+) -> Result<Vec<EvidenceMethod>, Failure> {
+    let mut estimation = Estimation::new(prior, options, session, faults);
+    let mut methods = options.methods.clone();
+    if methods.is_empty() {
+        methods = estimation.default_methods();
+    }
+    methods.sort_unstable();
+    methods.dedup();
+    let mut results = Vec::new();
+    let mut run = |estimation: &mut Estimation<'_>, method: Estimator| -> Result<(), Failure> {
+        session.begin(method.title(), 0, Unit::Transitions);
+        let begin = Instant::now();
+        results.push(estimation.run(method)?);
+        timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
+        Ok(())
+    };
+    for method in methods {
+        run(&mut estimation, method)?;
+    }
+    if let (true, Some(method)) = (options.methods.is_empty(), estimation.second_opinion()) {
+        run(&mut estimation, method)?;
+    }
+    Ok(results)
+}
+
+impl Estimator {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bridge => "bridge",
+            Self::Importance => "importance",
+            Self::Smc => "smc",
+            Self::Ais => "ais",
+            Self::SteppingStone => "stepping-stone",
+            Self::Thermodynamic => "thermodynamic",
+            Self::Nested => "nested",
+            Self::LikelihoodWeighting => "likelihood-weighting",
+            Self::HarmonicMean => "harmonic-mean",
+        }
+    }
+
+    /// What the progress bar says.
+    fn title(self) -> &'static str {
+        match self {
+            Self::Bridge => "Bridge sampling",
+            Self::Importance => "Importance sampling",
+            Self::Smc => "Sequential Monte Carlo",
+            Self::Ais => "Annealed importance sampling",
+            Self::SteppingStone => "Stepping stones",
+            Self::Thermodynamic => "Thermodynamic integration",
+            Self::Nested => "Nested sampling",
+            Self::LikelihoodWeighting => "Likelihood weighting",
+            Self::HarmonicMean => "Harmonic mean",
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Reads a program with all of its data, and what it says about its prior.
+//!
+//! Only the prior is drawn from: unlike for the protocols, nothing needs to be able to simulate the outcomes.
+
+use crate::error::{Error, Refusal};
+use crate::finite;
+use crate::problem::{Problem, Program};
+use crate::session::{Message, Session};
+use crust_engine::{Model, Simulator};
+use crust_stan::ast::BlockKind;
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::joint::{Joint, ReadOptions, Split};
+use crust_stan::typed::VariableId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A program with its data and its prior.
+pub(super) struct PriorReading<'a> {
+    pub problem: &'a Problem,
+    pub joint: Joint,
+    pub simulator: Simulator,
+    pub model: Arc<Model>,
+}
+
+impl<'a> PriorReading<'a> {
+    pub fn read(problem: &'a Problem, session: &Session<'_>) -> Result<Self, Error> {
+        let program = problem.program();
+        if !program.has_parameters() {
+            return Err(Refusal::LikelihoodOnly { program: program.name().to_owned() }.into());
+        }
+        program.check_supported()?;
+        let data = problem.values()?;
+        let joint = read_joint(program).map_err(|problems| Error::Reading { program: program.clone(), problems })?;
+        for warning in &joint.warnings {
+            session.message(Message::Warning { text: program.text(), warning });
+        }
+        finite::refuse_nan(program.typed(), data, problem.words())?;
+        let model = problem.model(session.seed)?;
+        let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| Error::Simulate {
+            program: program.clone(),
+            error,
+            suspicion: None,
+        })?;
+        Ok(Self { problem, joint, simulator, model })
+    }
+}
+
+/// The generative reading. Outcomes are given, so that nothing needs to know how to draw them: they count as simulated elsewhere. Where the
+/// likelihood is no density of anything, so do all data that no prior looks at.
+fn read_joint(program: &Program) -> Result<Joint, Vec<Diagnostic>> {
+    let program = program.typed();
+    let read = |simulated: BTreeSet<String>| Joint::read(program, &ReadOptions { hyper: None, simulated });
+    let name = |id| program.variable(id).name.clone();
+    let outcomes: BTreeSet<String> = Split::of(program).outcomes.into_iter().map(name).collect();
+    let problems = match read(outcomes.clone()) {
+        Ok(joint) => return Ok(joint),
+        Err(problems) => problems,
+    };
+    let in_prior = |name: &String| {
+        let found = read(BTreeSet::from([name.clone()]));
+        found.is_err_and(|problems| problems.iter().any(|p| p.code == "prior-depends-on-outcome"))
+    };
+    let size = |id: &VariableId| program.variable(*id).ty.is_scalar() && program.variable(*id).ty.is_int_like();
+    let others = program.declared_in(BlockKind::Data).filter(|id| !size(id)).map(name).filter(|name| !in_prior(name));
+    read(outcomes.into_iter().chain(others).collect()).map_err(|_| problems)
+}

@@ -1,0 +1,335 @@
+//! A Stan program as an experiment of the protocols: simulated by its generative reading, annealed with tuned kernels.
+
+mod fit;
+
+use crate::error::{Faults, Trouble};
+use crate::generative::Generative;
+use crate::session::{Observer, Progress, Unit};
+use crate::subset::{Cut, SubsetTarget, Subsets};
+use crate::target::{Evaluation, StanTarget};
+use crust_diagnose::bread::{Fitted, Size};
+use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
+use crust_diagnose::result::{Fit, KernelAt};
+use crust_engine::{Model, Simulator, Values};
+use crust_infer::anneal::{
+    BadSchedule, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
+};
+use crust_infer::drive::{Control, Driver, Evaluated, Parallelism};
+use crust_infer::kernel::Method;
+use crust_infer::path::AnyPath;
+use crust_math::random::{Purpose, StreamKey};
+use crust_stan::data::Data;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where the data of an experiment come from.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    /// The program's own simulator.
+    Own(Box<Simulator>),
+    /// Data and parameters that another program has simulated: of a comparison.
+    Given { data: Box<Data>, point: Vec<f64> },
+}
+
+/// The distances between the distributions of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    Linear,
+    Sigmoid,
+    /// Equal steps of thermodynamic length, as the pilot run measured it.
+    Adaptive,
+}
+
+/// δ of the sigmoid schedule, BDMC, section 6.2.
+const DELTA: f64 = 4.0;
+/// Prior draws that a pilot run begins with.
+const PILOT_CHAINS: u32 = 64;
+/// Simulated datasets that stay bound at the same time.
+const KEEP: usize = 32;
+
+/// How the experiment is done.
+#[derive(Clone)]
+pub(crate) struct Settings<'a> {
+    pub seed: u64,
+    pub method: Method,
+    pub spacing: Spacing,
+    /// The largest T of the ladder.
+    pub longest: usize,
+    /// The integer that counts observations, if they are added one at a time.
+    pub counter: Option<String>,
+    pub how: Parallelism,
+    pub control: Arc<Control>,
+    pub observer: &'a dyn Observer,
+    /// Where mistakes are left that end a run.
+    pub faults: Faults,
+}
+
+/// A program with its simulator, bound to one dataset after the other.
+pub(crate) struct StanExperiment<'a> {
+    loaded: &'a Generative<'a>,
+    settings: Settings<'a>,
+    origin: Origin,
+    /// Draws from the prior; also where the data are given.
+    prior: Simulator,
+    models: BTreeMap<u32, Arc<Model>>,
+    /// The subsets of one dataset, the last that was annealed.
+    subsets: Option<(u32, Arc<Subsets<'a>>)>,
+    /// That of the dataset in use.
+    driver: Option<(u32, Driver<AnyPath<'a>>)>,
+    /// η, once it is fitted.
+    fixed: Option<Values>,
+}
+
+impl<'a> StanExperiment<'a> {
+    pub fn new(loaded: &'a Generative<'a>, settings: Settings<'a>, origin: Origin) -> Self {
+        let prior = loaded.simulator.clone();
+        let (models, subsets, driver) = (BTreeMap::new(), None, None);
+        Self { loaded, settings, origin, prior, models, subsets, driver, fixed: None }
+    }
+
+    /// Takes the real data in.
+    pub fn with_real_data(mut self, model: Arc<Model>) -> Self {
+        self.models.insert(REAL, model);
+        self
+    }
+
+    fn key(&self, purpose: Purpose, dataset: u32) -> StreamKey {
+        StreamKey::new(self.settings.seed, purpose).dataset(dataset)
+    }
+
+    fn model(&self, dataset: u32) -> Result<&Arc<Model>, Trouble> {
+        self.models.get(&dataset).ok_or(Trouble::NotSimulated { dataset })
+    }
+
+    /// The posterior as the end of the geometric path, for chains one by one or many at once.
+    fn posterior(&self, dataset: u32, evaluation: Evaluation) -> Result<StanTarget<'a>, Trouble> {
+        let path = StanTarget::path(self.model(dataset)?, self.loaded.program().text(), evaluation);
+        Ok(path.reporting_to(&self.settings.faults).with_hyperparameters(&self.loaded.scales))
+    }
+
+    /// The path that is annealed along.
+    fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
+        let Some(name) = self.settings.counter.clone() else {
+            return Ok(AnyPath::new(self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))?));
+        };
+        let subsets = match &self.subsets {
+            Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
+            _ => {
+                let data = if dataset == REAL { self.loaded.data.clone() } else { self.draw(dataset)?.1 };
+                let witness =
+                    self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
+                let cannot = |error| Trouble::Path { counter: name.clone(), error };
+                let cut = Cut::along(self.program(), &name).map_err(cannot)?;
+                let model = self.model(dataset)?;
+                let how = (self.settings.seed, Evaluation::of_many(model));
+                let subsets = Subsets::new((self.loaded, cut), data, model, witness, how, &self.settings.faults);
+                Arc::new(subsets.map_err(cannot)?)
+            }
+        };
+        self.subsets = Some((dataset, Arc::clone(&subsets)));
+        Ok(AnyPath::new(SubsetTarget::new(&subsets, &self.loaded.scales)))
+    }
+
+    /// The driver along the path of a dataset. That of the last one is kept.
+    fn driver(&mut self, dataset: u32) -> Result<&mut Driver<AnyPath<'a>>, Trouble> {
+        let kept = self.driver.take().filter(|(of, _)| *of == dataset);
+        let driver = match kept {
+            Some((_, driver)) => driver,
+            None => Driver::new(self.path(dataset)?, self.settings.how),
+        };
+        Ok(&mut self.driver.insert((dataset, driver)).1)
+    }
+
+    fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
+        match self.settings.spacing {
+            Spacing::Linear => Schedule::linear(t),
+            Spacing::Sigmoid => Schedule::sigmoid(t, DELTA),
+            Spacing::Adaptive => Schedule::from_pilot(t, kernels),
+        }
+    }
+
+    /// Draws from the prior for some chains; `step` tells uses apart.
+    fn prior_draws(&mut self, dataset: u32, chains: std::ops::Range<u32>, step: u64) -> Result<Vec<Vec<f64>>, Trouble> {
+        let key = self.key(Purpose::PRIOR, dataset).step(step);
+        chains.map(|k| Ok(self.prior.draw_parameters(None, key.chain(k))?)).collect()
+    }
+
+    /// Parameters and data of a simulated dataset.
+    pub fn draw(&mut self, dataset: u32) -> Result<(Vec<f64>, Data), Trouble> {
+        // No forward chain has this number
+        let key = self.key(Purpose::PRIOR, dataset).chain(u32::MAX);
+        let data_key = self.key(Purpose::DATA, dataset);
+        match &mut self.origin {
+            Origin::Given { data, point } => Ok((point.clone(), (**data).clone())),
+            Origin::Own(simulator) => {
+                let point = simulator.draw_parameters(self.fixed.as_ref(), key)?;
+                let data = simulator.draw_data(&point, data_key)?;
+                Ok((point, data))
+            }
+        }
+    }
+
+    /// The number of unconstrained parameters; 0 before anything is bound.
+    pub fn dimension(&self) -> usize {
+        self.models.values().next().map_or(0, |model| model.dimension())
+    }
+
+    pub fn program(&self) -> &'a crust_stan::typed::Program {
+        self.loaded.typed()
+    }
+
+    /// Parameters by name at a point.
+    pub fn parameters(&mut self, point: &[f64]) -> Result<Values, Trouble> {
+        Ok(self.prior.parameters(point)?)
+    }
+
+    fn anneal(
+        &mut self,
+        kernels: &TunedKernels,
+        group: Group,
+        direction: Direction,
+        starts: &[Vec<f64>],
+    ) -> Result<Vec<Work>, Trouble> {
+        let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
+        let control = Arc::clone(&self.settings.control);
+        let run = Run {
+            direction,
+            first_chain: group.first,
+            key: self.key(purpose, group.dataset),
+            how: self.settings.how,
+            control: &control,
+        };
+        let schedule = self.schedule(kernels, group.t)?;
+        let outcomes = anneal_target(self.driver(group.dataset)?, kernels, &schedule, starts, &run)?;
+        let work = |outcome: &crust_infer::anneal::ChainOutcome| Work {
+            log_weight: outcome.log_weight,
+            accept: outcome.accept,
+            evaluations: outcome.evaluations,
+            divergences: outcome.divergences,
+            rejected: outcome.rejected,
+        };
+        Ok(outcomes.iter().map(work).collect())
+    }
+}
+
+impl Experiment for StanExperiment<'_> {
+    type Error = Trouble;
+    type Kernels = TunedKernels;
+
+    fn interrupted(&self) -> bool {
+        self.settings.control.is_interrupted()
+    }
+
+    fn simulate(&mut self, dataset: u32) -> Result<Vec<f64>, Trouble> {
+        let (point, data) = self.draw(dataset)?;
+        if !self.models.contains_key(&dataset) {
+            // the real data and the first simulated ones are used all the time
+            while self.models.len() >= KEEP {
+                let Some(&last) = self.models.keys().next_back() else { break };
+                self.models.remove(&last);
+            }
+            let model = self.loaded.bind(&data, self.settings.seed)?;
+            self.models.insert(dataset, Arc::new(model));
+        }
+        Ok(point)
+    }
+
+    fn tune(&mut self, dataset: u32) -> Result<TunedKernels, Trouble> {
+        let draws = self.prior_draws(dataset, 0..PILOT_CHAINS, 0)?;
+        let pilot = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
+        let key = self.key(Purpose::PILOT, dataset);
+        let control = Arc::clone(&self.settings.control);
+        Ok(tune(self.driver(dataset)?, &draws, &pilot, key, &control)?)
+    }
+
+    fn table(&self, kernels: &TunedKernels) -> Vec<KernelAt> {
+        let row = |knot: &crust_infer::anneal::Knot| KernelAt {
+            beta: knot.beta,
+            step_size: knot.step_size,
+            accept: knot.accept,
+        };
+        kernels.knots().iter().map(row).collect()
+    }
+
+    fn forward(&mut self, kernels: &TunedKernels, group: Group) -> Result<Vec<Work>, Trouble> {
+        let count = u32::try_from(group.chains).unwrap_or(u32::MAX);
+        let starts = self.prior_draws(group.dataset, group.first..group.first + count, group.t as u64)?;
+        self.anneal(kernels, group, Direction::Forward, &starts)
+    }
+
+    fn reverse(&mut self, kernels: &TunedKernels, group: Group, starts: &[Vec<f64>]) -> Result<Vec<Work>, Trouble> {
+        self.anneal(kernels, group, Direction::Reverse, starts)
+    }
+
+    fn equilibrate(
+        &mut self,
+        kernels: &TunedKernels,
+        dataset: u32,
+        starts: &[Vec<f64>],
+        steps: usize,
+        moves: Moves,
+    ) -> Result<Vec<Vec<f64>>, Trouble> {
+        /// Chains of one use have numbers below this.
+        const USES: u32 = 1 << 24;
+        let first = USES * moves as u32;
+        let key = self.key(Purpose::KERNEL, dataset);
+        let control = Arc::clone(&self.settings.control);
+        Ok(equilibrate(self.driver(dataset)?, kernels, starts, steps, (first, key), &control)?)
+    }
+
+    fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Trouble> {
+        let control = Arc::clone(&self.settings.control);
+        let found = self.driver(dataset)?.evaluate_points(points, 1.0, false, &control)?;
+        let densities = |at: &Evaluated| Densities {
+            log_prior: at.densities.log_prior,
+            log_likelihood: at.densities.log_likelihood,
+        };
+        Ok(found.iter().map(densities).collect())
+    }
+
+    fn announce(&mut self, what: &str, transitions: usize) {
+        let begin = Progress::Begin { what, total: transitions as u64, unit: Unit::Transitions };
+        self.settings.observer.progress(&begin);
+    }
+}
+
+impl Fitted for StanExperiment<'_> {
+    type Hyperparameters = Values;
+
+    fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
+        let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
+        let path = self.posterior(REAL, evaluation)?;
+        let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
+        let fitted = fit::fit(path, &names, &self.settings)?;
+        let mut values = self.prior.parameters(&fitted.mean)?;
+        values.retain(|name, _| self.loaded.hyperparameters.contains(name));
+        let fit = Fit { hyperparameters: fit::table(&values, &self.prior.parameter_shapes()), ..fitted.fit };
+        Ok((fit, values))
+    }
+
+    fn fix(&mut self, hyperparameters: &Values) {
+        self.fixed = Some(hyperparameters.clone());
+    }
+
+    fn sizes(&mut self, dataset: u32) -> Result<Vec<Size>, Trouble> {
+        let (_, simulated) = self.draw(dataset)?;
+        let (real, program) = (&self.loaded.data, self.program());
+        let size = |data: &Data, id| {
+            let numbers = data.get(id).and_then(crust_stan::value::Value::to_reals)?;
+            let squares: f64 = numbers.iter().map(|x| x * x).sum();
+            (squares > 0.0).then_some(squares)
+        };
+        let compared = program.declared_in(crust_stan::ast::BlockKind::Data).filter_map(|id| {
+            let ratio = (size(&simulated, id)? / size(real, id)?).sqrt();
+            Some(Size { name: program.variable(id).name.clone(), ratio })
+        });
+        Ok(compared.collect())
+    }
+
+    fn not_fitted(&self) -> Vec<String> {
+        let program = self.program();
+        let names =
+            program.declared_in(crust_stan::ast::BlockKind::Parameters).map(|id| program.variable(id).name.clone());
+        names.filter(|name| !self.loaded.hyperparameters.contains(name)).collect()
+    }
+}

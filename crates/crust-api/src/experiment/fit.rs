@@ -1,0 +1,147 @@
+//! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
+
+use super::Settings;
+use crate::error::Trouble;
+use crate::target::StanTarget;
+use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
+use crust_diagnose::result::{Fit, Hyperparameter};
+use crust_engine::{ParameterShape, Values};
+use crust_infer::drive::Driver;
+use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
+use crust_math::random::{Purpose, StreamKey};
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+/// Chains of the fit.
+pub const CHAINS: u32 = 4;
+const WARMUP: usize = 1000;
+const DRAWS: usize = 1000;
+
+/// A fit with the mean of its draws on the unconstrained scale.
+pub struct Fitted {
+    pub fit: Fit,
+    pub mean: Vec<f64>,
+}
+
+/// The draws of each chain, one after the other.
+struct Draws {
+    chains: Vec<Mutex<Chain>>,
+}
+
+#[derive(Default)]
+struct Chain {
+    points: Vec<Vec<f64>>,
+    divergences: usize,
+}
+
+impl Observer for Draws {
+    fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
+        if !draw.warmup {
+            let chain = &self.chains[draw.chain as usize - 1];
+            let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
+            chain.points.push(draw.state.q.clone());
+            chain.divergences += usize::from(draw.statistics.divergent);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on ranks they
+/// are the same for every scalar parameter on its own scale.
+pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
+    let sampling =
+        Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };
+    let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
+    let draws = Draws { chains: (0..CHAINS).map(|_| Mutex::default()).collect() };
+    let mut driver = Driver::new(path, settings.how);
+    sample(&mut driver, &sampling, &starts, &draws, &settings.control)?;
+    let chains: Vec<Chain> =
+        draws.chains.into_iter().map(|chain| chain.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
+    Ok(summarise(&chains, driver.dimension(), names))
+}
+
+fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
+    let column = |i: usize| -> Vec<Vec<f64>> {
+        chains.iter().map(|chain| chain.points.iter().map(|point| point[i]).collect()).collect()
+    };
+    let mut fit = Fit {
+        chains: chains.len(),
+        draws: chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0),
+        worst_r_hat: f64::NAN,
+        least_ess: f64::NAN,
+        divergences: chains.iter().map(|chain| chain.divergences).sum(),
+        ..Fit::default()
+    };
+    let mut mean = Vec::with_capacity(dimension);
+    for i in 0..dimension {
+        let column = column(i);
+        let name = names.get(i).cloned().unwrap_or_default();
+        let (r_hat, ess) = (rhat(&column), ess_bulk(&column).min(ess_tail(&column)));
+        if fit.worst_r_hat.is_nan() || r_hat.is_nan() || r_hat > fit.worst_r_hat {
+            (fit.worst_r_hat, fit.worst_r_hat_name) = (r_hat, name.clone());
+        }
+        if fit.least_ess.is_nan() || ess.is_nan() || ess < fit.least_ess {
+            (fit.least_ess, fit.least_ess_name) = (ess, name);
+        }
+        let all: Vec<f64> = column.into_iter().flatten().collect();
+        mean.push(crust_diagnose::convergence::mean(&all));
+    }
+    fit.warnings = warnings(&fit);
+    Fitted { fit, mean }
+}
+
+/// The limits that `crust sample` uses, too.
+fn warnings(fit: &Fit) -> Vec<String> {
+    const MOST_R_HAT: f64 = 1.01;
+    const LEAST_ESS: f64 = 400.0;
+    let mut list = Vec::new();
+    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
+        list.push(format!("R-hat of {} is {:.3}, above {MOST_R_HAT}", fit.worst_r_hat_name, fit.worst_r_hat));
+    }
+    if fit.least_ess.is_nan() || fit.least_ess < LEAST_ESS {
+        list.push(format!(
+            "the effective sample size of {} is {:.0}, below {LEAST_ESS}",
+            fit.least_ess_name, fit.least_ess
+        ));
+    }
+    if fit.divergences > 0 {
+        list.push(format!("{} divergent transitions", fit.divergences));
+    }
+    list
+}
+
+/// Hyperparameters with their indices, a row for each number. Values lie with the last index fastest.
+pub fn table(values: &Values, shapes: &[ParameterShape]) -> Vec<Hyperparameter> {
+    let rows = values.iter().flat_map(|(name, numbers)| {
+        let shape = shapes.iter().find(|shape| shape.name == *name);
+        let sizes = shape.and_then(|shape| shape.sizes.as_deref()).unwrap_or_default();
+        numbers.iter().enumerate().map(move |(at, &value)| Hyperparameter { name: indexed(name, sizes, at), value })
+    });
+    rows.collect()
+}
+
+/// `Sigma[2,1]`: the name of a number of a container.
+fn indexed(name: &str, sizes: &[usize], mut at: usize) -> String {
+    if sizes.is_empty() {
+        return name.to_owned();
+    }
+    let mut indices: Vec<String> = Vec::with_capacity(sizes.len());
+    for &size in sizes.iter().rev() {
+        indices.push((at % size.max(1) + 1).to_string());
+        at /= size.max(1);
+    }
+    indices.reverse();
+    format!("{name}[{}]", indices.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::indexed;
+
+    #[test]
+    fn the_last_index_is_the_fastest() {
+        let names: Vec<String> = (0..6).map(|at| indexed("S", &[2, 3], at)).collect();
+        assert_eq!(names, ["S[1,1]", "S[1,2]", "S[1,3]", "S[2,1]", "S[2,2]", "S[2,3]"]);
+        assert_eq!(indexed("s", &[], 0), "s");
+    }
+}

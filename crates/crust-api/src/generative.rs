@@ -1,0 +1,171 @@
+//! A program read as a joint distribution, with its data; refuses what no experiment can be made of.
+
+use crate::error::{Context, Error, Faults, Refusal, Suspicion};
+use crate::finite;
+use crate::problem::{Problem, Program};
+use crate::session::{Message, Session};
+use crust_diagnose::result::{Reading as ReadingResult, Stated};
+use crust_engine::{EngineError, Model, Simulator};
+use crust_stan::ast::BlockKind;
+use crust_stan::data::Data;
+use crust_stan::joint::{Joint, ReadOptions};
+use crust_stan::typed::{self, VariableId};
+
+/// How a program is read as a joint distribution.
+#[derive(Clone, Debug, Default)]
+pub struct Generation {
+    /// Hyperparameters, in place of those that crust finds.
+    pub hyper: Option<Vec<String>>,
+    /// A program that simulates outcomes: its generated quantities of their names.
+    pub simulator: Option<Program>,
+}
+
+/// Whether the outcomes must be in the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcomes {
+    Given,
+    Simulated,
+}
+
+/// A program with its generative reading and its data.
+pub(crate) struct Generative<'a> {
+    pub problem: &'a Problem,
+    pub data: Data,
+    pub simulator: Simulator,
+    pub hyperparameters: Vec<String>,
+    /// Those that the program itself suggests, whatever the user says.
+    pub scales: Vec<String>,
+    pub summary: ReadingResult,
+    /// Data that are not finite, which may be why something went wrong.
+    pub suspicion: Option<Suspicion>,
+    /// All texts that were read: what results depend on.
+    pub texts: Vec<String>,
+}
+
+impl<'a> Generative<'a> {
+    pub fn bind(&self, data: &Data, seed: u64) -> Result<Model, EngineError> {
+        Model::bind(self.typed(), data, seed)
+    }
+
+    pub fn program(&self) -> &'a Program {
+        self.problem.program()
+    }
+
+    pub fn typed(&self) -> &'a typed::Program {
+        self.problem.program().typed()
+    }
+
+    pub fn context<'b>(&'b self, faults: &'b Faults) -> Context<'b> {
+        self.problem.context(faults, self.suspicion.as_ref())
+    }
+
+    /// Reads a problem as a joint distribution, and its data with it. Warnings are told.
+    pub fn read(problem: &'a Problem, how: &Generation, given: Outcomes, session: &Session<'_>) -> Result<Self, Error> {
+        let program = problem.program();
+        check_program(program)?;
+        how.simulator.as_ref().map_or(Ok(()), check_program)?;
+        let simulated = how.simulator.as_ref().map(|other| generated(other.typed())).unwrap_or_default();
+        let options = ReadOptions { hyper: how.hyper.clone(), simulated: simulated.into_iter().collect() };
+        let joint = Joint::read(program.typed(), &options);
+        let joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
+        for warning in &joint.warnings {
+            session.message(Message::Warning { text: program.text(), warning });
+        }
+        let data = match given {
+            Outcomes::Given => problem.values()?.clone(),
+            Outcomes::Simulated => {
+                let outcomes = joint.outcome_names();
+                problem.read_values(&|name| outcomes.contains(name))?
+            }
+        };
+        check_values(problem, &joint, &data, given)?;
+        let other = how.simulator.as_ref().map(Program::typed);
+        let suspicion = problem.suspicion(&data);
+        let simulator = Simulator::new(program.typed(), &joint, &data, other).map_err(|error| Error::Simulate {
+            program: program.clone(),
+            error,
+            suspicion: None,
+        })?;
+        let names = |joint: &Joint| -> Vec<String> {
+            joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
+        };
+        let hyperparameters = names(&joint);
+        let scales = match &options.hyper {
+            None => hyperparameters.clone(),
+            Some(_) => {
+                let own = Joint::read(program.typed(), &ReadOptions { hyper: None, ..options });
+                own.map_or_else(|_| hyperparameters.clone(), |own| names(&own))
+            }
+        };
+        let summary = summarise(&joint, program);
+        let mut texts = vec![program.text().text().to_owned(), problem.json().to_owned()];
+        texts.extend(how.simulator.as_ref().map(|other| other.text().text().to_owned()));
+        Ok(Self { problem, data, simulator, hyperparameters, scales, summary, suspicion, texts })
+    }
+}
+
+fn check_program(program: &Program) -> Result<(), Error> {
+    if !program.has_parameters() {
+        return Err(Refusal::NoParameters { program: program.name().to_owned() }.into());
+    }
+    program.check_supported()
+}
+
+/// Names of generated quantities: what a simulator supplies.
+fn generated(program: &typed::Program) -> Vec<String> {
+    program.declared_in(BlockKind::GeneratedQuantities).map(|id| program.variable(id).name.clone()).collect()
+}
+
+/// Data that are complete and of the right sizes may still be of no use.
+fn check_values(problem: &Problem, joint: &Joint, data: &Data, given: Outcomes) -> Result<(), Refusal> {
+    let (program, file) = (problem.program().typed(), problem.words());
+    finite::refuse_nan(program, data, file)?;
+    if given == Outcomes::Given {
+        finite::refuse_infinite(program, data, joint.outcomes.iter().map(|(id, _)| *id), file)?;
+    }
+    let names: Vec<String> = joint.outcome_names().into_iter().collect();
+    if names.is_empty() {
+        return Err(Refusal::NoOutcome);
+    }
+    let size =
+        |id: VariableId| data.get(id).and_then(crust_stan::value::Value::shape).and_then(|shape| shape.scalars());
+    if joint.outcomes.iter().all(|(id, _)| size(*id) == Some(0)) {
+        return Err(Refusal::NoValues { outcomes: names, file: file.to_owned() });
+    }
+    if given == Outcomes::Given {
+        check_variation(joint, data, file)?;
+    }
+    Ok(())
+}
+
+/// An outcome that is the same everywhere is nearly always a mistake in the preparation of the data.
+fn check_variation(joint: &Joint, data: &Data, file: &str) -> Result<(), Refusal> {
+    for (id, _) in &joint.outcomes {
+        let Some(numbers) = data.get(*id).and_then(crust_stan::value::Value::to_reals) else { continue };
+        let Some((first, rest)) = numbers.split_first() else { continue };
+        if !rest.is_empty() && rest.iter().all(|x| x.to_bits() == first.to_bits()) {
+            return Err(Refusal::AllTheSame {
+                count: numbers.len(),
+                outcome: joint.program.variable(*id).name.clone(),
+                file: file.to_owned(),
+                value: first.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn summarise(joint: &Joint, program: &Program) -> ReadingResult {
+    let summary = joint.summary(program.text());
+    let mut notes = summary.notes;
+    notes.extend(summary.warnings);
+    let parameter = |p: crust_stan::joint::ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
+    let outcome = |o: crust_stan::joint::OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
+    ReadingResult {
+        parameters: summary.parameters.into_iter().map(parameter).collect(),
+        outcomes: summary.outcomes.into_iter().map(outcome).collect(),
+        hyperparameters: summary.hyperparameters,
+        order: summary.order,
+        notes,
+    }
+}

@@ -1,0 +1,9 @@
+//! `crust reproduce`: the papers' experiments.
+
+mod real;
+mod table1;
+mod toy;
+
+pub use real::{REAL_MODELS, RealDataOptions, RealDataRun, real_data, representations};
+pub use table1::{Table1Options, table1};
+pub use toy::{Grid, ToyOptions, toy};

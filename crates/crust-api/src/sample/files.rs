@@ -1,0 +1,44 @@
+//! The folder that a run writes to.
+
+use crate::error::{Error, Refusal};
+use crust_diagnose::draws::Draws;
+use crust_diagnose::zarr::write_zarr;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The store with the draws of all chains.
+const STORE: &str = "draws.zarr";
+
+/// Makes the folder ready for so many chains. Files of an earlier run are written over; chains beyond these would be taken for
+/// part of this run.
+pub fn prepare(folder: &Path, chains: usize) -> Result<(), Error> {
+    let cannot = |e: io::Error| Error::folder(folder)(e);
+    fs::create_dir_all(folder).map_err(cannot)?;
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let name = entry.map_err(cannot)?.file_name();
+        let name = name.to_string_lossy();
+        let number = name.strip_prefix("chain-").and_then(|rest| rest.strip_suffix(".csv"));
+        if number.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n > chains) {
+            return Err(Refusal::MoreChains { folder: folder.to_owned(), file: name.into_owned() }.into());
+        }
+    }
+    let store = folder.join(STORE);
+    if store.exists() && !store.join(".zgroup").is_file() {
+        return Err(Refusal::NotOurs(store).into());
+    }
+    Ok(())
+}
+
+/// Writes the draws of all chains in place of those of an earlier run.
+pub fn write_store(folder: &Path, draws: &Draws) -> Result<(), Error> {
+    let store = folder.join(STORE);
+    let cannot = |e: io::Error| Error::write(&store)(e);
+    if store.exists() {
+        fs::remove_dir_all(&store).map_err(cannot)?;
+    }
+    if draws.lengths().0 == 0 {
+        return Ok(());
+    }
+    write_zarr(&store, draws).map_err(cannot)
+}

@@ -1,0 +1,198 @@
+//! A Stan program as a target of samplers and of annealing.
+
+use crate::error::Faults;
+use crate::session::{Message, Observer};
+use crust_engine::{Batch as EngineBatch, EngineError, Evaluator, Model, Terms, WIDEST};
+use crust_infer::target::{Batch, Fatal, Target, tempered};
+use crust_stan::source::Source;
+use std::sync::Arc;
+
+/// Chains that run side by side in the lanes of a vector register.
+const LANES: usize = 8;
+
+/// The most numbers that few chains compute side by side.
+const MOST_WORK: usize = 500;
+
+/// How chains are evaluated: the last digits of a density depend on it, so that it is decided for a whole run. The numbers of a chain are then the same however
+/// chains are batched and spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// Each for itself: vector registers hold several observations of one chain.
+    OneByOne,
+    /// In groups of eight, which are filled up: vector registers hold several chains.
+    SideBySide,
+}
+
+impl Evaluation {
+    /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as much as full ones, which matters if
+    /// there is much to compute (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a
+    /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again, and differential equations are solved for one chain after the other.
+    pub fn of(model: &Arc<Model>, chains: usize) -> Self {
+        let alone = probe(model).map_or(chains < LANES, |cost| cost.parts || (chains < LANES && cost.work > MOST_WORK));
+        if alone { Self::OneByOne } else { Self::SideBySide }
+    }
+
+    /// What is best for more chains than fit in a vector register.
+    pub fn of_many(model: &Arc<Model>) -> Self {
+        Self::of(model, LANES)
+    }
+
+    fn width(self) -> usize {
+        match self {
+            Self::OneByOne => 1,
+            Self::SideBySide => WIDEST,
+        }
+    }
+}
+
+/// Log prior and log likelihood of a program on its unconstrained parameters.
+pub struct StanTarget<'a> {
+    evaluator: Evaluator,
+    source: &'a Source,
+    terms: Terms,
+    evaluation: Evaluation,
+    /// Who is told what the program prints, if anybody is.
+    printer: Option<&'a dyn Observer>,
+    /// Where mistakes in the program are left.
+    faults: Faults,
+    /// Of the last batch, to tell why a lane was rejected.
+    densities: Vec<f64>,
+    hyperparameters: Arc<[usize]>,
+}
+
+impl<'a> StanTarget<'a> {
+    /// As Stan's samplers see a program: constants do not matter, and `lp__` is without them.
+    pub fn posterior(
+        model: &Arc<Model>,
+        source: &'a Source,
+        evaluation: Evaluation,
+        printer: Option<&'a dyn Observer>,
+    ) -> Self {
+        Self::new(model, source, Terms { propto: true, jacobian: true }, evaluation, printer)
+    }
+
+    /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
+    /// printed millions of times.
+    pub fn path(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation) -> Self {
+        Self::new(model, source, Terms { propto: false, jacobian: true }, evaluation, None)
+    }
+
+    fn new(
+        model: &Arc<Model>,
+        source: &'a Source,
+        terms: Terms,
+        evaluation: Evaluation,
+        printer: Option<&'a dyn Observer>,
+    ) -> Self {
+        let evaluator = model.evaluator().with_width(evaluation.width());
+        let (faults, hyperparameters) = (Faults::default(), Arc::new([]) as Arc<[usize]>);
+        Self { evaluator, source, terms, evaluation, printer, faults, densities: Vec::new(), hyperparameters }
+    }
+
+    /// Leaves mistakes in the program there.
+    pub fn reporting_to(mut self, faults: &Faults) -> Self {
+        self.faults = faults.clone();
+        self
+    }
+
+    /// Log priors at some points.
+    pub fn log_priors(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>, EngineError> {
+        let mut batch = Batch::default();
+        batch.resize(self.dimension(), points.len(), false);
+        batch.beta.fill(1.0);
+        batch.place(points);
+        self.fill(&mut batch)?;
+        Ok(batch.log_prior)
+    }
+
+    /// Evaluates, without a word about why lanes are rejected.
+    fn fill(&mut self, batch: &mut Batch) -> Result<(), EngineError> {
+        let mut lanes = EngineBatch {
+            lanes: batch.lanes,
+            points: &batch.x,
+            beta: Some(&batch.beta),
+            log_prior: &mut batch.log_prior,
+            log_likelihood: &mut batch.log_likelihood,
+            gradient: &mut batch.gradient,
+        };
+        self.evaluator.evaluate(&mut lanes, self.terms)
+    }
+
+    /// Tells which parameters the priors of others depend on.
+    pub fn with_hyperparameters(mut self, names: &[String]) -> Self {
+        let stem = |name: &str| name.split(['[', '.']).next().unwrap_or_default().to_owned();
+        let all = self.evaluator.model().unconstrained_names();
+        let known = all.iter().enumerate().filter(|(_, name)| names.contains(&stem(name)));
+        self.hyperparameters = known.map(|(i, _)| i).collect();
+        self
+    }
+}
+
+/// What an evaluation is like.
+struct Cost {
+    /// How many numbers it computes.
+    work: usize,
+    /// Whether it has to look at chains one by one.
+    parts: bool,
+}
+
+/// Tries an evaluation, where the program can be evaluated at 0.
+fn probe(model: &Arc<Model>) -> Option<Cost> {
+    let mut evaluator = model.evaluator().with_width(1);
+    let (points, mut gradient) = (vec![0.0; model.dimension()], vec![0.0; model.dimension()]);
+    let mut batch = EngineBatch {
+        lanes: 1,
+        points: &points,
+        beta: None,
+        log_prior: &mut [0.0],
+        log_likelihood: &mut [0.0],
+        gradient: &mut gradient,
+    };
+    for _ in 0..2 {
+        evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
+    }
+    evaluator.take_messages();
+    Some(Cost { work: evaluator.work(), parts: evaluator.parts_lanes() })
+}
+
+impl Clone for StanTarget<'_> {
+    fn clone(&self) -> Self {
+        let (hyperparameters, faults) = (Arc::clone(&self.hyperparameters), self.faults.clone());
+        Self {
+            hyperparameters,
+            faults,
+            ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.printer)
+        }
+    }
+}
+
+impl Target for StanTarget<'_> {
+    fn dimension(&self) -> usize {
+        self.evaluator.model().dimension()
+    }
+
+    fn hyperparameters(&self) -> Vec<usize> {
+        self.hyperparameters.to_vec()
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        self.fill(batch).map_err(|error| self.faults.raise(error))?;
+        self.densities.clear();
+        let parts = batch.log_prior.iter().zip(&batch.log_likelihood).zip(&batch.beta);
+        self.densities.extend(parts.map(|((&prior, &likelihood), &beta)| tempered(prior, likelihood, beta)));
+        let printed = self.evaluator.take_messages();
+        if let Some(printer) = self.printer {
+            printed.iter().for_each(|line| printer.message(&Message::PrintedInPassing(line)));
+        }
+        Ok(())
+    }
+
+    fn rejection(&self, lane: usize) -> Option<String> {
+        if let Some(rejection) = self.evaluator.rejections().get(lane)? {
+            let line = self.source.location(rejection.span).line;
+            return Some(format!("{}, line {line}", rejection.message));
+        }
+        let value = self.densities.get(lane)?;
+        (!value.is_finite()).then(|| format!("the log density is {value}"))
+    }
+}
