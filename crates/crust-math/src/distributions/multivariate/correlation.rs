@@ -1,9 +1,10 @@
 //! Dirichlet, and LKJ for correlation matrices and their Cholesky factors.
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, shapes, square};
-use super::linear::{axpy, inverse, log_diagonal};
 use crate::density::{Domain, DomainError, Terms};
 use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::vectors::add_scaled;
 use crate::special::{digamma, lgamma, lmultiply};
 
 /// log Γ(Σ αᵢ) − Σ log Γ(αᵢ) + Σ (αᵢ − 1) log θᵢ
@@ -124,7 +125,7 @@ impl VectorDensity for LkjCorrelation {
         if !adjoints[0].is_empty() {
             let inverted = memory.take(n * n);
             inverse(factor, n, inverted);
-            axpy(seed * (eta - 1.0), inverted, adjoints[0]);
+            add_scaled(adjoints[0], seed * (eta - 1.0), inverted);
         }
         if !adjoints[1].is_empty() {
             adjoints[1][0] += seed * (d_constant + log_determinant);

@@ -4,11 +4,12 @@
 //! −(ν + n)/2 · log(1 + q/ν). The derivative for −q/2 is the weight w of an observation (1, or (ν + n)/(ν + q)).
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
-use super::linear::{
-    add_outer, add_outer_lower, axpy, dot, inverse, log_diagonal, solve_lower, solve_lower_transposed,
-};
 use crate::density::{Domain, DomainError, Terms};
 use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::products::{add_outer, add_outer_lower};
+use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
+use crate::linalg::vectors::{add_scaled, dot};
 use crate::special::{digamma_difference, lgamma_difference};
 
 /// What the matrix argument is.
@@ -44,7 +45,7 @@ impl Spread<'_> {
             u.copy_from_slice(z);
             h.fill(0.0);
             for (column, z) in self.given.chunks_exact(self.n).zip(z) {
-                axpy(*z, column, h);
+                add_scaled(h, *z, column);
             }
             return dot(z, h);
         }
@@ -81,7 +82,7 @@ impl Spread<'_> {
         }
         inverse(self.factor, self.n, scratch);
         let sign = if self.scale == Scale::Precision { 0.5 } else { -0.5 };
-        axpy(sign * w, scratch, adjoint);
+        add_scaled(adjoint, sign * w, scratch);
     }
 }
 
@@ -202,10 +203,10 @@ impl VectorDensity for Elliptical {
                 value -= 0.5 * q;
             }
             if !adjoints[0].is_empty() {
-                axpy(-weight, h, &mut adjoints[0][in_y]);
+                add_scaled(&mut adjoints[0][in_y], -weight, h);
             }
             if !adjoints[at].is_empty() {
-                axpy(weight, h, &mut adjoints[at][in_mu]);
+                add_scaled(&mut adjoints[at][in_mu], weight, h);
             }
             if !adjoints[at + 1].is_empty() {
                 spread.add_distance(weight, u, h, adjoints[at + 1]);

@@ -4,10 +4,10 @@
 
 use super::categories::integer;
 use super::layout::{Containers, Memory, category, count, element, same, shapes};
-use super::linear::{axpy, dot};
 use crate::density::{Domain, DomainError, Terms};
 use crate::distributions::discrete::ordered_logistic_lpmf;
 use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::linalg::vectors::{add_scaled, dot};
 
 /// How many outcomes there are; an error if they do not fit the predictors. One outcome may stand for all rows.
 fn check_outcomes(y: &Shape, x: &Shape) -> Result<(), String> {
@@ -32,13 +32,13 @@ fn row(x: &Shape, i: usize) -> usize {
 /// out += X b
 fn add_predictions(x: &Argument, b: &[f64], out: &mut [f64]) {
     let rows = x.shape.rows();
-    x.numbers.chunks_exact(rows).zip(b).for_each(|(column, b)| axpy(*b, column, out));
+    x.numbers.chunks_exact(rows).zip(b).for_each(|(column, b)| add_scaled(out, *b, column));
 }
 
 /// Adds the derivatives of X b, given that for its result.
 fn add_slopes(x: &Argument, b: &[f64], result: &[f64], d_x: &mut [f64], d_b: &mut [f64]) {
     let rows = x.shape.rows();
-    d_x.chunks_exact_mut(rows).zip(b).for_each(|(column, b)| axpy(*b, result, column));
+    d_x.chunks_exact_mut(rows).zip(b).for_each(|(column, b)| add_scaled(column, *b, result));
     d_b.iter_mut().zip(x.numbers.chunks_exact(rows)).for_each(|(d, column)| *d += dot(column, result));
 }
 
@@ -181,7 +181,7 @@ impl VectorDensity for OrderedGlm {
             value += one.value;
             slopes[at] += seed * one.d[1];
             if !adjoints[3].is_empty() {
-                axpy(seed, d_cuts, adjoints[3]);
+                add_scaled(adjoints[3], seed, d_cuts);
             }
         }
         if !terms.keep(0b1110) {

@@ -1,8 +1,8 @@
 //! Arguments as densities see them: memory, arrays of vectors that broadcast, sizes that must fit, domains of matrices.
 
-use super::linear;
 use crate::density::{Domain, DomainError};
 use crate::functions::{Argument, Cell, Shape};
+use crate::linalg::cholesky;
 
 /// Stan's `CONSTRAINT_TOLERANCE`: how far from a constraint a matrix or simplex may be.
 const CONSTRAINT_TOLERANCE: f64 = 1e-8;
@@ -170,11 +170,11 @@ impl Containers for Domain {
         theta.try_for_each(|p| self.that(p >= 0.0, argument, p, "a simplex: its elements must be nonnegative"))
     }
 
-    /// The Cholesky factor of a matrix that must be symmetric and positive definite.
+    /// The Cholesky factor of a matrix that must be symmetric and positive definite, with zeros above the diagonal.
     fn factor(self, argument: &'static str, a: &[f64], n: usize, out: &mut [f64]) -> Result<(), DomainError> {
         self.symmetric(argument, a, n)?;
         out.copy_from_slice(a);
-        linear::cholesky(out, n).or_else(|pivot| self.that(false, argument, pivot, "positive definite"))
+        cholesky::factor(out, n).or_else(|error| self.that(false, argument, error.value(), "positive definite"))
     }
 
     /// Cholesky with the largest pivot first: what is left when no pivot is positive must be 0 up to rounding.

@@ -6,9 +6,9 @@
 use super::correlations::Radial;
 use super::points::{Signature, add_transposed, transpose};
 use crate::density::{Domain, DomainError};
-use crate::functions::summaries::sums::{sum, sum_by2};
 use crate::functions::{Argument, Shape, VectorFunction};
 use crate::lanes::{Kernel, dispatch};
+use crate::linalg::vectors::{sum, sum_by2};
 use std::marker::PhantomData;
 
 /// All that the loops need; coordinates lie one after the other.

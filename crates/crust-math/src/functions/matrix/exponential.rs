@@ -4,10 +4,11 @@
 //! `f(X + ε·Y) = f(X) + ε·L(X, Y)` if `ε² = 0`. So everything here is written for such dual matrices.
 
 use super::super::{Argument, Cell, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::lu::identity;
-use super::memory::{accumulate, agree, arity, expect, matrix, parts, square, transpose};
+use super::memory::{accumulate, agree, arity, expect, matrix, square};
 use crate::density::DomainError;
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::memory::transpose;
+use crate::linalg::{identity, parts};
 
 /// `C = A·B` for dual matrices: `n²` numbers of the value, then as many of the tangent; without a tangent if `C` has none.
 fn product(c: &mut [f64], a: &[f64], b: &[f64], n: usize) {

@@ -1,9 +1,10 @@
 //! Quadratic forms and products of a matrix with itself.
 
 use super::super::{Argument, Cell, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::memory::{accumulate_lower, add_transpose, agree, arity, expect, matrix, parts, square, symmetric};
+use super::memory::{accumulate_lower, add_transpose, agree, arity, expect, matrix, square, symmetric};
 use crate::density::DomainError;
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::parts;
 
 /// `Σ xᵢ·yᵢ`.
 fn inner(x: &[f64], y: &[f64]) -> f64 {

@@ -2,6 +2,8 @@
 
 use super::super::{Argument, Cell, Shape};
 use crate::density::DomainError;
+use crate::linalg::LinalgError;
+use crate::linalg::memory::transpose;
 
 /// How far a matrix may be from symmetry, as in Stan.
 const SYMMETRY: f64 = 1e-8;
@@ -54,26 +56,9 @@ pub(super) fn symmetric(function: &'static str, a: &[f64], n: usize) -> Result<(
     Ok(())
 }
 
-/// Parts of the given sizes, one after the other.
-pub(super) fn parts<const K: usize>(mut scratch: &mut [f64], sizes: [usize; K]) -> [&mut [f64]; K] {
-    sizes.map(|size| {
-        let (part, rest) = std::mem::take(&mut scratch).split_at_mut(size);
-        scratch = rest;
-        part
-    })
-}
-
-/// Overwrites `out` by the transpose of `a`, which has `rows` rows.
-pub(super) fn transpose(a: &[f64], rows: usize, out: &mut [f64]) {
-    if rows == 0 {
-        return;
-    }
-    let columns = a.len() / rows;
-    for (j, column) in a.chunks_exact(rows).enumerate() {
-        for (i, x) in column.iter().enumerate() {
-            out[j + i * columns] = *x;
-        }
-    }
+/// That an iteration reached its limit.
+pub(super) fn not_converged(function: &'static str, must_be: &'static str, error: LinalgError) -> DomainError {
+    DomainError { function, argument: "Number of iterations", value: error.value(), must_be }
 }
 
 /// Overwrites `out` by `A + Aᵀ`.
