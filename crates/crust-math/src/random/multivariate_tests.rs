@@ -1,5 +1,6 @@
 use super::super::check::{Probabilities, Sample, normal_cdf, stream};
 use super::*;
+use crate::linalg::cholesky;
 use crate::special::{digamma, gamma_p, inc_beta, trigamma};
 
 const N: usize = 20_000;

@@ -2,7 +2,7 @@
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{inverse, log_diagonal};
 use crate::linalg::vectors::add_scaled;
 use crate::special::{digamma, lgamma, lmultiply};
@@ -16,11 +16,11 @@ impl VectorDensity for Dirichlet {
         "dirichlet_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [theta, alpha] = shapes(arguments)?;
         for (name, shape) in [("probabilities", theta), ("prior sample sizes", alpha)] {
             if !matches!(shape.cell(), Cell::Vector | Cell::RowVector) || shape.array_rank() > 1 {
-                return Err(format!("the {name} are a {shape}, but must be a vector or an array of vectors"));
+                return Err(ShapeError::Kind { name, verb: "are", shape, must_be: "a vector or an array of vectors" });
             }
         }
         equally_long(&["vector of probabilitie", "vector of prior sample size"], &[&theta, &alpha])?;
@@ -88,7 +88,7 @@ impl VectorDensity for LkjCorrelation {
         "lkj_corr_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         check_matrix_and_shape(arguments, "correlation matrix")
     }
 
@@ -134,11 +134,15 @@ impl VectorDensity for LkjCorrelation {
     }
 }
 
-fn check_matrix_and_shape(arguments: &[Argument], name: &str) -> Result<(), String> {
+fn check_matrix_and_shape(arguments: &[Argument], name: &'static str) -> Result<(), ShapeError> {
     let [y, eta] = shapes(arguments)?;
     matrix(name, &y)?;
     square(name, &y, "the number of its rows", y.rows())?;
-    if eta.is_scalar() { Ok(()) } else { Err(format!("the shape parameter is a {eta}, but must be a real")) }
+    if eta.is_scalar() {
+        Ok(())
+    } else {
+        Err(ShapeError::Kind { name: "shape parameter", verb: "is", shape: eta, must_be: "a real" })
+    }
 }
 
 /// `lkj_corr_cholesky`: Σ (K − k + 2 η − 2) log Lₖₖ over k from 2, and the constant of `lkj_corr`.
@@ -152,7 +156,7 @@ impl VectorDensity for LkjCholesky {
         "lkj_corr_cholesky_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         check_matrix_and_shape(arguments, "Cholesky factor")
     }
 

@@ -5,7 +5,7 @@
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{inverse, log_diagonal};
 use crate::linalg::products::{add_outer, add_outer_lower};
 use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
@@ -139,13 +139,18 @@ impl VectorDensity for Elliptical {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let at = self.location();
         same("the number of arguments", arguments.len(), "that of the density's parameters and variate", at + 2)?;
         let (y, mu, given) = (&arguments[0].shape, &arguments[at].shape, &arguments[at + 1].shape);
         for (name, shape) in [("random variable", y), ("location parameter", mu)] {
             if !matches!(shape.cell(), Cell::Vector | Cell::RowVector) || shape.array_rank() > 1 {
-                return Err(format!("the {name} is a {shape}, but must be a vector or an array of vectors"));
+                return Err(ShapeError::Kind {
+                    name,
+                    verb: "is",
+                    shape: *shape,
+                    must_be: "a vector or an array of vectors",
+                });
             }
         }
         matrix("scale matrix", given)?;

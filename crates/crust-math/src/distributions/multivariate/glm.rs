@@ -6,13 +6,18 @@ use super::categories::integer;
 use super::layout::{Containers, Memory, category, count, element, same, shapes};
 use crate::density::{Domain, DomainError, Terms};
 use crate::distributions::discrete::ordered_logistic_lpmf;
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
 use crate::linalg::vectors::{add_scaled, dot};
 
 /// How many outcomes there are; an error if they do not fit the predictors. One outcome may stand for all rows.
-fn check_outcomes(y: &Shape, x: &Shape) -> Result<(), String> {
+fn check_outcomes(y: &Shape, x: &Shape) -> Result<(), ShapeError> {
     if !matches!(x.cell(), Cell::RowVector | Cell::Matrix) || x.array_rank() > 0 {
-        return Err(format!("the predictors are a {x}, but must be a matrix or a row vector"));
+        return Err(ShapeError::Kind {
+            name: "predictors",
+            verb: "are",
+            shape: *x,
+            must_be: "a matrix or a row vector",
+        });
     }
     if x.cell() == Cell::RowVector || y.is_scalar() {
         return Ok(());
@@ -51,7 +56,7 @@ impl VectorDensity for CategoricalGlm {
         "categorical_logit_glm_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, x, alpha, beta] = shapes(arguments)?;
         check_outcomes(&y, &x)?;
         let classes = "the number of columns of the weights";
@@ -138,7 +143,7 @@ impl VectorDensity for OrderedGlm {
         "ordered_logistic_glm_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, x, beta, _] = shapes(arguments)?;
         check_outcomes(&y, &x)?;
         same("the number of columns of the predictors", x.columns(), "the size of the weights", beta.len())

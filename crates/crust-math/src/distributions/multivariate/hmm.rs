@@ -6,7 +6,7 @@
 
 use super::layout::{Containers, Memory, matrix, same, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
 use crate::linalg::products::{add_outer, add_product, add_transposed_product};
 use crate::linalg::vectors::add_scaled;
 
@@ -91,13 +91,13 @@ impl VectorDensity for Marginal {
         "hmm_marginal"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [log_omega, gamma, rho] = shapes(arguments)?;
         matrix("matrix of log densities", &log_omega)?;
         let states = "the number of rows of the log densities";
         same("the size of rho", rho.len(), states, log_omega.rows())?;
         square("transition matrix", &gamma, states, log_omega.rows())?;
-        if log_omega.is_empty() { Err("the matrix of log densities is empty".to_owned()) } else { Ok(()) }
+        if log_omega.is_empty() { Err(ShapeError::Empty("the matrix of log densities is empty")) } else { Ok(()) }
     }
 
     fn scratch(&self, arguments: &[Shape]) -> usize {

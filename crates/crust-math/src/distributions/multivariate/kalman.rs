@@ -11,7 +11,7 @@
 
 use super::layout::{Containers, Memory, count, matrix, same, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{self, inverse, log_diagonal};
 use crate::linalg::products::{add_outer, add_product, add_product_transposed, add_transposed_product, symmetrize};
 use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
@@ -242,7 +242,7 @@ impl VectorDensity for LinearModel {
         "gaussian_dlm_obs_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, f, g, v, w, m0, c0] = shapes(arguments)?;
         matrix("random variable", &y)?;
         let (states, seen) = ("the number of rows of G", "the number of rows of y");

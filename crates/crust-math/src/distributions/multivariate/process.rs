@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::layout::{Containers, Memory, count, matrix, same, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{inverse, log_diagonal};
 use crate::linalg::products::{
     add_outer, add_outer_lower, add_product, add_product_transposed, add_transposed_product,
@@ -39,7 +39,7 @@ impl VectorDensity for Process {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, kernel, w] = shapes(arguments)?;
         matrix("random variable", &y)?;
         same("the number of rows of the random variable", y.rows(), "that of the kernel scales", w.len())?;
@@ -124,7 +124,7 @@ impl VectorDensity for MatrixNormal {
         "matrix_normal_prec_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, mean, rows, columns] = shapes(arguments)?;
         matrix("random variable", &y)?;
         let (m, n) = ("the number of rows of the random variable", "the number of columns of the random variable");

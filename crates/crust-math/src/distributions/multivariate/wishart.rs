@@ -7,7 +7,7 @@ use std::f64::consts::LN_2;
 
 use super::layout::{Containers, Memory, count, matrix, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{inverse, log_diagonal};
 use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
 use crate::linalg::vectors::{add_scaled, dot};
@@ -178,13 +178,17 @@ impl VectorDensity for Wishart {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [w, nu, s] = shapes(arguments)?;
         matrix("random variable", &w)?;
         let rows = "the number of rows of the random variable";
         square("random variable", &w, rows, w.rows())?;
         square("scale parameter", &s, rows, w.rows())?;
-        if nu.is_scalar() { Ok(()) } else { Err(format!("the degrees of freedom are a {nu}, but must be a real")) }
+        if nu.is_scalar() {
+            Ok(())
+        } else {
+            Err(ShapeError::Kind { name: "degrees of freedom", verb: "are", shape: nu, must_be: "a real" })
+        }
     }
 
     fn scratch(&self, arguments: &[Shape]) -> usize {

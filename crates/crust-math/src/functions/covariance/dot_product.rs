@@ -2,7 +2,7 @@
 
 use super::points::Signature;
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use crate::linalg::vectors::{dot_wide, sum};
 
 /// `gp_dot_prod_cov(x, σ)` or `gp_dot_prod_cov(x1, x2, σ)`.
@@ -31,10 +31,10 @@ impl VectorFunction for DotProduct {
         NAME
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         match Signature::of(arguments.len(), 1) {
             Some(signature) => signature.shape(arguments),
-            None => Err(format!("there is no version with {} arguments", arguments.len())),
+            None => Err(ShapeError::NoVersion { given: arguments.len() }),
         }
     }
 

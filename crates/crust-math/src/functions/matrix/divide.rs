@@ -1,6 +1,6 @@
 //! Division by a matrix from the left, `A⁻¹·B`, and from the right, `B·A⁻¹`.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
 use super::inverse::factor_spd;
 use super::memory::{accumulate, accumulate_lower, agree, arity, expect, square};
 use crate::density::DomainError;
@@ -80,7 +80,7 @@ impl VectorFunction for Divide {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let (a, b) = self.order(&arity::<2>(arguments)?.map(|argument| argument.shape));
         let n = square(a)?;
         if self.right {

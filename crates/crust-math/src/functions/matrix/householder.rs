@@ -2,7 +2,7 @@
 //!
 //! The derivative is that of the algorithm: the columns of a full `Q` beyond those of `A` are not determined by `A` alone.
 
-use super::super::{Argument, Shape, VectorFunction};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
 use super::memory::{accumulate, arity, matrix};
 use crate::density::DomainError;
 use crate::linalg::parts;
@@ -53,7 +53,7 @@ impl VectorFunction for Qr {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         matrix(a.shape)?;
         let size = self.size(a.shape);

@@ -1,6 +1,6 @@
 //! Cholesky factors, inverses and determinants.
 
-use super::super::{Argument, Shape, VectorFunction};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
 use super::memory::{accumulate, accumulate_lower, add_transpose, arity, square, symmetric};
 use crate::density::DomainError;
 use crate::linalg::cholesky::{self, solve_factored};
@@ -18,7 +18,7 @@ pub(super) fn factor_spd(function: &'static str, a: &mut [f64], n: usize) -> Res
     })
 }
 
-fn square_of(arguments: &[Argument]) -> Result<usize, String> {
+fn square_of(arguments: &[Argument]) -> Result<usize, ShapeError> {
     let [a] = arity(arguments)?;
     square(a.shape)
 }
@@ -31,7 +31,7 @@ impl VectorFunction for CholeskyDecompose {
         "cholesky_decompose"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -64,7 +64,7 @@ impl VectorFunction for Inverse {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -106,7 +106,7 @@ impl VectorFunction for Chol2inv {
         "chol2inv"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -166,7 +166,7 @@ impl VectorFunction for Determinant {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|_| Shape::SCALAR)
     }
 

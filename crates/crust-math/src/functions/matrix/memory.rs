@@ -1,6 +1,6 @@
 //! Small tools for shapes, checks and memory that the matrix functions share.
 
-use super::super::{Argument, Cell, Shape};
+use super::super::{Argument, Cell, Shape, ShapeError};
 use crate::density::DomainError;
 use crate::linalg::LinalgError;
 use crate::linalg::memory::transpose;
@@ -9,38 +9,38 @@ use crate::linalg::memory::transpose;
 const SYMMETRY: f64 = 1e-8;
 
 /// The number of rows of a square matrix.
-pub(super) fn square(shape: Shape) -> Result<usize, String> {
+pub(super) fn square(shape: Shape) -> Result<usize, ShapeError> {
     matrix(shape)?;
     if shape.rows() == shape.columns() {
         Ok(shape.rows())
     } else {
-        Err(format!("the matrix must be square, but has {} rows and {} columns", shape.rows(), shape.columns()))
+        Err(ShapeError::NotSquare { rows: shape.rows(), columns: shape.columns() })
     }
 }
 
 /// Rows and columns of what must be a matrix.
-pub(super) fn matrix(shape: Shape) -> Result<(usize, usize), String> {
+pub(super) fn matrix(shape: Shape) -> Result<(usize, usize), ShapeError> {
     expect(shape, &[Cell::Matrix])?;
     Ok((shape.rows(), shape.columns()))
 }
 
 /// That the argument is no array and is one of the cells.
-pub(super) fn expect(shape: Shape, cells: &[Cell]) -> Result<(), String> {
+pub(super) fn expect(shape: Shape, cells: &[Cell]) -> Result<(), ShapeError> {
     if shape.array_rank() == 0 && cells.contains(&shape.cell()) {
         Ok(())
     } else {
-        Err(format!("an argument has the shape {shape}, for which there is no such function"))
+        Err(ShapeError::NoSuchFunction(shape))
     }
 }
 
 /// That two sizes agree; the words complete "… must be as many as …".
-pub(super) fn agree(what: &str, m: usize, of: &str, n: usize) -> Result<(), String> {
-    if m == n { Ok(()) } else { Err(format!("{what} ({m}) must be as many as {of} ({n})")) }
+pub(super) fn agree(what: &'static str, m: usize, of: &'static str, n: usize) -> Result<(), ShapeError> {
+    if m == n { Ok(()) } else { Err(ShapeError::NotAsMany { what, m, of, n }) }
 }
 
 /// The arguments, if they are as many as wanted.
-pub(super) fn arity<'a, const N: usize>(arguments: &[Argument<'a>]) -> Result<[Argument<'a>; N], String> {
-    <[Argument; N]>::try_from(arguments).map_err(|_| format!("{N} arguments are needed, not {}", arguments.len()))
+pub(super) fn arity<'a, const N: usize>(arguments: &[Argument<'a>]) -> Result<[Argument<'a>; N], ShapeError> {
+    <[Argument; N]>::try_from(arguments).map_err(|_| ShapeError::ArgumentsNeeded { needed: N, given: arguments.len() })
 }
 
 /// That a square matrix is symmetric. A NaN off the diagonal is not.

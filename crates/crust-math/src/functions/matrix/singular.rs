@@ -1,6 +1,6 @@
 //! The decomposition into singular values `A = U·S·Vᵀ`, in its thin form, and the generalized inverse.
 
-use super::super::{Argument, Shape, VectorFunction};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
 use super::memory::{arity, matrix, not_converged};
 use crate::density::DomainError;
 use crate::linalg::gemm::{Operand, Target, gemm, multiply};
@@ -38,7 +38,7 @@ impl VectorFunction for Singular {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         let (rows, columns) = matrix(a.shape)?;
         let k = rows.min(columns);
@@ -133,7 +133,7 @@ impl VectorFunction for GeneralizedInverse {
         "generalized_inverse"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         let (rows, columns) = matrix(a.shape)?;
         Ok(if rows * columns == 0 { Shape::matrix(0, 0) } else { Shape::matrix(columns, rows) })

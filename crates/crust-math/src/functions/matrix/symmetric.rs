@@ -1,6 +1,6 @@
 //! Eigenvalues and eigenvectors of a symmetric matrix.
 
-use super::super::{Argument, Shape, VectorFunction};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
 use super::memory::{arity, not_converged, square, symmetric};
 use crate::density::DomainError;
 use crate::linalg::gemm::{Operand, Target, gemm, multiply};
@@ -19,7 +19,7 @@ impl VectorFunction for EigenSym {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         let n = square(a.shape)?;
         Ok(if self.vectors { Shape::matrix(n, n) } else { Shape::vector(n) })

@@ -3,7 +3,7 @@
 use super::exponentials::{add_weights, log_sum_exp};
 use super::sums::count;
 use crate::density::DomainError;
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use crate::linalg::vectors::{dot_wide, sum, sum_by};
 
 /// A function of the numbers of a container, whatever its shape.
@@ -151,10 +151,10 @@ impl VectorFunction for Reduction {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x] = arguments else { return Err("there must be one argument".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x] = arguments else { return Err(ShapeError::Arguments("one argument")) };
         if x.shape.is_empty() && !self.may_be_empty {
-            return Err(format!("the argument is empty ({}), but must have at least one element", x.shape));
+            return Err(ShapeError::EmptyArgument(x.shape));
         }
         Ok(Shape::SCALAR)
     }

@@ -2,7 +2,7 @@
 
 use super::exponentials::{log_sum_exp, softmax};
 use crate::density::DomainError;
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use crate::linalg::vectors::{dot_wide, sum};
 
 /// A function of the numbers of a vector or array.
@@ -63,8 +63,8 @@ impl VectorFunction for Same {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x] = arguments else { return Err("there must be one argument".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x] = arguments else { return Err(ShapeError::Arguments("one argument")) };
         Ok(x.shape)
     }
 

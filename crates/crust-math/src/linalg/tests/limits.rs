@@ -8,7 +8,7 @@ fn eigenvalues_that_do_not_converge_are_an_error() {
     let n = 6;
     let mut a = random(n, n, 1);
     (0..n).for_each(|j| (0..j).for_each(|i| a[i + j * n] = a[j + i * n]));
-    let mut within = |limit| {
+    let within = |limit| {
         let (mut values, mut vectors) = (vec![0.0; n], vec![0.0; n * n]);
         eigen::decompose_within(limit, &a, &mut values, &mut vectors, n, &mut vec![0.0; eigen::scratch(n)])
     };
