@@ -2,7 +2,7 @@
 
 use crust_math::density::DomainError;
 use crust_math::distributions::multivariate::{hmm_hidden_state_prob, hmm_memory};
-use crust_math::functions::{Argument, Shape, VectorFunction};
+use crust_math::functions::{Argument, Shape, ShapeError, VectorFunction};
 
 /// `hmm_hidden_state_prob(log_omega, Gamma, rho)`: a row for each state, a column for each time.
 ///
@@ -16,14 +16,14 @@ impl VectorFunction for HiddenStates {
         "hmm_hidden_state_prob"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [log_omega, gamma, rho] = arguments else { return Err("there must be three arguments".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [log_omega, gamma, rho] = arguments else { return Err(ShapeError::Arguments("three arguments")) };
         let (log_omega, gamma, rho) = (log_omega.shape, gamma.shape, rho.shape);
         let states = log_omega.rows();
         if gamma.rows() != states || gamma.columns() != states || rho.len() != states {
-            return Err(format!("log densities {log_omega}, transitions {gamma} and initial {rho} do not fit"));
+            return Err(ShapeError::HiddenStates { log_omega, gamma, rho });
         }
-        if log_omega.is_empty() { Err("there are no log densities".to_owned()) } else { Ok(log_omega) }
+        if log_omega.is_empty() { Err(ShapeError::Empty("there are no log densities")) } else { Ok(log_omega) }
     }
 
     fn scratch(&self, arguments: &[Shape]) -> usize {

@@ -3,6 +3,8 @@
 //! The inverse metric M⁻¹ estimates the covariance of the target. Momenta are p ~ N(0, M), the kinetic energy is ½ pᵀ M⁻¹ p and
 //! the velocity M⁻¹ p.
 
+use crust_math::linalg::LinalgError;
+use crust_math::linalg::cholesky::rows;
 use crust_math::random::Stream;
 
 use crate::vector::{Line, dot, in_lines};
@@ -195,26 +197,12 @@ impl Metric {
     }
 }
 
-/// The lower triangular L of A = L Lᵀ.
+/// The lower triangular L of A = L Lᵀ, by rows.
 pub(crate) fn cholesky(dimension: usize, matrix: &[f64]) -> Result<Vec<f64>, NotPositive> {
-    let mut lower = vec![0.0; dimension * dimension];
-    for row in 0..dimension {
-        for column in 0..=row {
-            let (before, current) = lower.split_at_mut(row * dimension);
-            let left = &current[..column];
-            if column < row {
-                let other = &before[column * dimension..][..=column];
-                current[column] = (matrix[row * dimension + column] - dot(left, &other[..column])) / other[column];
-            } else {
-                let rest = matrix[row * dimension + row] - dot(left, left);
-                if !(rest.is_finite() && rest > 0.0) {
-                    return Err(NotPositive { row: row + 1 });
-                }
-                current[row] = rest.sqrt();
-            }
-        }
-    }
-    Ok(lower)
+    rows::lower(dimension, matrix, |a, x, y| a - dot(x, y)).map_err(|error| match error {
+        LinalgError::NotPositiveDefinite { row, .. } => NotPositive { row },
+        LinalgError::Singular { .. } | LinalgError::NoConvergence { .. } => NotPositive { row: dimension },
+    })
 }
 
 #[cfg(test)]

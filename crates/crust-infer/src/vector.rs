@@ -2,40 +2,10 @@
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
-/// The number of partial sums: with a fixed order of additions the result is the same on every machine.
+/// The number of partial sums, as many as [`dot`] has.
 const WIDTH: usize = 4;
 
-/// Σ f(xᵢ, yᵢ).
-#[inline]
-fn sum2(x: &[f64], y: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
-    debug_assert_eq!(x.len(), y.len(), "vectors of the same dimension");
-    let mut sums = [0.0; WIDTH];
-    let (x, x_rest) = x.as_chunks::<WIDTH>();
-    let (y, y_rest) = y.as_chunks::<WIDTH>();
-    for (x, y) in x.iter().zip(y) {
-        for i in 0..WIDTH {
-            sums[i] += f(x[i], y[i]);
-        }
-    }
-    for ((sum, &x), &y) in sums.iter_mut().zip(x_rest).zip(y_rest) {
-        *sum += f(x, y);
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
-}
-
-/// Σ xᵢ yᵢ.
-#[inline]
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    sum2(x, y, |x, y| x * y)
-}
-
-/// y ← y + a x.
-#[inline]
-pub(crate) fn add_scaled(y: &mut [f64], a: f64, x: &[f64]) {
-    for (y, &x) in y.iter_mut().zip(x) {
-        *y += a * x;
-    }
-}
+pub(crate) use crust_math::linalg::vectors::{add_scaled, dot};
 
 /// A vector in an [`Arena`]: what is missing in its last line is 0, so that loops have no rest. Sums are the same to the last bit as those of plain vectors.
 pub(crate) type Line = [f64; WIDTH];

@@ -6,10 +6,12 @@
 
 pub mod covariance;
 pub mod elementwise;
+mod error;
 pub mod matrix;
 mod shape;
 pub mod summaries;
 
+pub use error::ShapeError;
 pub use shape::{Cell, Shape};
 
 use crate::density::{DomainError, Terms};
@@ -32,7 +34,7 @@ pub trait VectorFunction: Sync {
 
     /// The shape of the result. The error says which sizes do not fit and completes "…: "; it is a mistake in the program.
     /// Numbers are there only for arguments that are the same in all items (all integers are); of others the slice is empty.
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String>;
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError>;
 
     fn scratch(&self, arguments: &[Shape]) -> usize {
         let _ = arguments;
@@ -60,7 +62,7 @@ pub trait VectorDensity: Sync {
     fn name(&self) -> &'static str;
 
     /// Whether sizes fit; the error completes "…: ". As for [`VectorFunction::shape`].
-    fn check(&self, arguments: &[Argument]) -> Result<(), String>;
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError>;
 
     fn scratch(&self, arguments: &[Shape]) -> usize {
         let _ = arguments;

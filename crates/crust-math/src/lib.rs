@@ -6,6 +6,7 @@ pub mod density;
 pub mod distributions;
 pub mod functions;
 pub mod lanes;
+pub mod linalg;
 pub mod random;
 pub mod solvers;
 pub mod special;

@@ -5,8 +5,8 @@
 //! explore the same one.
 
 pub mod algebra;
-mod dense;
 mod error;
+mod numbers;
 pub mod ode;
 pub mod quadrature;
 

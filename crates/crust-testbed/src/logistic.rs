@@ -6,9 +6,9 @@ use crust_math::random::Stream;
 use pxfm::{f_exp, f_log, f_log1p};
 
 use crate::grid::float;
-use crate::linear::dot;
 use crate::pointwise::Pointwise;
 use crate::regression::Simulated;
+use crust_math::linalg::vectors::dot_in_order as dot;
 
 /// w ~ N(0, τ² I), P(yᵢ = 1) = σ(xᵢ · w).
 #[derive(Clone, Debug, PartialEq)]

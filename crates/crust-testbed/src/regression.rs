@@ -6,8 +6,9 @@ use crust_math::random::{Stream, StreamKey};
 use pxfm::f_log;
 
 use crate::grid::float;
-use crate::linear::{cholesky, dot, solve_lower, solve_upper};
+use crate::linear::{cholesky, solve_lower, solve_upper};
 use crate::pointwise::Pointwise;
+use crust_math::linalg::vectors::dot_in_order as dot;
 
 /// w ~ N(0, τ² I), y ~ N(X w, σ² I).
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use crust_math::random::Stream;
 use pxfm::{f_exp, f_log};
 
 use crate::grid::float;
-use crate::linear::dot;
 use crate::pointwise::Pointwise;
 use crate::regression::Simulated;
+use crust_math::linalg::vectors::dot_in_order as dot;
 
 /// σ² ~ `InvGamma`(1, 1), s² ~ `InvGamma`(1, 1), w ~ N(0, s² I), y ~ N(X w, σ² I), in the coordinates (log σ², log s², w).
 ///

@@ -4,7 +4,7 @@
 //! waits for a later pass, and the order of drawing comes out of the values themselves, element by element.
 
 use crust_math::density::{Domain, DomainError};
-use crust_math::functions::{Cell, Shape};
+use crust_math::functions::{Cell, Shape, ShapeError};
 use crust_math::random::{Draw, Stream};
 use crust_stan::span::Span;
 
@@ -61,7 +61,7 @@ impl Machine {
                 let shapes: Vec<Shape> = views.iter().map(|v| v.shape).collect();
                 match cells(&mut stream, (container, letters, counts), &shapes, rest, &mut out) {
                     Ok(drawn) => drawn,
-                    Err(message) => return fatal("size-mismatch", message, span),
+                    Err(error) => return fatal("size-mismatch", error.to_string(), span),
                 }
             }
             Forward::CategoricalGlm => categorical_glm(&mut stream, views[1].shape, rest, &mut out),
@@ -157,7 +157,7 @@ fn cells(
     shapes: &[Shape],
     arguments: &[Vec<f64>],
     out: &mut [f64],
-) -> Result<Result<(), DomainError>, String> {
+) -> Result<Result<(), DomainError>, ShapeError> {
     let shape = shapes[0];
     let category = letters.contains('c') && matches!(container.name, "categorical_rng" | "categorical_logit_rng")
         || letters == "sc" && container.name.starts_with("ordered");
@@ -176,7 +176,7 @@ fn cells(
             _ => given.cells(),
         };
         if parts != 1 && parts != n {
-            return Err(format!("{n} are drawn, but an argument has {parts}: {given}"));
+            return Err(ShapeError::Drawn { drawn: n, parts, shape: *given });
         }
         pieces.push(list.chunks(list.len().checked_div(parts).unwrap_or(1).max(1)).collect());
     }

@@ -1,7 +1,7 @@
 //! Generators that look at whole containers: categories, counts, vectors, matrices, hidden states.
 
 use crust_math::density::Domain;
-use crust_math::functions::{Cell, Shape};
+use crust_math::functions::{Cell, Shape, ShapeError};
 use crust_math::random::{Draw, Stream};
 
 use super::scalar::{count, int};
@@ -25,7 +25,7 @@ pub enum Extent {
     /// A square matrix with as many rows as the first argument says.
     FirstSquared,
     /// The shapes of the arguments. The error says which of them do not fit, and is a mistake in the program.
-    Shapes(fn(&[Shape]) -> Result<Shape, String>),
+    Shapes(fn(&[Shape]) -> Result<Shape, ShapeError>),
 }
 
 /// Every generator of this kind.
@@ -83,7 +83,7 @@ pub static ALL: &[Container] = &[
 const fn by_shapes(
     name: &'static str,
     arity: usize,
-    extent: fn(&[Shape]) -> Result<Shape, String>,
+    extent: fn(&[Shape]) -> Result<Shape, ShapeError>,
     draw: Fill,
 ) -> Container {
     Container { name, arity, extent: Extent::Shapes(extent), draw }
@@ -94,62 +94,62 @@ const fn squared(name: &'static str, draw: Fill) -> Container {
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "others find sizes that do not fit")]
-fn number(_: &[Shape]) -> Result<Shape, String> {
+fn number(_: &[Shape]) -> Result<Shape, ShapeError> {
     Ok(Shape::SCALAR)
 }
 
 /// As many counts as the first argument has elements.
 #[allow(clippy::unnecessary_wraps, reason = "others find sizes that do not fit")]
-fn counts_extent(shapes: &[Shape]) -> Result<Shape, String> {
+fn counts_extent(shapes: &[Shape]) -> Result<Shape, ShapeError> {
     Ok(Shape::array(&[shapes[0].len()]))
 }
 
-fn check_square(what: &str, shape: &Shape) -> Result<(), String> {
-    if shape.rows() == shape.columns() { Ok(()) } else { Err(format!("the {what} is not square: {shape}")) }
+fn check_square(what: &'static str, shape: &Shape) -> Result<(), ShapeError> {
+    if shape.rows() == shape.columns() { Ok(()) } else { Err(ShapeError::NotSquareMatrix { what, shape: *shape }) }
 }
 
 /// A matrix like the scale, which is the second argument.
-fn square_extent(shapes: &[Shape]) -> Result<Shape, String> {
+fn square_extent(shapes: &[Shape]) -> Result<Shape, ShapeError> {
     check_square("scale matrix", &shapes[1])?;
     Ok(shapes[1])
 }
 
 /// A column vector for each location.
-fn vectors_extent(location: &Shape, scale: &Shape) -> Result<Shape, String> {
+fn vectors_extent(location: &Shape, scale: &Shape) -> Result<Shape, ShapeError> {
     check_square("matrix", scale)?;
     let n = location.cell_len();
     if n != scale.rows() {
-        return Err(format!("the location {location} and the {scale} do not fit"));
+        return Err(ShapeError::DoNotFit { one: "the location", x: *location, other: "the", y: *scale });
     }
     if n == 0 {
-        return Err("the matrix has no rows".to_owned());
+        return Err(ShapeError::Empty("the matrix has no rows"));
     }
     let vector = Shape::new(&[], Cell::Vector, &[n]);
     Ok(if location.array_rank() > 0 { vector.in_array(location.cells()) } else { vector })
 }
 
 /// One draw for each row of the predictors.
-fn linear_extent(shapes: &[Shape]) -> Result<Shape, String> {
+fn linear_extent(shapes: &[Shape]) -> Result<Shape, ShapeError> {
     let [x, alpha, beta] = [shapes[0], shapes[1], shapes[2]];
     if x.columns() != beta.len() {
-        return Err(format!("the predictors {x} and the coefficients {beta} do not fit"));
+        return Err(ShapeError::DoNotFit { one: "the predictors", x, other: "the coefficients", y: beta });
     }
     if x.rows() != alpha.len() {
-        return Err(format!("the predictors {x} and the intercepts {alpha} do not fit"));
+        return Err(ShapeError::DoNotFit { one: "the predictors", x, other: "the intercepts", y: alpha });
     }
     Ok(Shape::array(&[x.rows()]))
 }
 
 /// A state for each column of the log densities.
-fn hidden_extent(shapes: &[Shape]) -> Result<Shape, String> {
+fn hidden_extent(shapes: &[Shape]) -> Result<Shape, ShapeError> {
     let [log_omega, gamma, rho] = [shapes[0], shapes[1], shapes[2]];
     check_square("transition matrix", &gamma)?;
     let states = log_omega.rows();
     if gamma.rows() != states || rho.len() != states {
-        return Err(format!("log densities {log_omega}, transitions {gamma} and initial {rho} do not fit"));
+        return Err(ShapeError::HiddenStates { log_omega, gamma, rho });
     }
     if log_omega.is_empty() {
-        Err("there are no log densities".to_owned())
+        Err(ShapeError::Empty("there are no log densities"))
     } else {
         Ok(Shape::array(&[log_omega.columns()]))
     }

@@ -11,7 +11,6 @@ mod glm;
 mod hmm;
 mod kalman;
 mod layout;
-pub(crate) mod linear;
 mod process;
 #[cfg(test)]
 mod tests;

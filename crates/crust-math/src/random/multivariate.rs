@@ -3,13 +3,14 @@
 use super::numeric::float;
 use super::{Draw, Stream};
 use crate::density::{Domain, DomainError};
-use crate::distributions::multivariate::{Containers, hmm_filtered, hmm_memory, linear};
+use crate::distributions::multivariate::{Containers, hmm_filtered, hmm_memory};
+use crate::linalg::vectors::add_scaled;
+use crate::linalg::{products, triangular};
 
 /// The Cholesky factor of a symmetric matrix, with zeros above the diagonal.
 fn factor(domain: Domain, name: &'static str, matrix: &[f64], n: usize) -> Draw<Vec<f64>> {
     let mut out = vec![0.0; n * n];
     domain.factor(name, matrix, n, &mut out)?;
-    (1..n).for_each(|j| out[j * n..j * n + j].fill(0.0));
     Ok(out)
 }
 
@@ -21,8 +22,8 @@ fn check_factor(domain: Domain, name: &'static str, factor: &[f64], n: usize) ->
 /// L Lᵀ
 fn times_its_transpose(l: &[f64], n: usize) -> Vec<f64> {
     let mut out = vec![0.0; n * n];
-    linear::add_product_transposed(1.0, l, l, &mut out, (n, n));
-    linear::symmetrize(&mut out, n);
+    products::add_product_transposed(1.0, l, l, &mut out, (n, n));
+    products::symmetrize(&mut out, n);
     out
 }
 
@@ -55,9 +56,9 @@ impl Stream {
         let factor = factor(domain, "Precision matrix", precision, mean.len())?;
         self.fill_normal(out);
         if !mean.is_empty() {
-            linear::solve_lower_transposed(&factor, mean.len(), out);
+            triangular::solve_lower_transposed(&factor, mean.len(), out);
         }
-        linear::axpy(1.0, mean, out);
+        add_scaled(out, 1.0, mean);
         Ok(())
     }
 
@@ -100,7 +101,7 @@ impl Stream {
         check_factor(domain, "Cholesky Scale matrix", l, n)?;
         let a = self.bartlett(n, |j| degrees - dimension(j))?;
         out.fill(0.0);
-        linear::add_product(1.0, l, &a, out, (n, n));
+        products::add_product(1.0, l, &a, out, (n, n));
         Ok(())
     }
 
@@ -127,7 +128,7 @@ impl Stream {
             let (now, after) = out.split_at_mut((j + 1) * n);
             let column = &mut now[j * n..];
             for (k, later) in after.chunks_exact(n).enumerate() {
-                linear::axpy(-b[j * n + j + 1 + k], later, column);
+                add_scaled(column, -b[j * n + j + 1 + k], later);
             }
             column.iter_mut().for_each(|x| *x /= b[j * (n + 1)]);
         }

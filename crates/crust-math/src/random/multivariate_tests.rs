@@ -1,5 +1,6 @@
 use super::super::check::{Probabilities, Sample, normal_cdf, stream};
 use super::*;
+use crate::linalg::cholesky;
 use crate::special::{digamma, gamma_p, inc_beta, trigamma};
 
 const N: usize = 20_000;
@@ -17,8 +18,8 @@ fn quadratic(m: &[f64], a: [f64; 3]) -> f64 {
 
 fn inverse(m: &[f64]) -> Vec<f64> {
     let (mut l, mut out) = (m.to_vec(), vec![0.0; 9]);
-    linear::cholesky(&mut l, 3).unwrap();
-    linear::inverse(&l, 3, &mut out);
+    cholesky::factor(&mut l, 3).unwrap();
+    cholesky::inverse(&l, 3, &mut out);
     out
 }
 
@@ -118,8 +119,8 @@ fn correlations_are_beta() {
         }
         let log_determinant = |r: &[f64; 16]| {
             let mut l = *r;
-            linear::cholesky(&mut l, 4).unwrap();
-            2.0 * linear::log_diagonal(&l, 4)
+            cholesky::factor(&mut l, 4).unwrap();
+            2.0 * cholesky::log_diagonal(&l, 4)
         };
         let sum = |f: fn(f64) -> f64| (0..3).map(|k| f(eta + 0.5 * f64::from(k))).sum::<f64>() - 3.0 * f(eta + 1.5);
         Sample(all.iter().map(log_determinant).collect()).has_moments("log |R|", sum(digamma), sum(trigamma));

@@ -13,8 +13,8 @@ pub use newton::{NewtonTolerances, solve_newton};
 pub use powell::{PowellTolerances, solve_powell};
 
 use super::SolverError;
-use super::dense::Lu;
 use super::error::{check_finite, check_not_empty};
+use crate::linalg::lu::Factors;
 
 /// As many equations as unknowns; they know the values of their parameters θ.
 pub trait Equations {
@@ -29,7 +29,7 @@ pub fn implicit_seed(equations: &mut dyn Equations, x: &[f64], adjoint: &[f64]) 
     let n = x.len();
     let (mut value, mut by_unknown) = (vec![0.0; n], vec![0.0; n * n]);
     equations.jacobian(x, &mut value, &mut by_unknown)?;
-    let factors = Lu::new(n, &by_unknown).ok_or(SolverError::SingularJacobian)?;
+    let factors = Factors::new(n, &by_unknown).map_err(|_| SolverError::SingularJacobian)?;
     let mut seed: Vec<f64> = adjoint.iter().map(|a| -a).collect();
     factors.solve_transposed(&mut seed);
     Ok(seed)

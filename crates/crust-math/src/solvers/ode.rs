@@ -13,8 +13,8 @@ mod runge_kutta;
 mod tests;
 
 use super::SolverError;
-use super::dense::{add_scaled, dot};
 use super::error::{check_finite, check_not_empty, check_positive};
+use crate::linalg::vectors::{add_scaled, dot_in_order};
 use coupled::Coupled;
 use rows::CoupledRows;
 
@@ -214,22 +214,22 @@ impl Solution {
         let mut by_initial_state = vec![0.0; self.by_initial_state];
         for (time, seed) in adjoint.chunks_exact(n).enumerate() {
             for (sum, column) in by_initial_state.iter_mut().zip(self.by_initial_state(time).chunks_exact(n)) {
-                *sum += dot(column, seed);
+                *sum += dot_in_order(column, seed);
             }
             for (sum, column) in into.parameters.iter_mut().zip(self.by_parameters(time).chunks_exact(n)) {
-                *sum += dot(column, seed);
+                *sum += dot_in_order(column, seed);
             }
         }
         let mut rate = vec![0.0; n];
         if let Some(initial_time) = into.initial_time.as_deref_mut() {
             system.rate(span.initial_time, span.initial_state, &mut rate)?;
-            *initial_time -= dot(&by_initial_state, &rate);
+            *initial_time -= dot_in_order(&by_initial_state, &rate);
         }
         add_scaled(into.initial_state, 1.0, &by_initial_state);
         if let Some(times) = into.times.as_deref_mut() {
             for (time, (sum, seed)) in times.iter_mut().zip(adjoint.chunks_exact(n)).enumerate() {
                 system.rate(span.times[time], self.state(time), &mut rate)?;
-                *sum += dot(&rate, seed);
+                *sum += dot_in_order(&rate, seed);
             }
         }
         Ok(())

@@ -7,6 +7,10 @@
 //! | `cholesky_factor_cov[M, N]` | L | Σ_{k ≤ N} log Lₖₖ |
 //! | `cov_matrix[K]` | L Lᵀ | K log 2 + Σₖ (K − k + 2) log Lₖₖ |
 
+use crate::linalg::LinalgError;
+use crate::linalg::cholesky::rows::{self, Rows};
+use crate::linalg::vectors::dot_in_order;
+
 use super::error::{Problem, TransformError};
 use super::{Forward, Reverse, TOLERANCE, row, row_mut, to_f64};
 
@@ -208,17 +212,10 @@ pub(super) fn check_symmetric(size: usize, y: impl Fn(usize, usize) -> f64) -> R
 /// The Cholesky factor of the lower triangle of y, packed.
 pub(super) fn cholesky(size: usize, y: impl Fn(usize, usize) -> f64, l: &mut [f64]) -> Result<(), Problem> {
     for i in 0..size {
-        for j in 0..=i {
-            let dot: f64 = (0..j).map(|k| l[packed(i, k)] * l[packed(j, k)]).sum();
-            let rest = y(i, j) - dot;
-            l[packed(i, j)] = if i > j {
-                rest / l[packed(j, j)]
-            } else if rest > 0.0 && rest < f64::INFINITY {
-                rest.sqrt()
-            } else {
-                return Err(Problem::NotPositiveDefinite { row: i + 1 });
-            };
-        }
+        (0..=i).for_each(|j| l[packed(i, j)] = y(i, j));
     }
-    Ok(())
+    rows::factor(l, size, Rows::Packed, |a, x, y| a - dot_in_order(x, y)).map_err(|error| match error {
+        LinalgError::NotPositiveDefinite { row, .. } => Problem::NotPositiveDefinite { row },
+        LinalgError::Singular { .. } | LinalgError::NoConvergence { .. } => Problem::NotPositiveDefinite { row: size },
+    })
 }

@@ -209,7 +209,7 @@ impl Interpreter<'_> {
         for e in elements {
             values.push(self.eval(e)?.promoted(&element_type));
         }
-        Ok(stack(&values).unwrap_or_else(|reason| Value::unavailable(reason, Some(span), None)))
+        Ok(stack(&values).unwrap_or_else(|error| Value::unavailable(error.to_string(), Some(span), None)))
     }
 
     fn row_vector(&mut self, elements: &[Expr], ty: &Type, span: Span) -> Outcome<Value> {
@@ -243,12 +243,22 @@ impl Interpreter<'_> {
     }
 }
 
+/// Why values are not an array.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(super) enum Unstackable {
+    #[error("the elements of this array differ in size")]
+    Ragged,
+    /// An element is not known, for this reason.
+    #[error("{0}")]
+    Unknown(String),
+}
+
 /// The array of these values, which have the same type. Elements of different sizes, which Stan lets pass as long as
 /// nobody looks, are not representable: the array is unknown then.
-pub(super) fn stack(values: &[Value]) -> Result<Value, String> {
-    let ragged = || "the elements of this array differ in size".to_owned();
+pub(super) fn stack(values: &[Value]) -> Result<Value, Unstackable> {
+    let ragged = || Unstackable::Ragged;
     if let Some(unknown) = values.iter().find_map(Value::reason) {
-        return Err(unknown.reason.clone());
+        return Err(Unstackable::Unknown(unknown.reason.clone()));
     }
     match values.first() {
         None => Ok(Value::int_array(Vec::new())),

@@ -7,7 +7,7 @@ use crate::ast::{BinaryOp, UnaryOp};
 use crate::value::{Cell, Complex, Numbers, Tensor, Value};
 
 pub(super) use matrix::{
-    Dense, as_matrix, cholesky, inverse, log_determinant, multiply, solve_left, transpose, transposed,
+    Dense, as_matrix, cholesky, determinant, inverse, multiply, solve_left, transpose, transposed,
 };
 
 pub(super) type Answer = Result<Value, Failure>;

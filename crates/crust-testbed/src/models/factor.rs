@@ -1,34 +1,29 @@
 //! Cholesky factors of small matrices, in place: the K × K systems of the Gibbs kernels.
 
+use crust_math::linalg::cholesky::rows::{Rows, factor_with};
+
 /// Replaces the lower triangle of A by that of L with A = L Lᵀ. Returns log det A, or nothing if A is not positive definite.
 /// Rows are `stride` apart; what is above the diagonal is not touched.
 #[inline(always)]
 pub(crate) fn factor(a: &mut [f64], k: usize, stride: usize) -> Option<f64> {
     let mut determinant = 1.0_f64;
     let mut log_determinant = 0.0;
-    for row in 0..k {
-        for column in 0..=row {
-            let mut rest = a[row * stride + column];
-            for m in 0..column {
-                rest = (-a[row * stride + m]).mul_add(a[column * stride + m], rest);
-            }
-            if row == column {
-                if !(rest > 0.0 && rest.is_finite()) {
-                    return None;
-                }
-                determinant *= rest;
-                // One logarithm for several pivots, before their product can overflow.
-                if !(1e-100..1e100).contains(&determinant) {
-                    log_determinant += pxfm::f_log(determinant);
-                    determinant = 1.0;
-                }
-                a[row * stride + row] = rest.sqrt();
-            } else {
-                a[row * stride + column] = rest / a[column * stride + column];
-            }
+    let pivot = |pivot: f64| {
+        determinant *= pivot;
+        // One logarithm for several pivots, before their product can overflow.
+        if !(1e-100..1e100).contains(&determinant) {
+            log_determinant += pxfm::f_log(determinant);
+            determinant = 1.0;
         }
-    }
+    };
+    factor_with(a, k, Rows::Apart(stride), subtract, pivot).ok()?;
     Some(log_determinant + pxfm::f_log(determinant))
+}
+
+/// a − Σ x y, one product after the other, each fused.
+#[inline(always)]
+fn subtract(a: f64, x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).fold(a, |rest, (&x, &y)| (-x).mul_add(y, rest))
 }
 
 /// L⁻¹ by rows (lower triangle, zeros above) from the lower triangle of L.

@@ -3,8 +3,9 @@
 use crate::grid::float;
 use crust_math::lanes::{Kernel, dispatch};
 
-/// Lanes of the widest instruction set.
-pub(crate) const BLOCK: usize = 8;
+pub(crate) use crust_math::linalg::vectors::{
+    LANES as BLOCK, add_scaled_fused as add_scaled, dot_fused_padded as dot, total as sum_lanes,
+};
 
 /// The length of a row of `n` numbers with its padding.
 pub(crate) fn padded(n: usize) -> usize {
@@ -119,31 +120,6 @@ pub(crate) fn vectorised<R>(arithmetic: impl FnOnce() -> R) -> R {
         }
     }
     dispatch(Arithmetic(arithmetic))
-}
-
-/// Σ x y over whole blocks. The order of summation is the same for every instruction set.
-#[inline(always)]
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sums = [0.0; BLOCK];
-    for (x, y) in x.chunks_exact(BLOCK).zip(y.chunks_exact(BLOCK)) {
-        for lane in 0..BLOCK {
-            sums[lane] = x[lane].mul_add(y[lane], sums[lane]);
-        }
-    }
-    sum_lanes(sums)
-}
-
-#[inline(always)]
-pub(crate) fn sum_lanes(sums: [f64; BLOCK]) -> f64 {
-    ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]))
-}
-
-/// out += a x.
-#[inline(always)]
-pub(crate) fn add_scaled(out: &mut [f64], a: f64, x: &[f64]) {
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out = a.mul_add(x, *out);
-    }
 }
 
 /// |x − y|².

@@ -2,14 +2,18 @@
 //!
 //! Sums over arrays of outcomes of the probabilities in [`crate::distributions::discrete`]. Integers arrive as numbers.
 
-use super::layout::{Containers, category, cell, count, element, observations, same, scalars_fit, shapes};
+use super::layout::{Containers, category, cell, count, element, observations, same, same_size, scalars_fit, shapes};
 use crate::density::{Domain, DomainError, Terms};
 use crate::distributions::discrete::{ordered_logistic_lpmf, ordered_probit_lpmf};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
 use crate::special::{digamma_difference, lgamma, lgamma_difference, lmultiply, log_sum_exp_slice};
 
-fn vector(name: &str, shape: &Shape) -> Result<(), String> {
-    if shape.rank() == 1 { Ok(()) } else { Err(format!("the {name} is a {shape}, but must be a vector")) }
+fn vector(name: &'static str, shape: &Shape) -> Result<(), ShapeError> {
+    if shape.rank() == 1 {
+        Ok(())
+    } else {
+        Err(ShapeError::Kind { name, verb: "is", shape: *shape, must_be: "a vector" })
+    }
 }
 
 /// `categorical`: Σ log θ[yᵢ]
@@ -21,7 +25,7 @@ impl VectorDensity for Categorical {
         "categorical_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [_, theta] = shapes(arguments)?;
         vector("probabilities parameter", &theta)
     }
@@ -58,7 +62,7 @@ impl VectorDensity for CategoricalLogit {
         "categorical_logit_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [_, beta] = shapes(arguments)?;
         vector("log odds parameter", &beta)
     }
@@ -109,12 +113,17 @@ impl VectorDensity for Ordered {
         if self.probit { "ordered_probit_lpmf" } else { "ordered_logistic_lpmf" }
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let all: [Shape; 3] = shapes(arguments)?;
         scalars_fit(&["array of outcomes", "location parameter"], &all[..2])?;
         let cuts = &all[2];
         if cuts.cell() != Cell::Vector || cuts.array_rank() > 1 {
-            return Err(format!("the cutpoints are a {cuts}, but must be a vector or an array of vectors"));
+            return Err(ShapeError::Kind {
+                name: "cutpoints",
+                verb: "are",
+                shape: *cuts,
+                must_be: "a vector or an array of vectors",
+            });
         }
         if cuts.array_rank() == 1 && cuts.cells() != 1 {
             same("the number of cutpoint vectors", cuts.cells(), "that of observations", Self::observations(&all))?;
@@ -236,11 +245,11 @@ impl VectorDensity for Multinomial {
         }
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [ns, parameter] = shapes(arguments)?;
         let name = self.parameter();
         vector(name, &parameter)?;
-        same("the size of the array of counts", ns.len(), &format!("that of the {name}"), parameter.len())
+        same_size("array of counts", ns.len(), name, parameter.len())
     }
 
     fn log_density(

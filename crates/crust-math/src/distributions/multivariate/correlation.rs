@@ -1,9 +1,10 @@
 //! Dirichlet, and LKJ for correlation matrices and their Cholesky factors.
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, shapes, square};
-use super::linear::{axpy, inverse, log_diagonal};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::vectors::add_scaled;
 use crate::special::{digamma, lgamma, lmultiply};
 
 /// log Γ(Σ αᵢ) − Σ log Γ(αᵢ) + Σ (αᵢ − 1) log θᵢ
@@ -15,11 +16,11 @@ impl VectorDensity for Dirichlet {
         "dirichlet_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [theta, alpha] = shapes(arguments)?;
         for (name, shape) in [("probabilities", theta), ("prior sample sizes", alpha)] {
             if !matches!(shape.cell(), Cell::Vector | Cell::RowVector) || shape.array_rank() > 1 {
-                return Err(format!("the {name} are a {shape}, but must be a vector or an array of vectors"));
+                return Err(ShapeError::Kind { name, verb: "are", shape, must_be: "a vector or an array of vectors" });
             }
         }
         equally_long(&["vector of probabilitie", "vector of prior sample size"], &[&theta, &alpha])?;
@@ -87,7 +88,7 @@ impl VectorDensity for LkjCorrelation {
         "lkj_corr_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         check_matrix_and_shape(arguments, "correlation matrix")
     }
 
@@ -124,7 +125,7 @@ impl VectorDensity for LkjCorrelation {
         if !adjoints[0].is_empty() {
             let inverted = memory.take(n * n);
             inverse(factor, n, inverted);
-            axpy(seed * (eta - 1.0), inverted, adjoints[0]);
+            add_scaled(adjoints[0], seed * (eta - 1.0), inverted);
         }
         if !adjoints[1].is_empty() {
             adjoints[1][0] += seed * (d_constant + log_determinant);
@@ -133,11 +134,15 @@ impl VectorDensity for LkjCorrelation {
     }
 }
 
-fn check_matrix_and_shape(arguments: &[Argument], name: &str) -> Result<(), String> {
+fn check_matrix_and_shape(arguments: &[Argument], name: &'static str) -> Result<(), ShapeError> {
     let [y, eta] = shapes(arguments)?;
     matrix(name, &y)?;
     square(name, &y, "the number of its rows", y.rows())?;
-    if eta.is_scalar() { Ok(()) } else { Err(format!("the shape parameter is a {eta}, but must be a real")) }
+    if eta.is_scalar() {
+        Ok(())
+    } else {
+        Err(ShapeError::Kind { name: "shape parameter", verb: "is", shape: eta, must_be: "a real" })
+    }
 }
 
 /// `lkj_corr_cholesky`: Σ (K − k + 2 η − 2) log Lₖₖ over k from 2, and the constant of `lkj_corr`.
@@ -151,7 +156,7 @@ impl VectorDensity for LkjCholesky {
         "lkj_corr_cholesky_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         check_matrix_and_shape(arguments, "Cholesky factor")
     }
 

@@ -4,11 +4,12 @@
 //! −(ν + n)/2 · log(1 + q/ν). The derivative for −q/2 is the weight w of an observation (1, or (ν + n)/(ν + q)).
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
-use super::linear::{
-    add_outer, add_outer_lower, axpy, dot, inverse, log_diagonal, solve_lower, solve_lower_transposed,
-};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::products::{add_outer, add_outer_lower};
+use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
+use crate::linalg::vectors::{add_scaled, dot};
 use crate::special::{digamma_difference, lgamma_difference};
 
 /// What the matrix argument is.
@@ -44,7 +45,7 @@ impl Spread<'_> {
             u.copy_from_slice(z);
             h.fill(0.0);
             for (column, z) in self.given.chunks_exact(self.n).zip(z) {
-                axpy(*z, column, h);
+                add_scaled(h, *z, column);
             }
             return dot(z, h);
         }
@@ -81,7 +82,7 @@ impl Spread<'_> {
         }
         inverse(self.factor, self.n, scratch);
         let sign = if self.scale == Scale::Precision { 0.5 } else { -0.5 };
-        axpy(sign * w, scratch, adjoint);
+        add_scaled(adjoint, sign * w, scratch);
     }
 }
 
@@ -138,13 +139,18 @@ impl VectorDensity for Elliptical {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let at = self.location();
         same("the number of arguments", arguments.len(), "that of the density's parameters and variate", at + 2)?;
         let (y, mu, given) = (&arguments[0].shape, &arguments[at].shape, &arguments[at + 1].shape);
         for (name, shape) in [("random variable", y), ("location parameter", mu)] {
             if !matches!(shape.cell(), Cell::Vector | Cell::RowVector) || shape.array_rank() > 1 {
-                return Err(format!("the {name} is a {shape}, but must be a vector or an array of vectors"));
+                return Err(ShapeError::Kind {
+                    name,
+                    verb: "is",
+                    shape: *shape,
+                    must_be: "a vector or an array of vectors",
+                });
             }
         }
         matrix("scale matrix", given)?;
@@ -202,10 +208,10 @@ impl VectorDensity for Elliptical {
                 value -= 0.5 * q;
             }
             if !adjoints[0].is_empty() {
-                axpy(-weight, h, &mut adjoints[0][in_y]);
+                add_scaled(&mut adjoints[0][in_y], -weight, h);
             }
             if !adjoints[at].is_empty() {
-                axpy(weight, h, &mut adjoints[at][in_mu]);
+                add_scaled(&mut adjoints[at][in_mu], weight, h);
             }
             if !adjoints[at + 1].is_empty() {
                 spread.add_distance(weight, u, h, adjoints[at + 1]);

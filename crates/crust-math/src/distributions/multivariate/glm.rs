@@ -4,15 +4,20 @@
 
 use super::categories::integer;
 use super::layout::{Containers, Memory, category, count, element, same, shapes};
-use super::linear::{axpy, dot};
 use crate::density::{Domain, DomainError, Terms};
 use crate::distributions::discrete::ordered_logistic_lpmf;
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
+use crate::linalg::vectors::{add_scaled, dot};
 
 /// How many outcomes there are; an error if they do not fit the predictors. One outcome may stand for all rows.
-fn check_outcomes(y: &Shape, x: &Shape) -> Result<(), String> {
+fn check_outcomes(y: &Shape, x: &Shape) -> Result<(), ShapeError> {
     if !matches!(x.cell(), Cell::RowVector | Cell::Matrix) || x.array_rank() > 0 {
-        return Err(format!("the predictors are a {x}, but must be a matrix or a row vector"));
+        return Err(ShapeError::Kind {
+            name: "predictors",
+            verb: "are",
+            shape: *x,
+            must_be: "a matrix or a row vector",
+        });
     }
     if x.cell() == Cell::RowVector || y.is_scalar() {
         return Ok(());
@@ -32,13 +37,13 @@ fn row(x: &Shape, i: usize) -> usize {
 /// out += X b
 fn add_predictions(x: &Argument, b: &[f64], out: &mut [f64]) {
     let rows = x.shape.rows();
-    x.numbers.chunks_exact(rows).zip(b).for_each(|(column, b)| axpy(*b, column, out));
+    x.numbers.chunks_exact(rows).zip(b).for_each(|(column, b)| add_scaled(out, *b, column));
 }
 
 /// Adds the derivatives of X b, given that for its result.
 fn add_slopes(x: &Argument, b: &[f64], result: &[f64], d_x: &mut [f64], d_b: &mut [f64]) {
     let rows = x.shape.rows();
-    d_x.chunks_exact_mut(rows).zip(b).for_each(|(column, b)| axpy(*b, result, column));
+    d_x.chunks_exact_mut(rows).zip(b).for_each(|(column, b)| add_scaled(column, *b, result));
     d_b.iter_mut().zip(x.numbers.chunks_exact(rows)).for_each(|(d, column)| *d += dot(column, result));
 }
 
@@ -51,7 +56,7 @@ impl VectorDensity for CategoricalGlm {
         "categorical_logit_glm_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, x, alpha, beta] = shapes(arguments)?;
         check_outcomes(&y, &x)?;
         let classes = "the number of columns of the weights";
@@ -138,7 +143,7 @@ impl VectorDensity for OrderedGlm {
         "ordered_logistic_glm_lpmf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, x, beta, _] = shapes(arguments)?;
         check_outcomes(&y, &x)?;
         same("the number of columns of the predictors", x.columns(), "the size of the weights", beta.len())
@@ -181,7 +186,7 @@ impl VectorDensity for OrderedGlm {
             value += one.value;
             slopes[at] += seed * one.d[1];
             if !adjoints[3].is_empty() {
-                axpy(seed, d_cuts, adjoints[3]);
+                add_scaled(adjoints[3], seed, d_cuts);
             }
         }
         if !terms.keep(0b1110) {

@@ -5,9 +5,10 @@
 //! largest of their time, so that they neither vanish nor overflow.
 
 use super::layout::{Containers, Memory, matrix, same, shapes, square};
-use super::linear::{add_product, add_transposed_product};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
+use crate::linalg::products::{add_outer, add_product, add_transposed_product};
+use crate::linalg::vectors::add_scaled;
 
 /// `hmm_marginal(log_omega, Gamma, rho)`: log ω has a row for each state and a column for each time.
 #[derive(Debug)]
@@ -90,13 +91,13 @@ impl VectorDensity for Marginal {
         "hmm_marginal"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [log_omega, gamma, rho] = shapes(arguments)?;
         matrix("matrix of log densities", &log_omega)?;
         let states = "the number of rows of the log densities";
         same("the size of rho", rho.len(), states, log_omega.rows())?;
         square("transition matrix", &gamma, states, log_omega.rows())?;
-        if log_omega.is_empty() { Err("the matrix of log densities is empty".to_owned()) } else { Ok(()) }
+        if log_omega.is_empty() { Err(ShapeError::Empty("the matrix of log densities is empty")) } else { Ok(()) }
     }
 
     fn scratch(&self, arguments: &[Shape]) -> usize {
@@ -128,10 +129,10 @@ impl VectorDensity for Marginal {
                 d_omega[t * k..(t + 1) * k].iter_mut().zip(slopes).for_each(|(d, s)| *d += seed * s);
             }
             if t > 0 && !d_gamma.is_empty() {
-                super::linear::add_outer(seed, &forward.alpha[(t - 1) * k..t * k], weighted, d_gamma);
+                add_outer(seed, &forward.alpha[(t - 1) * k..t * k], weighted, d_gamma);
             }
             if t == 0 && !d_rho.is_empty() {
-                super::linear::axpy(seed, weighted, d_rho);
+                add_scaled(d_rho, seed, weighted);
             }
         });
         Ok(forward.value)

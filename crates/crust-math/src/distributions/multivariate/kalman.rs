@@ -10,12 +10,12 @@
 //! derivatives m and C of every time are kept and the steps are differentiated backwards.
 
 use super::layout::{Containers, Memory, count, matrix, same, shapes, square};
-use super::linear::{
-    add_outer, add_product, add_product_transposed, add_transposed_product, axpy, cholesky, dot, inverse, log_diagonal,
-    solve_lower, solve_lower_transposed, symmetrize,
-};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, VectorDensity};
+use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
+use crate::linalg::cholesky::{self, inverse, log_diagonal};
+use crate::linalg::products::{add_outer, add_product, add_product_transposed, add_transposed_product, symmetrize};
+use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
+use crate::linalg::vectors::{add_scaled, dot};
 
 const Y: usize = 0;
 const F: usize = 1;
@@ -82,10 +82,10 @@ impl<'a> Step<'a> {
         self.q.fill(0.0);
         add_transposed_product(1.0, f, self.b, self.q, (r, n));
         add_observation_noise(&arguments[V], r, self.q);
-        if let Err(pivot) = cholesky(self.q, r) {
+        if let Err(error) = cholesky::factor(self.q, r) {
             let function = LinearModel.name();
             let argument = "Variance of the prediction";
-            return Err(DomainError { function, argument, value: pivot, must_be: "positive definite" });
+            return Err(DomainError { function, argument, value: error.value(), must_be: "positive definite" });
         }
         self.v.copy_from_slice(self.e);
         solve_lower(self.q, r, self.v);
@@ -113,7 +113,7 @@ fn add_observation_noise(v: &Argument, r: usize, q: &mut [f64]) {
     if v.shape.cell() == Cell::Vector {
         q.iter_mut().step_by(r + 1).zip(v.numbers).for_each(|(q, v)| *q += v);
     } else {
-        axpy(1.0, v.numbers, q);
+        add_scaled(q, 1.0, v.numbers);
     }
 }
 
@@ -159,11 +159,11 @@ impl<'a> Backward<'a> {
         add_product(1.0, self.c, self.gain, self.nr, (n, n));
         add_transposed_product(1.0, self.gain, self.nr, self.d_q, (r, n));
         symmetrize(self.d_q, r);
-        axpy(-seed, step.v, self.d_e);
+        add_scaled(self.d_e, -seed, step.v);
         // B̄ = m̄ vᵀ − 2 C̄ A
         self.d_b.fill(0.0);
         add_outer(1.0, self.m, step.v, self.d_b);
-        axpy(-2.0, self.nr, self.d_b);
+        add_scaled(self.d_b, -2.0, self.nr);
     }
 
     /// Adds the derivatives of one step and goes to those for the state before it.
@@ -179,7 +179,7 @@ impl<'a> Backward<'a> {
         let [f, g] = [F, G].map(|i| arguments[i].numbers);
         self.prediction(step, seed);
         if !adjoints[Y].is_empty() {
-            axpy(1.0, self.d_e, &mut adjoints[Y][t * r..(t + 1) * r]);
+            add_scaled(&mut adjoints[Y][t * r..(t + 1) * r], 1.0, self.d_e);
         }
         add_noise_derivative(arguments[V].shape.cell(), r, self.d_q, adjoints[V]);
         if !adjoints[F].is_empty() {
@@ -195,7 +195,7 @@ impl<'a> Backward<'a> {
         // ā = m̄ − F ē
         add_product(-1.0, f, self.d_e, self.m, (n, r));
         if !adjoints[W].is_empty() {
-            axpy(1.0, self.d_r, adjoints[W]);
+            add_scaled(adjoints[W], 1.0, self.d_r);
         }
         self.nn.fill(0.0);
         add_product(1.0, self.d_r, g, self.nn, (n, n));
@@ -219,7 +219,7 @@ fn add_noise_derivative(cell: Cell, r: usize, d_q: &[f64], adjoint: &mut [f64]) 
     if cell == Cell::Vector {
         adjoint.iter_mut().zip(d_q.iter().step_by(r + 1)).for_each(|(a, q)| *a += q);
     } else {
-        axpy(1.0, d_q, adjoint);
+        add_scaled(adjoint, 1.0, d_q);
     }
 }
 
@@ -242,7 +242,7 @@ impl VectorDensity for LinearModel {
         "gaussian_dlm_obs_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, f, g, v, w, m0, c0] = shapes(arguments)?;
         matrix("random variable", &y)?;
         let (states, seen) = ("the number of rows of G", "the number of rows of y");
@@ -307,10 +307,10 @@ impl VectorDensity for LinearModel {
             backward.step(&step, arguments, (m, c), (seed, t), adjoints);
         }
         if !adjoints[M0].is_empty() {
-            axpy(1.0, backward.m, adjoints[M0]);
+            add_scaled(adjoints[M0], 1.0, backward.m);
         }
         if !adjoints[C0].is_empty() {
-            axpy(1.0, backward.c, adjoints[C0]);
+            add_scaled(adjoints[C0], 1.0, backward.c);
         }
         Ok(value)
     }

@@ -1,8 +1,8 @@
 //! Arguments as densities see them: memory, arrays of vectors that broadcast, sizes that must fit, domains of matrices.
 
-use super::linear;
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Cell, Shape};
+use crate::functions::{Argument, Cell, Shape, ShapeError};
+use crate::linalg::cholesky;
 
 /// Stan's `CONSTRAINT_TOLERANCE`: how far from a constraint a matrix or simplex may be.
 const CONSTRAINT_TOLERANCE: f64 = 1e-8;
@@ -65,56 +65,56 @@ pub(super) fn repetitions(shapes: &[&Shape]) -> usize {
 }
 
 /// An error unless two sizes are equal.
-pub(super) fn same(one: &str, n: usize, other: &str, m: usize) -> Result<(), String> {
-    if n == m { Ok(()) } else { Err(format!("{one} is {n}, but {other} is {m}")) }
+pub(super) fn same(one: &'static str, n: usize, other: &'static str, m: usize) -> Result<(), ShapeError> {
+    if n == m { Ok(()) } else { Err(ShapeError::Unequal { one, n, other, m }) }
+}
+
+/// An error unless the sizes of two arguments are equal.
+pub(super) fn same_size(one: &'static str, n: usize, other: &'static str, m: usize) -> Result<(), ShapeError> {
+    if n == m { Ok(()) } else { Err(ShapeError::UnequalSizes { one, n, other, m }) }
 }
 
 /// An error unless the matrix is square, of size `n`, as `of` says.
-pub(super) fn square(name: &str, shape: &Shape, of: &str, n: usize) -> Result<(), String> {
+pub(super) fn square(name: &'static str, shape: &Shape, of: &'static str, n: usize) -> Result<(), ShapeError> {
     for (what, m) in [("rows", shape.rows()), ("columns", shape.columns())] {
         if m != n {
-            return Err(format!("the number of {what} of the {name} is {m}, but {of} is {n}"));
+            return Err(ShapeError::UnequalSides { what, name, m, of, n });
         }
     }
     Ok(())
 }
 
 /// An error unless the arrays among the arguments are equally long.
-pub(super) fn equally_long(names: &[&str], shapes: &[&Shape]) -> Result<(), String> {
+pub(super) fn equally_long(names: &[&'static str], shapes: &[&Shape]) -> Result<(), ShapeError> {
     let mut arrays = names.iter().zip(shapes).filter(|(_, shape)| shape.array_rank() > 0);
-    let Some((first, shape)) = arrays.next() else { return Ok(()) };
-    arrays.try_for_each(|(name, other)| {
-        let (n, m) = (shape.cells(), other.cells());
-        if n == m {
-            return Ok(());
-        }
-        Err(format!("the length of the array of {first}s is {n}, but that of the {name}s is {m}"))
+    let Some((one, shape)) = arrays.next() else { return Ok(()) };
+    arrays.try_for_each(|(other, next)| {
+        let (n, m) = (shape.cells(), next.cells());
+        if n == m { Ok(()) } else { Err(ShapeError::UnequalArrays { one, n, other, m }) }
     })
 }
 
 /// An error unless the containers among the arguments, which are numbers or containers of numbers, are equally long.
-pub(super) fn scalars_fit(names: &[&str], shapes: &[Shape]) -> Result<(), String> {
+pub(super) fn scalars_fit(names: &[&'static str], shapes: &[Shape]) -> Result<(), ShapeError> {
     let mut containers = names.iter().zip(shapes).filter(|(_, shape)| !shape.is_scalar());
-    let Some((first, shape)) = containers.next() else { return Ok(()) };
-    containers.try_for_each(|(name, other)| {
-        same(&format!("the size of the {first}"), shape.len(), &format!("that of the {name}"), other.len())
-    })
+    let Some((one, shape)) = containers.next() else { return Ok(()) };
+    containers.try_for_each(|(other, next)| same_size(one, shape.len(), other, next.len()))
 }
 
 /// The shapes of the arguments.
-pub(super) fn shapes<const N: usize>(arguments: &[Argument]) -> Result<[Shape; N], String> {
+pub(super) fn shapes<const N: usize>(arguments: &[Argument]) -> Result<[Shape; N], ShapeError> {
     if arguments.len() != N {
-        return Err(format!("{} arguments are given, but there must be {N}", arguments.len()));
+        return Err(ShapeError::ArgumentsGiven { given: arguments.len(), needed: N });
     }
     Ok(std::array::from_fn(|i| arguments[i].shape))
 }
 
 /// An error unless the argument is a matrix.
-pub(super) fn matrix(name: &str, shape: &Shape) -> Result<(), String> {
+pub(super) fn matrix(name: &'static str, shape: &Shape) -> Result<(), ShapeError> {
     if shape.cell() == Cell::Matrix && shape.array_rank() == 0 {
         Ok(())
     } else {
-        Err(format!("the {name} is a {shape}, but must be a matrix"))
+        Err(ShapeError::Kind { name, verb: "is", shape: *shape, must_be: "a matrix" })
     }
 }
 
@@ -170,11 +170,11 @@ impl Containers for Domain {
         theta.try_for_each(|p| self.that(p >= 0.0, argument, p, "a simplex: its elements must be nonnegative"))
     }
 
-    /// The Cholesky factor of a matrix that must be symmetric and positive definite.
+    /// The Cholesky factor of a matrix that must be symmetric and positive definite, with zeros above the diagonal.
     fn factor(self, argument: &'static str, a: &[f64], n: usize, out: &mut [f64]) -> Result<(), DomainError> {
         self.symmetric(argument, a, n)?;
         out.copy_from_slice(a);
-        linear::cholesky(out, n).or_else(|pivot| self.that(false, argument, pivot, "positive definite"))
+        cholesky::factor(out, n).or_else(|error| self.that(false, argument, error.value(), "positive definite"))
     }
 
     /// Cholesky with the largest pivot first: what is left when no pivot is positive must be 0 up to rounding.

@@ -3,12 +3,14 @@
 use std::f64::consts::TAU;
 
 use super::layout::{Containers, Memory, count, matrix, same, shapes, square};
-use super::linear::{
-    add_outer, add_outer_lower, add_product, add_product_transposed, add_transposed_product, axpy, dot, inverse,
-    log_diagonal, solve_lower, solve_lower_transposed,
-};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::products::{
+    add_outer, add_outer_lower, add_product, add_product_transposed, add_transposed_product,
+};
+use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
+use crate::linalg::vectors::{add_scaled, dot};
 
 /// `multi_gp` and `multi_gp_cholesky`: row k of y is normal with mean 0 and covariance Σ / wₖ.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ impl VectorDensity for Process {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, kernel, w] = shapes(arguments)?;
         matrix("random variable", &y)?;
         same("the number of rows of the random variable", y.rows(), "that of the kernel scales", w.len())?;
@@ -107,7 +109,7 @@ impl VectorDensity for Process {
         } else if !adjoints[1].is_empty() {
             let inverted = memory.take(n * n);
             inverse(factor, n, inverted);
-            axpy(-0.5 * seed * copies, inverted, adjoints[1]);
+            add_scaled(adjoints[1], -0.5 * seed * copies, inverted);
         }
         Ok(value)
     }
@@ -122,7 +124,7 @@ impl VectorDensity for MatrixNormal {
         "matrix_normal_prec_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [y, mean, rows, columns] = shapes(arguments)?;
         matrix("random variable", &y)?;
         let (m, n) = ("the number of rows of the random variable", "the number of columns of the random variable");
@@ -182,21 +184,21 @@ impl VectorDensity for MatrixNormal {
         add_product(1.0, sigma, zd, szd, (m, m));
         value -= 0.5 * dot(z, szd);
         if !adjoints[0].is_empty() {
-            axpy(-seed, szd, adjoints[0]);
+            add_scaled(adjoints[0], -seed, szd);
         }
         if !adjoints[1].is_empty() {
-            axpy(seed, szd, adjoints[1]);
+            add_scaled(adjoints[1], seed, szd);
         }
         if !adjoints[2].is_empty() {
             let inverted = memory.take(m * m);
             inverse(rows, m, inverted);
-            axpy(0.5 * seed * count(n), inverted, adjoints[2]);
+            add_scaled(adjoints[2], 0.5 * seed * count(n), inverted);
             add_product_transposed(-0.5 * seed, zd, z, adjoints[2], (m, m));
         }
         if !adjoints[3].is_empty() {
             let inverted = memory.take(n * n);
             inverse(columns, n, inverted);
-            axpy(0.5 * seed * count(m), inverted, adjoints[3]);
+            add_scaled(adjoints[3], 0.5 * seed * count(m), inverted);
             add_transposed_product(-0.5 * seed, z, sz, adjoints[3], (n, m));
         }
         Ok(value)

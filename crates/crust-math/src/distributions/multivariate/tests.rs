@@ -77,8 +77,8 @@ impl Maker {
     fn covariance(&mut self, n: usize, scale: f64) -> Value {
         let a = self.normals(n * n);
         let mut numbers = vec![0.0; n * n];
-        super::linear::add_product_transposed(scale, &a, &a, &mut numbers, (n, n));
-        super::linear::symmetrize(&mut numbers, n);
+        crate::linalg::products::add_product_transposed(scale, &a, &a, &mut numbers, (n, n));
+        crate::linalg::products::symmetrize(&mut numbers, n);
         (0..n).for_each(|j| numbers[j * (n + 1)] += scale);
         Value { moves: Moves::Symmetric, shape: Shape::matrix(n, n), numbers, step: 0.3 * scale }
     }

@@ -13,7 +13,7 @@ use std::f64::consts::{PI, TAU};
 use super::layout::{element, observations, scalars_fit};
 use super::wiener_mixture::log_mean_density;
 use crate::density::{Density, Domain, DomainError, Partials, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
 
 /// log φ with its derivatives for x and w.
 fn log_kernel(x: f64, w: f64) -> [f64; 3] {
@@ -138,9 +138,9 @@ impl VectorDensity for Wiener {
         "wiener_lpdf"
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         if !(5..=9).contains(&arguments.len()) {
-            return Err(format!("{} arguments are given, but there must be from 5 to 9", arguments.len()));
+            return Err(ShapeError::ArgumentsOutside { given: arguments.len(), least: 5, most: 9 });
         }
         scalars_fit(&NAMES, &shapes(parameters(arguments)))
     }

@@ -6,9 +6,11 @@
 use std::f64::consts::LN_2;
 
 use super::layout::{Containers, Memory, count, matrix, shapes, square};
-use super::linear::{axpy, dot, inverse, log_diagonal, solve_lower, solve_lower_transposed};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Shape, VectorDensity};
+use crate::functions::{Argument, Shape, ShapeError, VectorDensity};
+use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
+use crate::linalg::vectors::{add_scaled, dot};
 use crate::special::{lmgamma, lmgamma_derivative};
 
 const VARIATE: usize = 0;
@@ -55,8 +57,6 @@ impl Wishart {
                 out.copy_from_slice(argument.numbers);
             } else {
                 domain.factor(name, argument.numbers, n, out)?;
-                // the triangle above the diagonal still holds the matrix
-                (1..n).for_each(|j| out[j * n..j * n + j].fill(0.0));
             }
             Ok(out)
         };
@@ -125,11 +125,11 @@ impl Wishart {
         if !adjoints[at_b].is_empty() {
             if self.cholesky {
                 for j in 0..n {
-                    axpy(-seed, &n_matrix[j * n + j..(j + 1) * n], &mut adjoints[at_b][j * n + j..(j + 1) * n]);
+                    add_scaled(&mut adjoints[at_b][j * n + j..(j + 1) * n], -seed, &n_matrix[j * n + j..(j + 1) * n]);
                 }
             } else {
                 inverse(a, n, work);
-                axpy(-0.5 * seed, work, adjoints[at_b]);
+                add_scaled(adjoints[at_b], -0.5 * seed, work);
             }
         }
         if !adjoints[at_a].is_empty() {
@@ -137,7 +137,7 @@ impl Wishart {
             for (left, right) in n_matrix.chunks_exact(n).zip(right.chunks_exact(n)) {
                 for (j, &x) in right.iter().enumerate() {
                     let from = if self.cholesky { j } else { 0 };
-                    axpy(half * seed * x, &left[from..], &mut adjoints[at_a][j * n + from..(j + 1) * n]);
+                    add_scaled(&mut adjoints[at_a][j * n + from..(j + 1) * n], half * seed * x, &left[from..]);
                 }
             }
         }
@@ -157,7 +157,7 @@ impl Wishart {
                 }
             } else {
                 inverse(factor, n, work);
-                axpy(0.5 * seed * power(0), work, adjoints[at]);
+                add_scaled(adjoints[at], 0.5 * seed * power(0), work);
             }
         }
         if !adjoints[DEGREES].is_empty() {
@@ -178,13 +178,17 @@ impl VectorDensity for Wishart {
         self.name
     }
 
-    fn check(&self, arguments: &[Argument]) -> Result<(), String> {
+    fn check(&self, arguments: &[Argument]) -> Result<(), ShapeError> {
         let [w, nu, s] = shapes(arguments)?;
         matrix("random variable", &w)?;
         let rows = "the number of rows of the random variable";
         square("random variable", &w, rows, w.rows())?;
         square("scale parameter", &s, rows, w.rows())?;
-        if nu.is_scalar() { Ok(()) } else { Err(format!("the degrees of freedom are a {nu}, but must be a real")) }
+        if nu.is_scalar() {
+            Ok(())
+        } else {
+            Err(ShapeError::Kind { name: "degrees of freedom", verb: "are", shape: nu, must_be: "a real" })
+        }
     }
 
     fn scratch(&self, arguments: &[Shape]) -> usize {

@@ -2,8 +2,8 @@
 
 use super::points::Signature;
 use crate::density::{Domain, DomainError};
-use crate::functions::summaries::sums::{dot, sum};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
+use crate::linalg::vectors::{dot_wide, sum};
 
 /// `gp_dot_prod_cov(x, σ)` or `gp_dot_prod_cov(x1, x2, σ)`.
 pub(super) struct DotProduct;
@@ -31,10 +31,10 @@ impl VectorFunction for DotProduct {
         NAME
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         match Signature::of(arguments.len(), 1) {
             Some(signature) => signature.shape(arguments),
-            None => Err(format!("there is no version with {} arguments", arguments.len())),
+            None => Err(ShapeError::NoVersion { given: arguments.len() }),
         }
     }
 
@@ -54,7 +54,7 @@ impl VectorFunction for DotProduct {
         for (j, column) in out.chunks_exact_mut(n).enumerate() {
             let y = &second.numbers[j * size..(j + 1) * size];
             for (i, out) in column.iter_mut().enumerate() {
-                *out = sigma.mul_add(sigma, dot(&first.numbers[i * size..(i + 1) * size], y));
+                *out = sigma.mul_add(sigma, dot_wide(&first.numbers[i * size..(i + 1) * size], y));
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The points that a covariance function is evaluated at, coordinate by coordinate.
 
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape};
+use crate::functions::{Argument, Shape, ShapeError};
 
 /// Where the arguments are: one or two arrays of points, then parameters.
 #[derive(Clone, Copy)]
@@ -23,15 +23,14 @@ impl Signature {
     }
 
     /// The shape of the result, after a check that points are of the same dimension.
-    pub(super) fn shape(self, arguments: &[Argument]) -> Result<Shape, String> {
+    pub(super) fn shape(self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let points = &arguments[..self.parameters];
         if let Some(x) = points.iter().find(|x| x.shape.array_rank() != 1) {
-            return Err(format!("points must be an array of numbers or vectors, but are {}", x.shape));
+            return Err(ShapeError::NotPoints(x.shape));
         }
         let (first, last) = (points[0].shape, points[self.parameters - 1].shape);
         if first.cell_len() != last.cell_len() && !first.is_empty() && !last.is_empty() {
-            let sizes = (first.cell_len(), last.cell_len());
-            return Err(format!("points must have the same size, but have {} and {} coordinates", sizes.0, sizes.1));
+            return Err(ShapeError::UnequalPoints(first.cell_len(), last.cell_len()));
         }
         Ok(Shape::matrix(first.cells(), last.cells()))
     }

@@ -6,9 +6,9 @@
 use super::correlations::Radial;
 use super::points::{Signature, add_transposed, transpose};
 use crate::density::{Domain, DomainError};
-use crate::functions::summaries::sums::{sum, sum_by2};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use crate::lanes::{Kernel, dispatch};
+use crate::linalg::vectors::{sum, sum_by2};
 use std::marker::PhantomData;
 
 /// All that the loops need; coordinates lie one after the other.
@@ -258,14 +258,14 @@ impl<R: Radial> VectorFunction for Covariance<R> {
         R::NAME
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let Some(signature) = Signature::of(arguments.len(), Self::PARAMETERS) else {
-            return Err(format!("there is no version with {} arguments", arguments.len()));
+            return Err(ShapeError::NoVersion { given: arguments.len() });
         };
         let (scale, dimension) = (arguments[arguments.len() - 1].shape, arguments[0].shape.cell_len());
         let shape = signature.shape(arguments)?;
         if !scale.is_scalar() && scale.len() != dimension && !shape.is_empty() {
-            return Err(format!("there are {} length scales for points with {dimension} coordinates", scale.len()));
+            return Err(ShapeError::LengthScales { scales: scale.len(), dimension });
         }
         Ok(shape)
     }

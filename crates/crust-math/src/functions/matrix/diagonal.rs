@@ -1,6 +1,6 @@
 //! Products with a diagonal matrix, sums with one, traces, and products of rows or columns with each other.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
 use super::memory::{accumulate, agree, arity, expect, matrix, square};
 use crate::density::DomainError;
 
@@ -45,7 +45,7 @@ impl VectorFunction for Scale {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let shapes = arity::<2>(arguments)?.map(|argument| argument.shape);
         let (m, v) = self.places();
         let (m, v) = (shapes[m], shapes[v]);
@@ -108,7 +108,7 @@ impl VectorFunction for AddDiag {
         "add_diag"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [m, v] = arity(arguments)?.map(|argument| argument.shape);
         let (rows, columns) = matrix(m)?;
         expect(v, &[Cell::Scalar, Cell::Vector, Cell::RowVector])?;
@@ -148,7 +148,7 @@ impl VectorFunction for Trace {
         "trace"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [m] = arity(arguments)?;
         matrix(m.shape).map(|_| Shape::SCALAR)
     }
@@ -178,7 +178,7 @@ impl VectorFunction for TraceDot {
         "trace_dot"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a, b] = arity(arguments)?.map(|argument| argument.shape);
         let ((rows, columns), b) = (matrix(a)?, matrix(b)?);
         agree("columns of the first argument", columns, "rows of the second", b.0)?;
@@ -222,7 +222,7 @@ impl VectorFunction for Dots {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let shape = if self.of_self {
             arity::<1>(arguments)?[0].shape
         } else {

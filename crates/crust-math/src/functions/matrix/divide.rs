@@ -1,12 +1,15 @@
 //! Division by a matrix from the left, `A⁻¹·B`, and from the right, `B·A⁻¹`.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::inverse::{factor_spd, solve_factored};
-use super::lu::{self, Lu};
-use super::memory::{accumulate, accumulate_lower, agree, arity, expect, parts, square, transpose};
-use super::triangular::{Triangle, solve};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
+use super::inverse::factor_spd;
+use super::memory::{accumulate, accumulate_lower, agree, arity, expect, square};
 use crate::density::DomainError;
+use crate::linalg::cholesky::solve_factored;
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::lu::{self, Lu};
+use crate::linalg::memory::transpose;
+use crate::linalg::parts;
+use crate::linalg::triangular::{Triangle, solve};
 
 /// What is known of the matrix.
 #[derive(Clone, Copy, PartialEq)]
@@ -77,7 +80,7 @@ impl VectorFunction for Divide {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let (a, b) = self.order(&arity::<2>(arguments)?.map(|argument| argument.shape));
         let n = square(a)?;
         if self.right {

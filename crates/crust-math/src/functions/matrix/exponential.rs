@@ -3,11 +3,12 @@
 //! For `f(A) = Σ cₖ·Aᵏ` the adjoint of the derivative in direction `E` is the derivative at `Aᵀ`: `Ā += L(Aᵀ, C̄)`, and
 //! `f(X + ε·Y) = f(X) + ε·L(X, Y)` if `ε² = 0`. So everything here is written for such dual matrices.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::lu::identity;
-use super::memory::{accumulate, agree, arity, expect, matrix, parts, square, transpose};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
+use super::memory::{accumulate, agree, arity, expect, matrix, square};
 use crate::density::DomainError;
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::memory::transpose;
+use crate::linalg::{identity, parts};
 
 /// `C = A·B` for dual matrices: `n²` numbers of the value, then as many of the tangent; without a tangent if `C` has none.
 fn product(c: &mut [f64], a: &[f64], b: &[f64], n: usize) {
@@ -90,7 +91,7 @@ impl VectorFunction for MatrixExp {
         "matrix_exp"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         square(a.shape).map(|n| Shape::matrix(n, n))
     }
@@ -138,7 +139,7 @@ impl VectorFunction for MatrixExpMultiply {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let (a, b) = if self.scaled {
             let [t, a, b] = arity(arguments)?.map(|argument| argument.shape);
             expect(t, &[Cell::Scalar])?;
@@ -221,7 +222,7 @@ impl VectorFunction for MatrixPower {
         "matrix_power"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a, exponent] = arity(arguments)?;
         expect(exponent.shape, &[Cell::Scalar])?;
         square(a.shape).map(|n| Shape::matrix(n, n))

@@ -1,9 +1,10 @@
 //! Quadratic forms and products of a matrix with itself.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::memory::{accumulate_lower, add_transpose, agree, arity, expect, matrix, parts, square, symmetric};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
+use super::memory::{accumulate_lower, add_transpose, agree, arity, expect, matrix, square, symmetric};
 use crate::density::DomainError;
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::parts;
 
 /// `Σ xᵢ·yᵢ`.
 fn inner(x: &[f64], y: &[f64]) -> f64 {
@@ -22,7 +23,7 @@ impl VectorFunction for QuadForm {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a, b] = arity(arguments)?.map(|argument| argument.shape);
         let n = square(a)?;
         expect(b, &[Cell::Matrix, Cell::Vector])?;
@@ -79,7 +80,7 @@ impl VectorFunction for TraceQuadForm {
         "trace_quad_form"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a, b] = arity(arguments)?.map(|argument| argument.shape);
         expect(b, &[Cell::Matrix, Cell::Vector])?;
         agree("rows of the second argument", b.rows(), "columns of the first", square(a)?)?;
@@ -120,7 +121,7 @@ impl VectorFunction for TraceGenQuadForm {
         "trace_gen_quad_form"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [d, a, b] = arity(arguments)?.map(|argument| argument.shape);
         matrix(b)?;
         agree("rows of the third argument", b.rows(), "columns of the second", square(a)?)?;
@@ -185,7 +186,7 @@ impl VectorFunction for SelfProduct {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [m] = arity(arguments)?;
         let (rows, columns) = matrix(m.shape)?;
         let n = if self.order == Order::TransposeFirst { columns } else { rows };

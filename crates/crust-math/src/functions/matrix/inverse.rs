@@ -1,32 +1,24 @@
 //! Cholesky factors, inverses and determinants.
 
-use super::super::{Argument, Shape, VectorFunction};
-use super::cholesky;
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::lu;
-use super::memory::{accumulate, accumulate_lower, add_transpose, arity, parts, square, symmetric};
-use super::triangular::{Triangle, solve};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
+use super::memory::{accumulate, accumulate_lower, add_transpose, arity, square, symmetric};
 use crate::density::DomainError;
+use crate::linalg::cholesky::{self, solve_factored};
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::{identity, lu, parts};
 
 /// Overwrites `a`, which must be symmetric and positive definite, by its Cholesky factor.
 pub(super) fn factor_spd(function: &'static str, a: &mut [f64], n: usize) -> Result<(), DomainError> {
     symmetric(function, a, n)?;
-    cholesky::factor(a, n).map_err(|value| DomainError {
+    cholesky::factor(a, n).map_err(|error| DomainError {
         function,
         argument: "Pivot of the matrix",
-        value,
+        value: error.value(),
         must_be: "positive: the matrix is not positive definite",
     })
 }
 
-/// Overwrites each column of `b` by `(L·Lᵀ)⁻¹·b`.
-pub(super) fn solve_factored(l: &[f64], n: usize, b: &mut [f64], columns: usize) {
-    let l = Operand::new(l, n);
-    solve(l, Triangle::Lower, n, b, columns);
-    solve(l.transposed(), Triangle::Upper, n, b, columns);
-}
-
-fn square_of(arguments: &[Argument]) -> Result<usize, String> {
+fn square_of(arguments: &[Argument]) -> Result<usize, ShapeError> {
     let [a] = arity(arguments)?;
     square(a.shape)
 }
@@ -39,7 +31,7 @@ impl VectorFunction for CholeskyDecompose {
         "cholesky_decompose"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -72,7 +64,7 @@ impl VectorFunction for Inverse {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -86,7 +78,7 @@ impl VectorFunction for Inverse {
             let [l] = parts(scratch, [n * n]);
             l.copy_from_slice(a);
             factor_spd(self.name, l, n)?;
-            lu::identity(out, n);
+            identity(out, n);
             solve_factored(l, n, out, n);
         } else {
             lu::decompose(a, n, scratch).inverse(out);
@@ -114,7 +106,7 @@ impl VectorFunction for Chol2inv {
         "chol2inv"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|n| Shape::matrix(n, n))
     }
 
@@ -130,7 +122,7 @@ impl VectorFunction for Chol2inv {
                 return Err(DomainError { function, argument: "Element above the diagonal", value, must_be });
             }
         }
-        lu::identity(out, n);
+        identity(out, n);
         solve_factored(l, n, out, n);
         Ok(())
     }
@@ -174,7 +166,7 @@ impl VectorFunction for Determinant {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         square_of(arguments).map(|_| Shape::SCALAR)
     }
 
@@ -208,7 +200,7 @@ impl VectorFunction for Determinant {
         let (a, n) = (arguments[0].numbers, arguments[0].shape.rows());
         let [inverse, memory] = parts(scratch, [n * n, lu::scratch(n)]);
         let scale = if self.kind == Kind::Plain { adjoint[0] * out[0] } else { adjoint[0] };
-        lu::identity(inverse, n);
+        identity(inverse, n);
         inverse.iter_mut().step_by(n + 1).for_each(|x| *x = scale);
         lu::decompose(a, n, memory).solve_transposed(inverse, n);
         accumulate(to[0], inverse);

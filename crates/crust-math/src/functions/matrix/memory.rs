@@ -1,44 +1,46 @@
 //! Small tools for shapes, checks and memory that the matrix functions share.
 
-use super::super::{Argument, Cell, Shape};
+use super::super::{Argument, Cell, Shape, ShapeError};
 use crate::density::DomainError;
+use crate::linalg::LinalgError;
+use crate::linalg::memory::transpose;
 
 /// How far a matrix may be from symmetry, as in Stan.
 const SYMMETRY: f64 = 1e-8;
 
 /// The number of rows of a square matrix.
-pub(super) fn square(shape: Shape) -> Result<usize, String> {
+pub(super) fn square(shape: Shape) -> Result<usize, ShapeError> {
     matrix(shape)?;
     if shape.rows() == shape.columns() {
         Ok(shape.rows())
     } else {
-        Err(format!("the matrix must be square, but has {} rows and {} columns", shape.rows(), shape.columns()))
+        Err(ShapeError::NotSquare { rows: shape.rows(), columns: shape.columns() })
     }
 }
 
 /// Rows and columns of what must be a matrix.
-pub(super) fn matrix(shape: Shape) -> Result<(usize, usize), String> {
+pub(super) fn matrix(shape: Shape) -> Result<(usize, usize), ShapeError> {
     expect(shape, &[Cell::Matrix])?;
     Ok((shape.rows(), shape.columns()))
 }
 
 /// That the argument is no array and is one of the cells.
-pub(super) fn expect(shape: Shape, cells: &[Cell]) -> Result<(), String> {
+pub(super) fn expect(shape: Shape, cells: &[Cell]) -> Result<(), ShapeError> {
     if shape.array_rank() == 0 && cells.contains(&shape.cell()) {
         Ok(())
     } else {
-        Err(format!("an argument has the shape {shape}, for which there is no such function"))
+        Err(ShapeError::NoSuchFunction(shape))
     }
 }
 
 /// That two sizes agree; the words complete "… must be as many as …".
-pub(super) fn agree(what: &str, m: usize, of: &str, n: usize) -> Result<(), String> {
-    if m == n { Ok(()) } else { Err(format!("{what} ({m}) must be as many as {of} ({n})")) }
+pub(super) fn agree(what: &'static str, m: usize, of: &'static str, n: usize) -> Result<(), ShapeError> {
+    if m == n { Ok(()) } else { Err(ShapeError::NotAsMany { what, m, of, n }) }
 }
 
 /// The arguments, if they are as many as wanted.
-pub(super) fn arity<'a, const N: usize>(arguments: &[Argument<'a>]) -> Result<[Argument<'a>; N], String> {
-    <[Argument; N]>::try_from(arguments).map_err(|_| format!("{N} arguments are needed, not {}", arguments.len()))
+pub(super) fn arity<'a, const N: usize>(arguments: &[Argument<'a>]) -> Result<[Argument<'a>; N], ShapeError> {
+    <[Argument; N]>::try_from(arguments).map_err(|_| ShapeError::ArgumentsNeeded { needed: N, given: arguments.len() })
 }
 
 /// That a square matrix is symmetric. A NaN off the diagonal is not.
@@ -54,26 +56,9 @@ pub(super) fn symmetric(function: &'static str, a: &[f64], n: usize) -> Result<(
     Ok(())
 }
 
-/// Parts of the given sizes, one after the other.
-pub(super) fn parts<const K: usize>(mut scratch: &mut [f64], sizes: [usize; K]) -> [&mut [f64]; K] {
-    sizes.map(|size| {
-        let (part, rest) = std::mem::take(&mut scratch).split_at_mut(size);
-        scratch = rest;
-        part
-    })
-}
-
-/// Overwrites `out` by the transpose of `a`, which has `rows` rows.
-pub(super) fn transpose(a: &[f64], rows: usize, out: &mut [f64]) {
-    if rows == 0 {
-        return;
-    }
-    let columns = a.len() / rows;
-    for (j, column) in a.chunks_exact(rows).enumerate() {
-        for (i, x) in column.iter().enumerate() {
-            out[j + i * columns] = *x;
-        }
-    }
+/// That an iteration reached its limit.
+pub(super) fn not_converged(function: &'static str, must_be: &'static str, error: LinalgError) -> DomainError {
+    DomainError { function, argument: "Number of iterations", value: error.value(), must_be }
 }
 
 /// Overwrites `out` by `A + Aᵀ`.

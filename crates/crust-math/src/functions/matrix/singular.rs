@@ -1,162 +1,19 @@
 //! The decomposition into singular values `A = U·S·Vᵀ`, in its thin form, and the generalized inverse.
 
-use super::super::{Argument, Shape, VectorFunction};
-use super::gemm::{Operand, Target, gemm, multiply};
-use super::lu::identity;
-use super::memory::{arity, matrix, parts, transpose};
-use super::vectors::{add_scaled, dot, rotate};
+use super::super::{Argument, Shape, ShapeError, VectorFunction};
+use super::memory::{arity, matrix, not_converged};
 use crate::density::DomainError;
-use crate::lanes::{Kernel, dispatch};
+use crate::linalg::gemm::{Operand, Target, gemm, multiply};
+use crate::linalg::parts;
+use crate::linalg::svd::{self, Svd};
 
-/// Columns count as orthogonal if the cosine of their angle is below this, a few units of rounding.
-const ORTHOGONAL: f64 = 1e-15;
-/// More sweeps than any matrix needs; a dozen is the rule.
-const SWEEPS: usize = 60;
-
-/// Rotates pairs of columns of `w` (with at least as many rows as columns) until all are orthogonal, and those of `v` along
-/// with them: the one-sided method of Hestenes and Jacobi. Then sorts, normalises `w` and writes the norms.
-struct Jacobi<'a> {
-    w: &'a mut [f64],
-    v: &'a mut [f64],
-    values: &'a mut [f64],
-    rows: usize,
+fn decompose<'a>(function: &'static str, a: Argument, memory: &'a mut [f64]) -> Result<Svd<'a>, DomainError> {
+    svd::decompose(a.numbers, a.shape.rows(), a.shape.columns(), memory)
+        .map_err(|error| not_converged(function, "less: singular values have not converged", error))
 }
 
-impl Kernel for Jacobi<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { w, v, values, rows } = self;
-        let n = values.len();
-        for _ in 0..SWEEPS {
-            let mut rotated = false;
-            squared_norms(w, values, rows);
-            for p in 0..n {
-                for q in p + 1..n {
-                    rotated |= orthogonalise(w, v, values, rows, (p, q));
-                }
-            }
-            if !rotated {
-                break;
-            }
-        }
-        squared_norms(w, values, rows);
-        values.iter_mut().for_each(|x| *x = x.sqrt());
-        for i in 0..n {
-            let largest = (i + 1..n).fold(i, |largest, k| if values[k] > values[largest] { k } else { largest });
-            if largest != i {
-                values.swap(i, largest);
-                exchange(w, rows, i, largest);
-                exchange(v, n, i, largest);
-            }
-        }
-        for i in 0..n {
-            let (before, column) = w.split_at_mut(i * rows);
-            let column = &mut column[..rows];
-            if values[i] > 0.0 {
-                let scale = 1.0 / values[i];
-                column.iter_mut().for_each(|x| *x *= scale);
-            } else {
-                complete(before, column);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn squared_norms(w: &[f64], squares: &mut [f64], rows: usize) {
-    for (square, column) in squares.iter_mut().zip(w.chunks_exact(rows)) {
-        *square = dot(column, column);
-    }
-}
-
-/// Makes columns `p < q` of `w` orthogonal; whether they were not. Their squared norms are kept up to date, which is good
-/// enough for the angle of the rotation.
-#[inline(always)]
-fn orthogonalise(w: &mut [f64], v: &mut [f64], squares: &mut [f64], rows: usize, (p, q): (usize, usize)) -> bool {
-    let n = squares.len();
-    let (x, y) = two(w, rows, p, q);
-    let (xx, yy, xy) = (squares[p].max(0.0), squares[q].max(0.0), dot(x, y));
-    let limit = ORTHOGONAL * (xx.sqrt() * yy.sqrt());
-    // Not `>`: NaNs end the sweeps.
-    if xy.abs() <= limit || xy.is_nan() {
-        return false;
-    }
-    let zeta = (yy - xx) / (2.0 * xy);
-    let t = 1.0_f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
-    let c = 1.0 / t.hypot(1.0);
-    let s = c * t;
-    rotate(x, y, c, s);
-    (squares[p], squares[q]) = (xx - t * xy, yy + t * xy);
-    let (x, y) = two(v, n, p, q);
-    rotate(x, y, c, s);
-    true
-}
-
-/// Columns `p < q` of a matrix.
-#[inline(always)]
-fn two(a: &mut [f64], rows: usize, p: usize, q: usize) -> (&mut [f64], &mut [f64]) {
-    let (before, from) = a.split_at_mut(q * rows);
-    (&mut before[p * rows..(p + 1) * rows], &mut from[..rows])
-}
-
-#[inline(always)]
-fn exchange(a: &mut [f64], rows: usize, p: usize, q: usize) {
-    let (x, y) = two(a, rows, p, q);
-    x.swap_with_slice(y);
-}
-
-/// Overwrites `column` by some unit vector that is orthogonal to the orthonormal columns before it.
-#[inline(always)]
-fn complete(before: &[f64], column: &mut [f64]) {
-    for axis in 0..column.len() {
-        column.fill(0.0);
-        column[axis] = 1.0;
-        // Twice is enough (Kahan).
-        for _ in 0..2 {
-            for other in before.chunks_exact(column.len()) {
-                let by = -dot(other, column);
-                add_scaled(column, by, other);
-            }
-        }
-        let norm = dot(column, column).sqrt();
-        if norm > 0.5 / f64::from(u32::try_from(column.len()).unwrap_or(u32::MAX)).sqrt() {
-            column.iter_mut().for_each(|x| *x /= norm);
-            return;
-        }
-    }
-}
-
-/// The parts of a decomposition, with `k` the lesser of the sizes of the matrix: `U` has `k` columns, as has `V`.
-struct Svd<'a> {
-    u: &'a mut [f64],
-    values: &'a mut [f64],
-    v: &'a mut [f64],
-}
-
-/// How much memory [`decompose`] needs.
 fn scratch(shape: Shape) -> usize {
-    let k = shape.rows().min(shape.columns());
-    (shape.rows() + shape.columns() + 1) * k
-}
-
-fn decompose<'a>(a: Argument, memory: &'a mut [f64]) -> Svd<'a> {
-    let (rows, columns) = (a.shape.rows(), a.shape.columns());
-    let k = rows.min(columns);
-    let [u, values, v] = parts(memory, [rows * k, k, columns * k]);
-    if k > 0 {
-        let wide = rows < columns;
-        let (w, right) = if wide { (&mut *v, &mut *u) } else { (&mut *u, &mut *v) };
-        if wide {
-            transpose(a.numbers, rows, w);
-        } else {
-            w.copy_from_slice(a.numbers);
-        }
-        identity(right, k);
-        dispatch(Jacobi { w, v: right, values, rows: rows.max(columns) });
-    }
-    Svd { u, values, v }
+    svd::scratch(shape.rows(), shape.columns())
 }
 
 /// Which part of the decomposition.
@@ -181,7 +38,7 @@ impl VectorFunction for Singular {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         let (rows, columns) = matrix(a.shape)?;
         let k = rows.min(columns);
@@ -199,7 +56,7 @@ impl VectorFunction for Singular {
     }
 
     fn value(&self, arguments: &[Argument], out: &mut [f64], scratch: &mut [f64]) -> Result<(), DomainError> {
-        let svd = decompose(arguments[0], scratch);
+        let svd = decompose(self.name, arguments[0], scratch)?;
         out.copy_from_slice(match self.part {
             Part::U => svd.u,
             Part::Values => svd.values,
@@ -216,7 +73,8 @@ impl VectorFunction for Singular {
             return;
         }
         let [memory, x, inner] = parts(scratch, [self::scratch(shape), rows.max(columns) * k, k * k]);
-        let svd = decompose(arguments[0], memory);
+        // What did not converge has been rejected before.
+        let Ok(svd) = decompose(self.name, arguments[0], memory) else { return };
         let (u, v) = (Operand::new(svd.u, rows), Operand::new(svd.v, columns));
         let target = Target::whole(rows, columns);
         match self.part {
@@ -275,7 +133,7 @@ impl VectorFunction for GeneralizedInverse {
         "generalized_inverse"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         let (rows, columns) = matrix(a.shape)?;
         Ok(if rows * columns == 0 { Shape::matrix(0, 0) } else { Shape::matrix(columns, rows) })
@@ -292,7 +150,7 @@ impl VectorFunction for GeneralizedInverse {
         if k == 0 {
             return Ok(());
         }
-        let svd = decompose(arguments[0], scratch);
+        let svd = decompose(self.name(), arguments[0], scratch)?;
         let size = f64::from(u32::try_from(rows.max(columns)).unwrap_or(u32::MAX));
         let least = svd.values[0] * f64::EPSILON * size;
         for (v, s) in svd.v.chunks_exact_mut(columns).zip(&*svd.values) {

@@ -1,6 +1,6 @@
 //! Sparse matrices in compressed rows: `w` holds the elements row by row, `v` their columns, `u` where each row starts.
 
-use super::super::{Argument, Cell, Shape, VectorFunction};
+use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
 use super::memory::{arity, expect, matrix};
 use crate::density::DomainError;
 
@@ -37,31 +37,31 @@ impl<'a> Rows<'a> {
 }
 
 /// The sizes, after all that Stan checks, and that each row starts where the one before ends or later.
-fn check(arguments: &[Argument]) -> Result<(usize, usize), String> {
+fn check(arguments: &[Argument]) -> Result<(usize, usize), ShapeError> {
     let [m, n, w, v, u] = [0, 1, 2, 3, 4].map(|i| arguments[i]);
     expect(m.shape, &[Cell::Scalar])?;
     expect(n.shape, &[Cell::Scalar])?;
     expect(w.shape, &[Cell::Vector])?;
     for (name, size) in [("m", m.numbers[0]), ("n", n.numbers[0])] {
         if size < 1.0 {
-            return Err(format!("{name} must be positive, but is {size}"));
+            return Err(ShapeError::SparseSize { name, size });
         }
     }
     let (rows, columns) = (index(m.numbers[0]), index(n.numbers[0]));
     let count = w.shape.len();
     if v.shape.len() != count {
-        return Err(format!("w and v must have the same size, but have {count} and {} elements", v.shape.len()));
+        return Err(ShapeError::SparseElements { w: count, v: v.shape.len() });
     }
     if u.shape.len() != rows + 1 {
-        return Err(format!("u must have m + 1 = {} elements, but has {}", rows + 1, u.shape.len()));
+        return Err(ShapeError::SparseRows { needed: rows + 1, found: u.shape.len() });
     }
-    if let Some(j) = v.numbers.iter().find(|&&j| j < 1.0 || j > n.numbers[0]) {
-        return Err(format!("v contains the column {j}, but there are {columns} columns"));
+    if let Some(&column) = v.numbers.iter().find(|&&j| j < 1.0 || j > n.numbers[0]) {
+        return Err(ShapeError::SparseColumn { column, columns });
     }
     let ends = u.numbers.first().zip(u.numbers.last());
     let ordered = u.numbers.is_sorted() && ends.is_some_and(|(&a, &b)| a >= 1.0 && index(b) == count + 1);
     if !ordered {
-        return Err(format!("u must increase, from 1 or more to the number of elements of w plus 1, {}", count + 1));
+        return Err(ShapeError::SparseOrder { last: count + 1 });
     }
     Ok((rows, columns))
 }
@@ -74,12 +74,12 @@ impl VectorFunction for CsrTimesVector {
         "csr_matrix_times_vector"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [.., b] = arity::<6>(arguments)?;
         let (rows, columns) = check(arguments)?;
         expect(b.shape, &[Cell::Vector])?;
         if b.shape.len() != columns {
-            return Err(format!("b must have n = {columns} elements, but has {}", b.shape.len()));
+            return Err(ShapeError::SparseFactor { columns, found: b.shape.len() });
         }
         Ok(Shape::vector(rows))
     }
@@ -116,7 +116,7 @@ impl VectorFunction for CsrToDense {
         "csr_to_dense_matrix"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         arity::<5>(arguments)?;
         check(arguments).map(|(rows, columns)| Shape::matrix(rows, columns))
     }
@@ -179,11 +179,11 @@ impl VectorFunction for CsrExtract {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         let [a] = arity(arguments)?;
         matrix(a.shape)?;
         if a.numbers.is_empty() && !a.shape.is_empty() {
-            return Err("the matrix depends on parameters, so that the number of its zeros could change".into());
+            return Err(ShapeError::SparseUnknown);
         }
         Ok(match self.part {
             Part::W => Shape::vector(Self::places(a).count()),

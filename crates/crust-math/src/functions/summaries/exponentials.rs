@@ -2,8 +2,8 @@
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
-use super::sums::{sum, sum_by};
 use crate::lanes::{Kernel, dispatch, scalar};
+use crate::linalg::vectors::{sum, sum_by};
 
 /// The largest number; −∞ if there is none. NaN does not count.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Hypergeometric functions of parameters in containers.
 
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use crate::special;
 
 /// A function of upper parameters, lower parameters and z, in this order whatever the arguments are.
@@ -40,10 +40,10 @@ impl VectorFunction for Hypergeometric {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         for (i, (argument, &size)) in arguments.iter().zip(self.sizes).enumerate() {
             if argument.shape.len() != size {
-                return Err(format!("argument {} is {}, but must have {size} elements", i + 1, argument.shape));
+                return Err(ShapeError::Elements { argument: i + 1, shape: argument.shape, size });
             }
         }
         Ok(Shape::SCALAR)

@@ -2,7 +2,7 @@
 
 use super::exponentials::log_sum_exp;
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 
 /// `log_mix(theta, lp)`: Σₙ log Σₖ θₖ exp(lpₙₖ), where lp is one vector, or an array of them.
 pub(super) struct LogMix;
@@ -19,13 +19,13 @@ impl VectorFunction for LogMix {
         "log_mix"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [theta, lp] = arguments else { return Err("there must be two arguments".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [theta, lp] = arguments else { return Err(ShapeError::Arguments("two arguments")) };
         let components = if lp.shape.rank() > 1 { lp.shape.cell_len() } else { lp.shape.len() };
         if components == theta.shape.len() || lp.shape.is_empty() {
             Ok(Shape::SCALAR)
         } else {
-            Err(format!("there are {} weights, but {components} log densities", theta.shape.len()))
+            Err(ShapeError::Weights { weights: theta.shape.len(), densities: components })
         }
     }
 

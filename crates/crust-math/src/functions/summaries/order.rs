@@ -2,7 +2,7 @@
 
 use super::sums::count;
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
 use std::cmp::Ordering;
 
 #[derive(Clone, Copy)]
@@ -38,8 +38,8 @@ fn index(position: f64) -> usize {
     position as usize
 }
 
-fn one(arguments: &[Argument]) -> Result<Shape, String> {
-    let [x] = arguments else { return Err("there must be one argument".to_owned()) };
+fn one(arguments: &[Argument]) -> Result<Shape, ShapeError> {
+    let [x] = arguments else { return Err(ShapeError::Arguments("one argument")) };
     Ok(x.shape)
 }
 
@@ -61,7 +61,7 @@ impl VectorFunction for Sort {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         one(arguments)
     }
 
@@ -116,7 +116,7 @@ impl VectorFunction for SortIndices {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
         Ok(Shape::array(&[one(arguments)?.len()]))
     }
 
@@ -137,11 +137,11 @@ impl VectorFunction for Rank {
         "rank"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x, position] = arguments else { return Err("there must be two arguments".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x, position] = arguments else { return Err(ShapeError::Arguments("two arguments")) };
         match position.numbers.first() {
-            Some(&s) if !(1.0..=count(x.shape.len())).contains(&s) => {
-                Err(format!("the position is {s}, but must be between 1 and {}", x.shape.len()))
+            Some(&position) if !(1.0..=count(x.shape.len())).contains(&position) => {
+                Err(ShapeError::Position { position, last: x.shape.len() })
             }
             _ => Ok(Shape::SCALAR),
         }
@@ -167,8 +167,8 @@ impl VectorFunction for Quantile {
         "quantile"
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [_, p] = arguments else { return Err("there must be two arguments".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [_, p] = arguments else { return Err(ShapeError::Arguments("two arguments")) };
         Ok(p.shape)
     }
 

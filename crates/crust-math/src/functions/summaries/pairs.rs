@@ -1,8 +1,8 @@
 //! Functions that make one number of two containers of the same size.
 
-use super::sums::{dot, sum_by2};
 use crate::density::DomainError;
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
+use crate::linalg::vectors::{dot_wide, sum_by2};
 
 /// A symmetric function of two containers: f(x, y) = f(y, x), so that one derivative is the other with
 /// x and y exchanged.
@@ -15,7 +15,7 @@ pub(super) struct Pair {
 /// `(x, y, value, adjoint of the value, adjoint of x)`
 type Reverse = fn(&[f64], &[f64], f64, f64, &mut [f64]);
 
-pub(super) const DOT_PRODUCT: Pair = Pair { name: "dot_product", value: dot, reverse: dot_product_reverse };
+pub(super) const DOT_PRODUCT: Pair = Pair { name: "dot_product", value: dot_wide, reverse: dot_product_reverse };
 
 pub(super) const SQUARED_DISTANCE: Pair = Pair {
     name: "squared_distance",
@@ -55,13 +55,9 @@ impl VectorFunction for Pair {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x, y] = arguments else { return Err("there must be two arguments".to_owned()) };
-        if x.shape.len() == y.shape.len() {
-            Ok(Shape::SCALAR)
-        } else {
-            Err(format!("sizes must be the same, but are those of {} and {}", x.shape, y.shape))
-        }
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x, y] = arguments else { return Err(ShapeError::Arguments("two arguments")) };
+        if x.shape.len() == y.shape.len() { Ok(Shape::SCALAR) } else { Err(ShapeError::UnequalPair(x.shape, y.shape)) }
     }
 
     fn value(&self, arguments: &[Argument], out: &mut [f64], _: &mut [f64]) -> Result<(), DomainError> {

@@ -1,9 +1,10 @@
 //! Functions that make one number of one container.
 
 use super::exponentials::{add_weights, log_sum_exp};
-use super::sums::{count, dot, sum, sum_by};
+use super::sums::count;
 use crate::density::DomainError;
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
+use crate::linalg::vectors::{dot_wide, sum, sum_by};
 
 /// A function of the numbers of a container, whatever its shape.
 pub(super) struct Reduction {
@@ -63,14 +64,14 @@ pub(super) const NORM1: Reduction = Reduction {
 pub(super) const NORM2: Reduction = Reduction {
     name: "norm2",
     may_be_empty: true,
-    value: |x| dot(x, x).sqrt(),
+    value: |x| dot_wide(x, x).sqrt(),
     reverse: |x, norm, adjoint, to, _| add_each(x, to, |x| adjoint * (x / norm)),
 };
 
 pub(super) const DOT_SELF: Reduction = Reduction {
     name: "dot_self",
     may_be_empty: true,
-    value: |x| dot(x, x),
+    value: |x| dot_wide(x, x),
     reverse: |x, _, adjoint, to, _| add_each(x, to, |x| 2.0 * adjoint * x),
 };
 
@@ -150,10 +151,10 @@ impl VectorFunction for Reduction {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x] = arguments else { return Err("there must be one argument".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x] = arguments else { return Err(ShapeError::Arguments("one argument")) };
         if x.shape.is_empty() && !self.may_be_empty {
-            return Err(format!("the argument is empty ({}), but must have at least one element", x.shape));
+            return Err(ShapeError::EmptyArgument(x.shape));
         }
         Ok(Shape::SCALAR)
     }

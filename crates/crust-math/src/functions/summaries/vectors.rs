@@ -1,9 +1,9 @@
 //! Functions that make of a vector one of the same shape.
 
 use super::exponentials::{log_sum_exp, softmax};
-use super::sums::{dot, sum};
 use crate::density::DomainError;
-use crate::functions::{Argument, Shape, VectorFunction};
+use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
+use crate::linalg::vectors::{dot_wide, sum};
 
 /// A function of the numbers of a vector or array.
 pub(super) struct Same {
@@ -37,7 +37,7 @@ fn cumulative_sum_reverse(_: &[f64], adjoint: &[f64], to: &mut [f64]) {
 
 /// ∂sᵢ/∂xⱼ = sᵢ (δᵢⱼ − sⱼ), so that the adjoint of xⱼ is sⱼ (aⱼ − Σ aᵢ sᵢ).
 fn softmax_reverse(out: &[f64], adjoint: &[f64], to: &mut [f64]) {
-    let mean = dot(out, adjoint);
+    let mean = dot_wide(out, adjoint);
     for ((to, s), a) in to.iter_mut().zip(out).zip(adjoint) {
         *to += s * (a - mean);
     }
@@ -63,8 +63,8 @@ impl VectorFunction for Same {
         self.name
     }
 
-    fn shape(&self, arguments: &[Argument]) -> Result<Shape, String> {
-        let [x] = arguments else { return Err("there must be one argument".to_owned()) };
+    fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError> {
+        let [x] = arguments else { return Err(ShapeError::Arguments("one argument")) };
         Ok(x.shape)
     }
 

@@ -5,9 +5,11 @@
 //! (Dennis and Schnabel 1983, section 6.3).
 
 use super::{Equations, check_guess};
+use crate::linalg::lu::Factors;
+use crate::linalg::vectors::{max_norm, norm};
 use crate::solvers::SolverError;
-use crate::solvers::dense::{Lu, max_norm, norm, real};
 use crate::solvers::error::check_not_negative;
+use crate::solvers::numbers::real;
 
 /// When Newton's method stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +43,7 @@ struct Newton<'e> {
     x: Vec<f64>,
     value: Vec<f64>,
     norm: f64,
-    factors: Option<Lu>,
+    factors: Option<Factors>,
     longest_step: f64,
     longest_steps: u32,
     iteration: u64,
@@ -161,7 +163,7 @@ impl Newton<'_> {
             let n = self.x.len();
             let mut by_unknown = vec![0.0; n * n];
             self.equations.jacobian(&self.x, &mut self.value, &mut by_unknown)?;
-            self.factors = Lu::new(n, &by_unknown);
+            self.factors = Factors::new(n, &by_unknown).ok();
             self.jacobian_iteration = self.iteration;
             self.monitor_iteration = self.iteration;
         }

@@ -5,8 +5,9 @@
 //! rejected point there; solutions at tight tolerances are the same, and ours are found more often.)
 
 use super::{Equations, check_guess};
+use crate::linalg::lu::Factors;
+use crate::linalg::vectors::{add_scaled, dot_in_order, norm};
 use crate::solvers::SolverError;
-use crate::solvers::dense::{Lu, add_scaled, dot, norm};
 use crate::solvers::error::check_not_negative;
 
 /// When Powell's method stops.
@@ -207,7 +208,7 @@ impl Powell<'_> {
     fn dogleg(&self) -> Vec<f64> {
         let n = self.x.len();
         let negative: Vec<f64> = self.value.iter().map(|v| -v).collect();
-        let newton = Lu::new(n, &self.jacobian).map(|factors| {
+        let newton = Factors::new(n, &self.jacobian).ok().map(|factors| {
             let mut step = negative.clone();
             factors.solve(&mut step);
             step
@@ -218,7 +219,8 @@ impl Powell<'_> {
             return step.clone();
         }
         let columns = self.jacobian.chunks_exact(n);
-        let gradient: Vec<f64> = columns.zip(&self.scales).map(|(column, d)| dot(column, &negative) / d).collect();
+        let gradient: Vec<f64> =
+            columns.zip(&self.scales).map(|(column, d)| dot_in_order(column, &negative) / d).collect();
         let slope = norm(&gradient);
         if slope == 0.0 {
             let fraction = self.radius / newton_length;

@@ -1,7 +1,7 @@
 //! Equations with known solutions, easy and hard, and the derivative of a solution.
 
 use super::*;
-use crate::solvers::dense::max_norm;
+use crate::linalg::vectors::max_norm;
 
 /// Equations given by a function; the Jacobian is made of central differences of order 4.
 struct Given<F>(F);

@@ -1,8 +1,8 @@
 //! The state together with the columns of its sensitivities, as one larger system: what multistep methods work on, whose norms are those of columns.
 
 use super::System;
+use crate::linalg::vectors::add_scaled;
 use crate::solvers::SolverError;
-use crate::solvers::dense::add_scaled;
 
 /// A system and the sensitivities that go along: vectors are y and then the columns of S by y₀ and by θ.
 pub(super) struct Coupled<'s> {

@@ -14,7 +14,7 @@ pub(super) use formula::Family;
 use super::coupled::Coupled;
 use super::{Span, Tolerances};
 use crate::solvers::SolverError;
-use crate::solvers::dense::real;
+use crate::solvers::numbers::real;
 use corrector::Corrector;
 use formula::{Formula, SIZE, Steps};
 

@@ -1,8 +1,8 @@
 //! The state together with its sensitivities, row by row, as one larger system: what explicit methods work on, whose steps are judged by single numbers.
 
 use super::{System, Tangents};
+use crate::linalg::vectors::add_scaled;
 use crate::solvers::SolverError;
-use crate::solvers::dense::add_scaled;
 
 /// Rows are whole lines: they fill vector registers.
 pub(super) const LINE: usize = 8;

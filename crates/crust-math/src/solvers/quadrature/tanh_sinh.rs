@@ -44,7 +44,7 @@ impl Row {
 }
 
 fn whole(j: usize) -> f64 {
-    crate::solvers::dense::real(j)
+    crate::solvers::numbers::real(j)
 }
 
 fn halves(row: usize) -> f64 {

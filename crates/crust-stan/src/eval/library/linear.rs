@@ -3,7 +3,7 @@
 use super::{Args, Function, plain};
 use crate::ast::BinaryOp;
 use crate::eval::operators::{
-    Answer, Dense, as_matrix, binary, cholesky, complexes, inverse, log_determinant, multiply, solve_left, transpose,
+    Answer, Dense, as_matrix, binary, cholesky, complexes, determinant, inverse, multiply, solve_left, transpose,
 };
 use crate::eval::{Failure, fail};
 use crate::value::{Cell, Complex, Tensor, Value};
@@ -50,11 +50,8 @@ pub(super) const TABLE: &[Function] = &[
         square(a)?;
         inverse(a.get(0)?)
     }),
-    plain("determinant", |a| {
-        let (log_size, sign) = log_determinant(a.get(0)?)?;
-        Ok(Value::Real(sign * log_size.exp()))
-    }),
-    plain("log_determinant", |a| Ok(Value::Real(log_determinant(a.get(0)?)?.0))),
+    plain("determinant", |a| Ok(Value::Real(determinant(a.get(0)?)?.0))),
+    plain("log_determinant", |a| Ok(Value::Real(determinant(a.get(0)?)?.1))),
     plain("mdivide_left", |a| solve_left(a.get(0)?, a.get(1)?)),
     plain("mdivide_right", |a| binary(BinaryOp::Divide, a.get(0)?, a.get(1)?)),
     plain("matrix_power", matrix_power),

@@ -3,6 +3,7 @@
 use super::{Answer, complexes};
 use crate::eval::{Failure, fail};
 use crate::value::{Cell, Complex, Tensor, Value};
+use crust_math::linalg::lu;
 
 /// A real matrix, column by column, with its numbers of rows and columns.
 #[derive(Clone, Debug)]
@@ -127,7 +128,8 @@ pub(in crate::eval) fn solve_left(a: &Value, b: &Value) -> Answer {
         return fail("size-mismatch", format!("a {r} by {c} matrix cannot divide one of {br} by {bc}"));
     }
     let (rows, cols) = (right.rows, right.cols);
-    let (x, _) = eliminate(matrix, right);
+    let (mut memory, mut x) = (vec![0.0; lu::scratch(rows)], right.numbers);
+    lu::decompose(&matrix.numbers, rows, &mut memory).solve(&mut x, cols);
     let cell = if matches!(b.as_tensor().map(|t| t.cell), Some(Cell::Vector(_))) {
         Cell::Vector(rows)
     } else {
@@ -149,67 +151,20 @@ pub(in crate::eval) fn inverse(a: &Value) -> Answer {
     solve_left(a, &Value::matrix(n, n, identity))
 }
 
-/// The logarithm of the absolute value of the determinant, and its sign.
-pub(in crate::eval) fn log_determinant(a: &Value) -> Result<(f64, f64), Failure> {
+/// The determinant, and the logarithm of its absolute value.
+pub(in crate::eval) fn determinant(a: &Value) -> Result<(f64, f64), Failure> {
     let matrix = as_matrix(a)?;
     if matrix.rows != matrix.cols {
         return fail("size-mismatch", "only a square matrix has a determinant");
     }
-    let nothing = Dense { rows: matrix.rows, cols: 0, numbers: Vec::new() };
-    Ok(eliminate(matrix, nothing).1)
-}
-
-/// Gauss elimination with row exchanges: the solutions, and logarithm and sign of the determinant.
-fn eliminate(mut a: Dense, mut b: Dense) -> (Vec<f64>, (f64, f64)) {
-    let n = a.rows;
-    let (mut log_size, mut sign) = (0.0, 1.0);
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&i, &j| a.at(i, k).abs().total_cmp(&a.at(j, k).abs())).unwrap_or(k);
-        if pivot != k {
-            (0..n).for_each(|c| a.numbers.swap(c * n + k, c * n + pivot));
-            (0..b.cols).for_each(|c| b.numbers.swap(c * n + k, c * n + pivot));
-            sign = -sign;
-        }
-        let head = a.at(k, k);
-        log_size += head.abs().ln();
-        if head < 0.0 {
-            sign = -sign;
-        }
-        for i in k + 1..n {
-            let factor = a.at(i, k) / head;
-            for c in k..n {
-                a.numbers[c * n + i] -= factor * a.numbers[c * n + k];
-            }
-            for c in 0..b.cols {
-                b.numbers[c * n + i] -= factor * b.numbers[c * n + k];
-            }
-        }
-    }
-    for c in 0..b.cols {
-        for k in (0..n).rev() {
-            let sum: f64 = (k + 1..n).map(|j| a.at(k, j) * b.numbers[c * n + j]).sum();
-            b.numbers[c * n + k] = (b.numbers[c * n + k] - sum) / a.at(k, k);
-        }
-    }
-    (b.numbers, (log_size, sign))
+    let mut memory = vec![0.0; lu::scratch(matrix.rows)];
+    let factors = lu::decompose(&matrix.numbers, matrix.rows, &mut memory);
+    Ok((factors.determinant(), factors.log_determinant()))
 }
 
 /// The Cholesky factor; `None` if the matrix is not positive definite.
 pub(in crate::eval) fn cholesky(a: &Dense) -> Option<Dense> {
-    let n = a.rows;
-    let mut factor = Dense { rows: n, cols: n, numbers: vec![0.0; n * n] };
-    for j in 0..n {
-        for i in j..n {
-            let dot: f64 = (0..j).map(|k| factor.at(i, k) * factor.at(j, k)).sum();
-            let rest = a.at(i, j) - dot;
-            factor.numbers[j * n + i] = if i > j {
-                rest / factor.at(j, j)
-            } else if rest > 0.0 {
-                rest.sqrt()
-            } else {
-                return None;
-            };
-        }
-    }
+    let mut factor = a.clone();
+    crust_math::linalg::cholesky::factor(&mut factor.numbers, a.rows).ok()?;
     Some(factor)
 }

@@ -17,6 +17,7 @@ use crate::linear::{cholesky, solve_lower, solve_upper};
 use crate::model::{Fit, Variational};
 use crate::models::hyper::{NeedsFixed, Variance};
 use crate::models::rows::{Rows, dot};
+use crust_math::linalg::eigen;
 
 /// The factor of one side: the means of its rows, and the covariance (K × K, by rows) that they share.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,7 +140,8 @@ impl Fit for LowRank {
     fn maximum_log_likelihood(&mut self, _stream: &mut Stream) -> Result<f64, Fatal> {
         let (n, d) = (float(self.data.rows()), self.transposed.rows());
         let entry = |a: usize, b: usize| dot(self.transposed.row(a), self.transposed.row(b)) / n;
-        let mut eigenvalues = symmetric_eigenvalues(d, (0..d * d).map(|at| entry(at / d, at % d)).collect());
+        let mut eigenvalues =
+            symmetric_eigenvalues(d, &(0..d * d).map(|at| entry(at / d, at % d)).collect::<Vec<_>>())?;
         eigenvalues.sort_by(|a, b| b.total_cmp(a));
         let rest = eigenvalues.get(self.prior.components..).unwrap_or_default();
         // As many components as columns fit exactly, and the likelihood has no maximum.
@@ -162,42 +164,10 @@ impl Fit for LowRank {
 
 /// The least variance of a fit, relative to that of the data.
 const SMALLEST: f64 = 1e-9;
-/// Rounds over all pairs, at most; ten are enough for any matrix of a few hundred rows.
-const ROUNDS: usize = 60;
 
-/// Eigenvalues by Jacobi's rotations.
-fn symmetric_eigenvalues(d: usize, mut a: Vec<f64>) -> Vec<f64> {
-    let size: f64 = a.iter().map(|x| x * x).sum();
-    for _ in 0..ROUNDS {
-        let off: f64 = (0..d * d).filter(|at| at / d != at % d).map(|at| a[at] * a[at]).sum();
-        if off <= 1e-26 * size {
-            break;
-        }
-        for p in 0..d {
-            for q in p + 1..d {
-                rotate(&mut a, d, p, q);
-            }
-        }
-    }
-    (0..d).map(|p| a[p * d + p]).collect()
-}
-
-/// The rotation of rows and columns p and q that makes their common entry 0.
-fn rotate(a: &mut [f64], d: usize, p: usize, q: usize) {
-    let off = a[p * d + q];
-    if off == 0.0 {
-        return;
-    }
-    let theta = (a[q * d + q] - a[p * d + p]) / (2.0 * off);
-    let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-    let c = 1.0 / (t * t + 1.0).sqrt();
-    let s = t * c;
-    for m in 0..d {
-        let (x, y) = (a[m * d + p], a[m * d + q]);
-        (a[m * d + p], a[m * d + q]) = (c * x - s * y, s * x + c * y);
-    }
-    for m in 0..d {
-        let (x, y) = (a[p * d + m], a[q * d + m]);
-        (a[p * d + m], a[q * d + m]) = (c * x - s * y, s * x + c * y);
-    }
+/// Eigenvalues of a symmetric matrix.
+fn symmetric_eigenvalues(d: usize, a: &[f64]) -> Result<Vec<f64>, Fatal> {
+    let (mut values, mut vectors) = (vec![0.0; d], vec![0.0; d * d]);
+    eigen::decompose(a, &mut values, &mut vectors, d, &mut vec![0.0; eigen::scratch(d)]).map_err(Fatal::new)?;
+    Ok(values)
 }

@@ -11,7 +11,7 @@ fn rejected(name: &str, values: &[Value], argument: &str) {
 
 fn mistake(name: &str, values: &[Value], words: &str) {
     let error = find(name).check(&arguments(values)).expect_err(name);
-    assert!(error.contains(words), "{name}: {error}");
+    assert!(error.to_string().contains(words), "{name}: {error}");
 }
 
 fn given(shape: Shape, numbers: &[f64]) -> Value {

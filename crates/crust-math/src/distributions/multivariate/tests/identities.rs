@@ -1,9 +1,10 @@
 //! Integrals and sums of one, and densities that follow from each other.
 
-use super::super::linear::{add_product_transposed, log_diagonal};
 use super::super::{hmm_hidden_state_prob, hmm_memory};
 use super::{Maker, Moves, Value, gradients, integers, log_density, real};
 use crate::functions::Shape;
+use crate::linalg::cholesky::{self, log_diagonal};
+use crate::linalg::products::{add_product_transposed, symmetrize};
 
 fn value(shape: Shape, numbers: &[f64]) -> Value {
     Value { moves: Moves::No, shape, numbers: numbers.to_vec(), step: 0.0 }
@@ -144,13 +145,13 @@ fn the_inverse_of_a_wishart_matrix_is_inverse_wishart() {
     let (w, s) = (m.covariance(3, 1.0), m.covariance(3, 0.6));
     let factor = |x: &Value| {
         let mut l = x.numbers.clone();
-        super::super::linear::cholesky(&mut l, 3).expect("positive definite");
+        cholesky::factor(&mut l, 3).expect("positive definite");
         l
     };
     let inverse = |x: &Value| {
         let mut out = vec![0.0; 9];
-        super::super::linear::inverse(&factor(x), 3, &mut out);
-        super::super::linear::symmetrize(&mut out, 3);
+        cholesky::inverse(&factor(x), 3, &mut out);
+        symmetrize(&mut out, 3);
         value(x.shape, &out)
     };
     let direct = log_density("inv_wishart_lpdf", &[w.clone(), real(4.4), s.clone()]);

@@ -4,7 +4,7 @@ use super::{Argument, Shape, Value, call, function, stream};
 
 fn shape_error(name: &str, arguments: &[&Value]) -> String {
     let list: Vec<Argument> = arguments.iter().map(|value| value.argument()).collect();
-    function(name).shape(&list).err().unwrap_or_else(|| panic!("{name} accepts {list:?}"))
+    function(name).shape(&list).err().unwrap_or_else(|| panic!("{name} accepts {list:?}")).to_string()
 }
 
 #[test]

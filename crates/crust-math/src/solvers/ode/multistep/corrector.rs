@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use super::Multistep;
+use crate::linalg::lu::Factors;
 use crate::solvers::SolverError;
-use crate::solvers::dense::{Lu, scale};
+use crate::solvers::numbers::scale;
 
 /// How far the last attempt of the same step came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(super) struct Corrector {
     jacobian: Vec<f64>,
     jacobian_step: u64,
     jacobian_is_new: bool,
-    factors: Option<Lu>,
+    factors: Option<Factors>,
     rate_of_state: f64,
     rate_of_columns: f64,
     residual: Vec<f64>,
@@ -174,7 +175,7 @@ impl Multistep<'_> {
         for i in 0..n {
             matrix[i * (n + 1)] += 1.0;
         }
-        self.corrector.factors = Lu::new(n, &matrix);
+        self.corrector.factors = Factors::new(n, &matrix).ok();
         self.corrector.matrix_gamma = self.corrector.gamma;
         self.corrector.matrix_step = self.accepted;
         self.corrector.rate_of_state = 1.0;

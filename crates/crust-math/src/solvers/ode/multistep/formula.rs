@@ -5,7 +5,7 @@
 //! with Λ(0) = 1 that vanishes where the formula interpolates (Byrne and Hindmarsh 1975; for the fixed leading
 //! coefficient of BDF, Jackson and Sacks-Davis 1980). The error constants are those of CVODE (Hindmarsh et al. 2005).
 
-use crate::solvers::dense::real;
+use crate::solvers::numbers::real;
 
 /// The family of formulas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,8 +3,9 @@
 use super::Multistep;
 use super::corrector::Attempt;
 use super::formula::{self, Formula};
+use crate::linalg::vectors::add_scaled;
 use crate::solvers::SolverError;
-use crate::solvers::dense::{add_scaled, real, scale};
+use crate::solvers::numbers::{real, scale};
 
 /// The step may grow by this factor at first, and by [`GROWTH_LIMIT`] later.
 pub(super) const FIRST_GROWTH_LIMIT: f64 = 10_000.0;

@@ -5,7 +5,7 @@ use crate::lanes::{InstructionSet, Kernel, dispatch};
 
 /// Where the numbers of an operand are.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub enum Place<'a> {
     /// In the slice of the result, apart from the elements that are written.
     Here,
     There(&'a [f64]),
@@ -13,7 +13,7 @@ pub(super) enum Place<'a> {
 
 /// A matrix inside a slice: element (i, j) is at `offset + i·row + j·column`. One of the two strides is 1.
 #[derive(Clone, Copy)]
-pub(super) struct Operand<'a> {
+pub struct Operand<'a> {
     pub place: Place<'a>,
     pub offset: usize,
     pub row: usize,
@@ -60,7 +60,7 @@ impl<'a> Operand<'a> {
 
 /// The part of a slice that a product is added to: its first element, the distance of its columns, its size.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub struct Target {
     pub offset: usize,
     pub stride: usize,
     pub rows: usize,
@@ -80,10 +80,10 @@ const COLUMNS: usize = 4;
 const DEPTH: usize = 128;
 
 /// Up to so many products of numbers, plain loops take less time than the preparation of anything else.
-pub(super) const TINY: usize = 64;
+pub const TINY: usize = 64;
 
 /// `C += α·A·B`, where `depth` is the inner dimension.
-pub(super) fn gemm(c: &mut [f64], target: Target, depth: usize, alpha: f64, a: Operand, b: Operand) {
+pub fn gemm(c: &mut [f64], target: Target, depth: usize, alpha: f64, a: Operand, b: Operand) {
     if target.rows == 0 || target.columns == 0 || depth == 0 {
         return;
     }
@@ -107,7 +107,7 @@ pub(super) fn gemm(c: &mut [f64], target: Target, depth: usize, alpha: f64, a: O
 }
 
 /// `C = A·B` for a whole matrix `C` with the given rows and columns.
-pub(super) fn multiply(c: &mut [f64], (rows, depth, columns): (usize, usize, usize), a: Operand, b: Operand) {
+pub fn multiply(c: &mut [f64], (rows, depth, columns): (usize, usize, usize), a: Operand, b: Operand) {
     c.fill(0.0);
     gemm(c, Target::whole(rows, columns), depth, 1.0, a, b);
 }

@@ -1,8 +1,10 @@
 //! The decomposition `P·A = L·U` with partial pivoting, and what follows from it: solutions, determinants, inverses.
 
+use super::LinalgError;
 use super::gemm::{Operand, Target, gemm};
+use super::memory::identity;
 use super::triangular::{Triangle, solve, solve_in};
-use super::vectors::add_scaled;
+use super::vectors::add_scaled_fused;
 use crate::lanes::{Kernel, dispatch};
 
 /// Columns of a block.
@@ -11,19 +13,19 @@ const BLOCK: usize = 16;
 /// A decomposed matrix: `U` on and above the diagonal, `L` (whose diagonal is 1) below it, and for each column the row that
 /// was exchanged with the diagonal's.
 #[derive(Clone, Copy)]
-pub(super) struct Lu<'a> {
+pub struct Lu<'a> {
     factors: &'a [f64],
     pivots: &'a [f64],
     n: usize,
 }
 
 /// How much memory [`decompose`] needs.
-pub(super) fn scratch(n: usize) -> usize {
+pub fn scratch(n: usize) -> usize {
     n * n + n
 }
 
 /// Decomposes a copy of `a` in `memory`. A singular matrix gives a pivot of 0.
-pub(super) fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a> {
+pub fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a> {
     let (factors, pivots) = memory[..scratch(n)].split_at_mut(n * n);
     factors.copy_from_slice(a);
     for first in (0..n).step_by(BLOCK) {
@@ -41,6 +43,37 @@ pub(super) fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a
         gemm(factors, corner, size, -1.0, block.at(size, 0), Operand::here(right.offset, n));
     }
     Lu { factors, pivots, n }
+}
+
+/// A decomposed matrix with memory of its own.
+#[derive(Clone, Debug)]
+pub struct Factors {
+    n: usize,
+    memory: Vec<f64>,
+}
+
+impl Factors {
+    /// Decomposes an `n × n` matrix; an error where a pivot is exactly zero.
+    pub fn new(n: usize, a: &[f64]) -> Result<Self, LinalgError> {
+        let mut memory = vec![0.0; scratch(n)];
+        decompose(a, n, &mut memory).check()?;
+        Ok(Self { n, memory })
+    }
+
+    fn view(&self) -> Lu<'_> {
+        let (factors, pivots) = self.memory.split_at(self.n * self.n);
+        Lu { factors, pivots, n: self.n }
+    }
+
+    /// `b ← A⁻¹·b`.
+    pub fn solve(&self, b: &mut [f64]) {
+        self.view().solve(b, 1);
+    }
+
+    /// `b ← A⁻ᵀ·b`.
+    pub fn solve_transposed(&self, b: &mut [f64]) {
+        self.view().solve_transposed(b, 1);
+    }
 }
 
 /// Exchanges elements of a column as the rows of columns `first…` have been.
@@ -89,13 +122,21 @@ impl Kernel for Panel<'_> {
             }
             for other in after.chunks_exact_mut(n) {
                 let by = -other[row];
-                add_scaled(&mut other[row + 1..], by, column);
+                add_scaled_fused(&mut other[row + 1..], by, column);
             }
         }
     }
 }
 
 impl Lu<'_> {
+    /// That no pivot is 0.
+    pub fn check(&self) -> Result<(), LinalgError> {
+        match self.diagonal().position(|x| x == 0.0) {
+            Some(column) => Err(LinalgError::Singular { column: column + 1 }),
+            None => Ok(()),
+        }
+    }
+
     /// Overwrites each column of `b` by `A⁻¹·b`.
     pub fn solve(&self, b: &mut [f64], columns: usize) {
         let (n, t) = (self.n, Operand::new(self.factors, self.n));
@@ -140,10 +181,4 @@ impl Lu<'_> {
     pub fn log_determinant(&self) -> f64 {
         self.diagonal().map(|x| x.abs().ln()).sum()
     }
-}
-
-/// Overwrites `out` by the identity.
-pub(super) fn identity(out: &mut [f64], n: usize) {
-    out.fill(0.0);
-    out.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
 }

@@ -1,7 +1,7 @@
 //! Systems of linear equations with a triangular matrix, in blocks of rows.
 
 use super::gemm::{Operand, TINY, Target, gemm};
-use super::vectors::{Aligned, add_scaled, copy};
+use super::vectors::{Aligned, add_scaled, add_scaled_fused, copy, dot};
 use crate::lanes::{Kernel, dispatch};
 
 /// Rows of a block.
@@ -11,7 +11,7 @@ const SIDES: usize = 4;
 
 /// Which triangle of the matrix as it is given (after transposition) is used, and whether its diagonal is 1.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Triangle {
+pub enum Triangle {
     Lower,
     Upper,
     UnitLower,
@@ -29,13 +29,13 @@ impl Triangle {
 }
 
 /// Overwrites each of the `columns` columns of `b` by the solution `x` of `T·x = b`, where `T` is `n × n`.
-pub(super) fn solve(t: Operand, triangle: Triangle, n: usize, b: &mut [f64], columns: usize) {
+pub fn solve(t: Operand, triangle: Triangle, n: usize, b: &mut [f64], columns: usize) {
     let target = Target { offset: 0, stride: n, rows: n, columns };
     solve_in(t, triangle, b, target);
 }
 
 /// As [`solve`], for a part of the slice `b`.
-pub(super) fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
+pub fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
     if target.columns == 0 {
         return;
     }
@@ -61,7 +61,23 @@ pub(super) fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Ta
     }
 }
 
-/// The same for so few numbers that to prepare anything would take longer.
+/// `x ← L⁻¹·x` for one right-hand side, which reads each column once; the upper triangle is not read.
+pub fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
+    for (j, column) in l.chunks_exact(n).enumerate() {
+        x[j] /= column[j];
+        let value = x[j];
+        add_scaled(&mut x[j + 1..], -value, &column[j + 1..]);
+    }
+}
+
+/// `x ← L⁻ᵀ·x` for one right-hand side.
+pub fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
+    for (j, column) in l.chunks_exact(n).enumerate().rev() {
+        x[j] = (x[j] - dot(&column[j + 1..], &x[j + 1..])) / column[j];
+    }
+}
+
+/// As [`solve_in`], for so few numbers that to prepare anything would take longer.
 fn solve_tiny(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
     let n = target.rows;
     for j in 0..target.columns {
@@ -118,7 +134,7 @@ impl<const W: usize> Kernel for SolveBlock<'_, W> {
                 let q = if lower { step } else { size - 1 - step };
                 for side in 0..SIDES {
                     solution[side][q] = x[side][q] * scale[q];
-                    add_scaled(&mut x[side], -solution[side][q], &block[q]);
+                    add_scaled_fused(&mut x[side], -solution[side][q], &block[q]);
                 }
             }
             for (side, solution) in solution.iter().enumerate().take(sides) {

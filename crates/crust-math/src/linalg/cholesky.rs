@@ -2,18 +2,24 @@
 //!
 //! The reverse is the blocked algorithm of Murray (2016), "Differentiation of the Cholesky decomposition".
 
+use super::LinalgError;
 use super::gemm::{Operand, Target, gemm};
-use super::vectors::{Aligned, add_scaled, copy, dot};
+use super::vectors::{Aligned, add_scaled_fused, copy, dot_fused};
 use crate::lanes::{Kernel, dispatch};
+
+pub mod rows;
+
+use super::memory::identity;
+use super::triangular::{Triangle, solve, solve_in};
 
 /// Columns of a block in the factorisation: few, as only what is left of them is the product of matrices.
 const FACTOR: usize = 16;
 /// Columns of a block in the reverse.
 const REVERSE: usize = 32;
 
-/// Overwrites the lower triangle of the `n × n` matrix by its factor and the upper one by 0. The error is the first
-/// pivot that is not positive.
-pub(super) fn factor(a: &mut [f64], n: usize) -> Result<(), f64> {
+/// Overwrites the lower triangle of the `n × n` matrix by its factor and the upper one by 0. A pivot must be
+/// positive.
+pub fn factor(a: &mut [f64], n: usize) -> Result<(), LinalgError> {
     match n {
         0..=4 => return dispatch(Small::<4> { a, n }),
         5..=8 => return dispatch(Small::<8> { a, n }),
@@ -31,6 +37,31 @@ pub(super) fn factor(a: &mut [f64], n: usize) -> Result<(), f64> {
     Ok(())
 }
 
+/// Overwrites each column of `b` by `(L·Lᵀ)⁻¹·b`.
+pub fn solve_factored(l: &[f64], n: usize, b: &mut [f64], columns: usize) {
+    let l = Operand::new(l, n);
+    solve(l, Triangle::Lower, n, b, columns);
+    solve(l.transposed(), Triangle::Upper, n, b, columns);
+}
+
+/// Overwrites `out` by `(L·Lᵀ)⁻¹`, both triangles.
+pub fn inverse(l: &[f64], n: usize, out: &mut [f64]) {
+    identity(out, n);
+    let whole = Operand::new(l, n);
+    // The first rows of a block of columns of L⁻¹ are 0.
+    for first in (0..n).step_by(REVERSE) {
+        let columns = REVERSE.min(n - first);
+        let target = Target { offset: first + first * n, stride: n, rows: n - first, columns };
+        solve_in(whole.at(first, first), Triangle::Lower, out, target);
+    }
+    solve(whole.transposed(), Triangle::Upper, n, out, n);
+}
+
+/// `Σ log Lⱼⱼ`: half of `log |L·Lᵀ|`.
+pub fn log_diagonal(l: &[f64], n: usize) -> f64 {
+    (0..n).map(|j| l[j * (n + 1)].ln()).sum()
+}
+
 /// A whole matrix of at most `W` rows, in an array of known size: what is beyond the matrix is 0 and stays 0.
 struct Small<'a, const W: usize> {
     a: &'a mut [f64],
@@ -38,10 +69,10 @@ struct Small<'a, const W: usize> {
 }
 
 impl<const W: usize> Kernel for Small<'_, W> {
-    type Output = Result<(), f64>;
+    type Output = Result<(), LinalgError>;
 
     #[inline(always)]
-    fn run(self) -> Result<(), f64> {
+    fn run(self) -> Result<(), LinalgError> {
         let Self { a, n } = self;
         let Aligned(block) = &mut Aligned([[0.0; W]; W]);
         for j in 0..n {
@@ -52,14 +83,14 @@ impl<const W: usize> Kernel for Small<'_, W> {
         for j in 0..n {
             let pivot = block[j][j];
             if pivot.is_nan() || pivot <= 0.0 {
-                return Err(pivot);
+                return Err(LinalgError::NotPositiveDefinite { row: j + 1, pivot });
             }
             roots[j] = pivot.sqrt();
             let scale = 1.0 / roots[j];
             let column = block[j].map(|x| x * scale);
             block[j] = column;
             for k in j + 1..n {
-                add_scaled(&mut block[k], -column[k], &column);
+                add_scaled_fused(&mut block[k], -column[k], &column);
             }
         }
         for j in 0..n {
@@ -79,10 +110,10 @@ struct Panel<'a> {
 }
 
 impl Kernel for Panel<'_> {
-    type Output = Result<(), f64>;
+    type Output = Result<(), LinalgError>;
 
     #[inline(always)]
-    fn run(self) -> Result<(), f64> {
+    fn run(self) -> Result<(), LinalgError> {
         let Self { columns, n, first } = self;
         for j in 0..columns.len() / n {
             let row = first + j;
@@ -91,7 +122,7 @@ impl Kernel for Panel<'_> {
             subtract_products(&mut column[row..], done, n, row);
             let pivot = column[row];
             if pivot.is_nan() || pivot <= 0.0 {
-                return Err(pivot);
+                return Err(LinalgError::NotPositiveDefinite { row: row + 1, pivot });
             }
             let root = pivot.sqrt();
             let scale = 1.0 / root;
@@ -116,13 +147,13 @@ fn subtract_products(x: &mut [f64], done: &[f64], n: usize, row: usize) {
         }
     }
     for column in fours.remainder().chunks_exact(n) {
-        add_scaled(x, -column[row], &column[row..]);
+        add_scaled_fused(x, -column[row], &column[row..]);
     }
 }
 
 /// Overwrites the lower triangle of `adjoint`, that of `L`, by that of `A`'s lower triangle (whose elements stand for both of
 /// a symmetric pair). What is above the diagonal is neither read nor of use afterwards.
-pub(super) fn reverse(l: &[f64], adjoint: &mut [f64], n: usize) {
+pub fn reverse(l: &[f64], adjoint: &mut [f64], n: usize) {
     match n {
         0..=4 => return dispatch(ReverseSmall::<4> { l, adjoint, n }),
         5..=8 => return dispatch(ReverseSmall::<8> { l, adjoint, n }),
@@ -176,7 +207,7 @@ impl Kernel for DivideByBlock<'_> {
             let (start, after) = adjoint.split_at_mut((q + 1) * n);
             let x = &mut start[q * n + below..];
             for (p, done) in (q + 1..below).zip(after.chunks_exact(n)) {
-                add_scaled(x, -l[p + q * n], &done[below..]);
+                add_scaled_fused(x, -l[p + q * n], &done[below..]);
             }
             let scale = 1.0 / l[q + q * n];
             x.iter_mut().for_each(|x| *x *= scale);
@@ -204,13 +235,13 @@ impl Kernel for ReverseBlock<'_> {
             let (before, column) = adjoint.split_at_mut(j * n);
             let c_adjoint = &mut column[j..end];
             let scale = 1.0 / l[j + j * n];
-            c_adjoint[0] -= dot(&l[j * n + j + 1..j * n + end], &c_adjoint[1..]) * scale;
+            c_adjoint[0] -= dot_fused(&l[j * n + j + 1..j * n + end], &c_adjoint[1..]) * scale;
             c_adjoint.iter_mut().for_each(|x| *x *= scale);
             for p in first..j {
                 let l = &l[p * n + j..p * n + end];
                 let adjoint = &mut before[p * n + j..p * n + end];
-                adjoint[0] -= dot(c_adjoint, l);
-                add_scaled(&mut adjoint[1..], -l[0], &c_adjoint[1..]);
+                adjoint[0] -= dot_fused(c_adjoint, l);
+                add_scaled_fused(&mut adjoint[1..], -l[0], &c_adjoint[1..]);
             }
             c_adjoint[0] *= 0.5;
         }
@@ -252,12 +283,12 @@ impl<const W: usize> Kernel for ReverseSmall<'_, W> {
                 let c = adjoints[i][j] * scale;
                 adjoint[i + j * n] = c;
                 d = (-c).mul_add(rows[i][j], d);
-                add_scaled(&mut adjoints[i], -c, &left);
-                add_scaled(&mut left_adjoint, -c, &rows[i]);
+                add_scaled_fused(&mut adjoints[i], -c, &left);
+                add_scaled_fused(&mut left_adjoint, -c, &rows[i]);
             }
             d *= scale;
             adjoint[j * (n + 1)] = 0.5 * d;
-            add_scaled(&mut left_adjoint, -d, &left);
+            add_scaled_fused(&mut left_adjoint, -d, &left);
             adjoints[j] = left_adjoint;
         }
     }
