@@ -14,6 +14,11 @@ use super::triangular::{Triangle, solve, solve_in};
 
 /// Columns of a block in the factorisation: few, as only what is left of them is the product of matrices.
 const FACTOR: usize = 16;
+/// From so many rows on, columns are first taken together in wider blocks: the columns before them are then read less often
+/// from memory beyond the caches. Where that pays is a measurement (`benches/linalg.rs`); it changes the last digit.
+const LARGE: usize = 256;
+/// Columns of a wide block.
+const WIDE: usize = 64;
 /// Columns of a block in the reverse.
 const REVERSE: usize = 32;
 
@@ -25,14 +30,28 @@ pub fn factor(a: &mut [f64], n: usize) -> Result<(), LinalgError> {
         5..=8 => return dispatch(Small::<8> { a, n }),
         _ => {}
     }
-    for first in (0..n).step_by(FACTOR) {
-        let width = FACTOR.min(n - first);
+    let wide = if n < LARGE { FACTOR } else { WIDE };
+    for first in (0..n).step_by(wide) {
+        let width = wide.min(n - first);
         let (done, panel) = a.split_at_mut(first * n);
         let panel = &mut panel[..width * n];
         let left = Operand::new(done, n).at(first, 0);
         let target = Target { offset: first, stride: n, rows: n - first, columns: width };
         gemm(panel, target, first, -1.0, left, left.transposed());
-        dispatch(Panel { columns: panel, n, first })?;
+        factor_panel(panel, n, first)?;
+    }
+    Ok(())
+}
+
+/// Factors columns `first…`, from which the product of the columns before them has been subtracted.
+fn factor_panel(panel: &mut [f64], n: usize, first: usize) -> Result<(), LinalgError> {
+    for inner in (0..panel.len() / n).step_by(FACTOR) {
+        let row = first + inner;
+        let width = FACTOR.min(panel.len() / n - inner);
+        let left = Operand::here(row, n);
+        let target = Target { offset: row + inner * n, stride: n, rows: n - row, columns: width };
+        gemm(panel, target, inner, -1.0, left, left.transposed());
+        dispatch(Panel { columns: &mut panel[inner * n..(inner + width) * n], n, first: row })?;
     }
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unreadable_literal, clippy::excessive_precision, reason = "known values are written with all digits")]
 
-use super::super::gemm::{Operand, Target, gemm};
 use super::{Shape, Value, call, stream, value};
+use crate::linalg::gemm::{Operand, Target, gemm};
 
 const SIZES: [usize; 9] = [1, 2, 3, 5, 8, 16, 17, 33, 100];
 
