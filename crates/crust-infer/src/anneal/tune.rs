@@ -75,10 +75,21 @@ impl Pilot {
 
     /// Whether longer trajectories are better: cheaper for the same gap, or needed since no schedule will be long enough.
     fn prefers(&self, longer: &TunedKernels, shorter: &TunedKernels) -> bool {
-        let square = |kernels: &TunedKernels| kernels.length() * kernels.length();
+        self.prefers_length((longer.length(), longer.method()), shorter)
+    }
+
+    fn prefers_length(&self, longer: (f64, Method), shorter: &TunedKernels) -> bool {
+        let square = shorter.length() * shorter.length();
         #[expect(clippy::cast_precision_loss, reason = "schedules are far shorter than 2⁵³")]
-        let is_wide = self.distributions.is_some_and(|t| square(shorter) > WISHED * t as f64);
-        expense(longer) <= WORTH_IT * expense(shorter) || (is_wide && square(longer) <= FALLS * square(shorter))
+        let is_wide = self.distributions.is_some_and(|t| square > WISHED * t as f64);
+        expense(longer) <= WORTH_IT * expense((shorter.length(), shorter.method()))
+            || (is_wide && longer.0 * longer.0 <= FALLS * square)
+    }
+
+    /// Whether these trajectories could be better than the shorter ones of a rehearsal, if they forgot at once: only then is it worth
+    /// trying them.
+    fn may_be_preferred(&self, shorter: &Rehearsed) -> bool {
+        self.prefers_length((shorter.least_length(), self.method), &shorter.tuned.kernels)
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -108,7 +119,7 @@ impl Default for Pilot {
 }
 
 /// The smallest number of prior draws that a pilot run can start with.
-const FEWEST: usize = 8;
+pub(super) const FEWEST: usize = 8;
 /// Step sizes stay between these.
 const SHORTEST: f64 = 1e-12;
 const LONGEST: f64 = 1e6;
@@ -143,36 +154,37 @@ pub fn tune<P: Path + Clone + Send>(
     let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new) };
     // What the rehearsal measures are the weights that chains would collect: they must be known without evaluations.
     let rehearse = pilot.rehearse && driver.course().is_known();
-    let mut best = attempt(driver, &basis, *pilot, rehearse)?;
-    while let Some(longer) = pilot.with_longer_trajectories(best.kernels.method()) {
-        let next = attempt(driver, &basis, longer, rehearse)?;
-        if !pilot.prefers(&next.kernels, &best.kernels) {
+    let mut best = with_stepper!(pilot.method, dimension, stepper => {
+        let tuned = PilotRun::new(driver, &basis, *pilot, stepper.clone()).go()?;
+        if !rehearse {
+            return Ok(tuned.kernels);
+        }
+        PilotRun::new(driver, &basis, *pilot, stepper).rehearse(tuned)?
+    });
+    while let Some(longer) = pilot.with_longer_trajectories(best.tuned.kernels.method()) {
+        if !longer.may_be_preferred(&best) {
+            break;
+        }
+        let next = with_stepper!(longer.method, dimension, stepper => {
+            let tuned = PilotRun::new(driver, &basis, longer, stepper.clone()).lengthen(&best)?;
+            PilotRun::new(driver, &basis, longer, stepper).rehearse(tuned)?
+        });
+        if !pilot.prefers(&next.tuned.kernels, &best.tuned.kernels) {
             break;
         }
         best = next;
     }
-    if !rehearse {
-        return Ok(best.kernels);
-    }
-    let pilot = Pilot { method: best.kernels.method(), ..*pilot };
-    with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(&best))
+    let pilot = Pilot { method: best.tuned.kernels.method(), ..*pilot };
+    with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(best))
 }
 
-/// Kernels of one method.
-fn attempt<P: Path + Clone + Send>(
-    driver: &mut Driver<P>,
-    basis: &Basis<'_>,
-    pilot: Pilot,
-    rehearse: bool,
-) -> Result<Rehearsed, Error> {
-    with_stepper!(pilot.method, driver.dimension(), stepper => {
-        let kernels = PilotRun::new(driver, basis, pilot, stepper.clone()).go()?;
-        if rehearse {
-            PilotRun::new(driver, basis, pilot, stepper).rehearse(&kernels)
-        } else {
-            Ok(Rehearsed::not(kernels))
-        }
-    })
+/// Kernels as a pilot run leaves them.
+pub(super) struct Tuned {
+    pub(super) kernels: TunedKernels,
+    /// What the length of the way from each knot to the next would be with kernels that forget at once.
+    pub(super) ideal: Vec<f64>,
+    /// Whether they were tuned for states of both directions.
+    pub(super) both_ways: bool,
 }
 
 /// What all parts of a pilot run share.
@@ -193,16 +205,15 @@ const FALLS: f64 = 0.85;
 
 /// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
 /// n + 1 evaluations.
-fn expense(kernels: &TunedKernels) -> f64 {
-    let steps = kernels.method().fixed_steps().unwrap_or(1);
-    kernels.length() * kernels.length() * (f64::from(steps) + 1.0)
+fn expense((length, method): (f64, Method)) -> f64 {
+    length * length * (f64::from(method.fixed_steps().unwrap_or(1)) + 1.0)
 }
 
 /// A population and its kernel.
 pub(super) struct PilotRun<'a, P, S> {
     pub(super) driver: &'a mut Driver<P>,
     pub(super) basis: &'a Basis<'a>,
-    pilot: Pilot,
+    pub(super) pilot: Pilot,
     pub(super) key: StreamKey,
     pub(super) control: &'a Control,
     /// The kernel as it is adapted, and its coordinates.
@@ -214,6 +225,8 @@ pub(super) struct PilotRun<'a, P, S> {
     stepper: S,
     pub(super) movers: Vec<Mover<S>>,
     knots: Vec<Knot>,
+    /// [`Tuned::ideal`].
+    ideal: Vec<f64>,
 }
 
 /// How moves at one β went.
@@ -221,7 +234,7 @@ pub(super) struct Settled {
     /// The mean acceptance probability.
     pub(super) accept: f64,
     /// The integrated autocorrelation time of the log likelihood, in moves.
-    relaxation: f64,
+    pub(super) relaxation: f64,
 }
 
 impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
@@ -242,6 +255,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
             stepper,
             movers: vec![],
             knots: vec![],
+            ideal: vec![],
         };
         run.movers = basis.draws.iter().map(|draw| run.mover(draw)).collect();
         run
@@ -253,7 +267,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
     }
 
     /// From the prior to the posterior.
-    fn go(mut self) -> Result<TunedKernels, Error> {
+    fn go(mut self) -> Result<Tuned, Error> {
         self.start()?;
         while self.knots[self.knots.len() - 1].beta < 1.0 {
             self.stride()?;
@@ -262,7 +276,8 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         self.knots[0].step_size = self.knots[1].step_size;
         self.knots[0].accept = self.knots[1].accept;
         let kernels = TunedKernels::new(self.pilot.method, self.pilot.jitter, self.knots)?;
-        kernels.in_charts(self.basis.scales.as_deref().cloned())
+        let kernels = kernels.in_charts(self.basis.scales.as_deref().cloned())?;
+        Ok(Tuned { kernels, ideal: self.ideal, both_ways: false })
     }
 
     /// Evaluates the draws of the prior.
@@ -371,6 +386,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         let Settled { accept, relaxation } = self.settle_step_size(beta, knot, half..moves)?;
         let (step_size, variance, frame) = (self.stage.kernel.step_size, self.variance.clone(), self.frame());
         // A population that lags behind by the relaxation time loses that much more on the same way.
+        self.ideal.push(length);
         let length = length_before + length * relaxation.sqrt();
         self.knots.push(Knot { beta, step_size, variance, accept, length, frame });
         Ok(())
