@@ -14,6 +14,7 @@
 
 mod chart;
 mod itinerary;
+mod pilot;
 mod population;
 mod rehearse;
 mod scales;
@@ -25,11 +26,12 @@ mod tuned;
 
 pub use chart::Frame;
 pub use itinerary::{Direction, Itinerary, Leg};
+pub use pilot::Pilot;
 pub use scales::{Group, Scales};
 pub use schedule::{BadSchedule, Schedule, Subset};
 pub use system::{Moved, System, anneal_system, draw_initial};
 pub use target::{anneal_target, equilibrate};
-pub use tune::{Pilot, tune};
+pub use tune::tune;
 pub use tuned::{Knot, TunedKernels};
 
 use crust_math::random::StreamKey;

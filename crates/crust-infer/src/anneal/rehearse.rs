@@ -13,7 +13,7 @@ use crust_math::random::StreamKey;
 
 use super::Schedule;
 use super::target::{Mover, Progress};
-use super::tune::PilotRun;
+use super::tune::{FEWEST, PilotRun, Tuned};
 use super::tuned::{Stages, TunedKernels};
 use crate::drive::{Answer, Walker};
 use crate::error::Error;
@@ -39,43 +39,56 @@ pub(super) struct Passage {
 
 /// Kernels with the lengths that a rehearsal measured, and the states that it met.
 pub(super) struct Rehearsed {
-    pub(super) kernels: TunedKernels,
+    pub(super) tuned: Tuned,
     /// At each knot, of both directions.
     states: Vec<Vec<Vec<f64>>>,
 }
 
 impl Rehearsed {
-    /// Kernels that were not rehearsed.
-    pub(super) fn not(kernels: TunedKernels) -> Self {
-        Self { kernels, states: vec![] }
+    /// A length that no kernel on this path is likely to fall below.
+    pub(super) fn least_length(&self) -> f64 {
+        let steps = self.tuned.kernels.knots().windows(2).map(|pair| pair[1].length - pair[0].length);
+        steps.zip(&self.tuned.ideal).map(|(step, ideal)| step.min(*ideal)).sum()
     }
 }
 
 impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
-    /// Measures lengths with chains in both directions.
-    pub(super) fn rehearse(mut self, kernels: &TunedKernels) -> Result<Rehearsed, Error> {
-        let (up, down, schedule) = self.passages(kernels, 1)?;
-        let kernels = with_lengths(kernels, &up, &down, (&schedule, self.driver.course()))?;
+    /// Measures lengths with some chains in both directions, enough to compare kernels.
+    pub(super) fn rehearse(mut self, tuned: Tuned) -> Result<Rehearsed, Error> {
+        let chains = self.basis.draws.len().div_ceil(2).max(FEWEST);
+        let (up, down, schedule) = self.passages(&tuned.kernels, chains, 1)?;
+        let kernels = with_lengths(&tuned.kernels, &up, &down, (&schedule, self.driver.course()))?;
         let states = up.at_knots.into_iter().zip(down.at_knots).map(|(up, down)| [up, down].concat()).collect();
-        Ok(Rehearsed { kernels, states })
+        Ok(Rehearsed { tuned: Tuned { kernels, ..tuned }, states })
     }
 
     /// Kernels for the states of both directions, and the lengths with these kernels.
-    pub(super) fn refine(mut self, rehearsed: &Rehearsed) -> Result<TunedKernels, Error> {
-        let kernels = self.retune(rehearsed)?;
-        let (up, down, schedule) = self.passages(&kernels, 2)?;
+    pub(super) fn refine(mut self, rehearsed: Rehearsed) -> Result<TunedKernels, Error> {
+        let kernels =
+            if rehearsed.tuned.both_ways { rehearsed.tuned.kernels } else { self.retune(&rehearsed)?.kernels };
+        let (up, down, schedule) = self.passages(&kernels, self.basis.draws.len(), 2)?;
         with_lengths(&kernels, &up, &down, (&schedule, self.driver.course()))
     }
 
+    /// Kernels of this run's method in place of another, at the same knots, with lengths from how they forget.
+    pub(super) fn lengthen(mut self, rehearsed: &Rehearsed) -> Result<Tuned, Error> {
+        self.retune(rehearsed)
+    }
+
     /// Up from the prior and down again.
-    fn passages(&mut self, kernels: &TunedKernels, round: u64) -> Result<(Passage, Passage, Schedule), Error> {
+    fn passages(
+        &mut self,
+        kernels: &TunedKernels,
+        chains: usize,
+        round: u64,
+    ) -> Result<(Passage, Passage, Schedule), Error> {
         let distributions = MOVES_EACH * kernels.knots().len();
         let schedule = Schedule::from_pilot(distributions, kernels).map_err(|bad| Error::Setting {
             name: "the schedule of the rehearsal",
             value: bad.to_string(),
             must_be: "rising",
         })?;
-        self.movers = self.basis.draws.iter().map(|draw| self.mover(draw)).collect();
+        self.movers = self.basis.draws[..chains].iter().map(|draw| self.mover(draw)).collect();
         self.look(schedule.beta(2))?;
         self.movers.retain(|mover| mover.state.log_density().is_finite());
         let stages = Stages::new(kernels, &schedule);
@@ -106,11 +119,15 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
     }
 
     /// Charts, metrics and step sizes for the states of both directions.
-    fn retune(&mut self, Rehearsed { kernels, states }: &Rehearsed) -> Result<TunedKernels, Error> {
+    fn retune(&mut self, Rehearsed { tuned, states }: &Rehearsed) -> Result<Tuned, Error> {
+        let (kernels, method) = (&tuned.kernels, self.pilot.method);
         let mut knots = kernels.knots().to_vec();
-        for (k, (knot, states)) in knots.iter_mut().zip(states).enumerate().skip(1) {
-            self.movers = states.iter().map(|state| self.mover(state)).collect();
+        for k in 1..knots.len() {
+            let before = knots[k - 1].length;
+            let knot = &mut knots[k];
+            self.movers = states[k].iter().map(|state| self.mover(state)).collect();
             self.stage = kernels.stage(knot.beta);
+            self.stage.kernel.method = method;
             self.variance.clone_from(&knot.variance);
             self.look(knot.beta)?;
             self.measure_spread();
@@ -119,10 +136,14 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
             knot.accept = settled.accept;
             knot.variance.clone_from(&self.variance);
             knot.frame = self.frame();
+            if method != kernels.method() {
+                knot.length = before + tuned.ideal[k - 1] * settled.relaxation.sqrt();
+            }
         }
         knots[0].step_size = knots[1].step_size;
         knots[0].accept = knots[1].accept;
-        kernels.with_knots(knots)
+        let kernels = kernels.with_knots(method, knots)?;
+        Ok(Tuned { kernels, ideal: tuned.ideal.clone(), both_ways: true })
     }
 }
 
@@ -243,7 +264,7 @@ fn with_lengths(
         let length = if moves.is_empty() { step } else { measured(step, &moves, (up, down), (schedule, course)) };
         knots[k].length = knots[k - 1].length + length;
     }
-    kernels.with_knots(knots)
+    kernels.with_knots(kernels.method(), knots)
 }
 
 /// The length of a piece of the path from its gap in the rehearsal: length² = gap · moves.

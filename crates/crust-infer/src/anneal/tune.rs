@@ -9,109 +9,24 @@ use crust_math::random::StreamKey;
 use pxfm::{f_exp, f_log};
 
 use super::chart::Frame;
+use super::pilot::Pilot;
 use super::population::{Likelihoods, Stride, relaxation, spread};
-use super::rehearse::Rehearsed;
 use super::scales::Scales;
 use super::target::{Mover, Repeat};
 use super::tuned::{Knot, Stage, TunedKernels};
 use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::Error;
-use crate::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method, Stepper};
+use crate::kernel::{Kernel, Stepper};
 use crate::method::with_stepper;
 use crate::metric::Metric;
 use crate::path::{Course, Path};
 use crate::step_size::{Averaging, DualAveraging};
 
-/// How a pilot run goes.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Pilot {
-    pub method: Method,
-    /// δ, the mean acceptance probability to reach.
-    pub delta: f64,
-    /// The step size of each transition is uniform within this fraction of the tuned one.
-    pub jitter: f64,
-    /// The longest trajectory of Hamiltonian Monte Carlo, in units where the pilot's chains have the spread 1. On a normal target
-    /// a quarter of a revolution (π/2) forgets the start; half of one only mirrors it, which is as bad as not moving.
-    pub longest: f64,
-    /// Moves at each β, in which the step size settles.
-    pub moves: usize,
-    /// Trajectories of a fixed number of steps are made twice as long, up to this, as long as that pays.
-    pub most_steps: u32,
-    /// Whether chains rehearse in both directions what the pilot run suggests.
-    pub rehearse: bool,
-    /// T of the longest schedule that the kernels are for, if it is known.
-    pub distributions: Option<usize>,
-}
-
-impl Pilot {
-    /// The defaults for a method.
-    pub fn new(method: Method) -> Self {
-        Self {
-            method,
-            delta: method.accept_wanted(),
-            jitter: 0.3,
-            longest: std::f64::consts::FRAC_PI_2,
-            moves: 12,
-            most_steps: 32,
-            rehearse: true,
-            distributions: None,
-        }
-    }
-
-    /// The longest step.
-    fn longest_step(&self) -> f64 {
-        self.method.fixed_steps().map_or(LONGEST, |n| self.longest / f64::from(n))
-    }
-
-    /// The same with trajectories of twice as many steps, if that is allowed.
-    fn with_longer_trajectories(&self, method: Method) -> Option<Self> {
-        match method {
-            Method::Hmc { length: Length::Steps(n), max_energy_error } if 2 * n <= self.most_steps => {
-                Some(Self { method: Method::Hmc { length: Length::Steps(2 * n), max_energy_error }, ..*self })
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether longer trajectories are better: cheaper for the same gap, or needed since no schedule will be long enough.
-    fn prefers(&self, longer: &TunedKernels, shorter: &TunedKernels) -> bool {
-        let square = |kernels: &TunedKernels| kernels.length() * kernels.length();
-        #[expect(clippy::cast_precision_loss, reason = "schedules are far shorter than 2⁵³")]
-        let is_wide = self.distributions.is_some_and(|t| square(shorter) > WISHED * t as f64);
-        expense(longer) <= WORTH_IT * expense(shorter) || (is_wide && square(longer) <= FALLS * square(shorter))
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        let setting = |name, value: String, must_be| Err(Error::Setting { name, value, must_be });
-        if !(self.delta > 0.0 && self.delta < 1.0) {
-            return setting("the acceptance probability to reach", self.delta.to_string(), "between 0 and 1");
-        }
-        if !(0.0..1.0).contains(&self.jitter) {
-            return setting("jitter", self.jitter.to_string(), "at least 0 and below 1");
-        }
-        if self.longest.is_nan() || self.longest <= 0.0 {
-            return setting("the longest trajectory", self.longest.to_string(), "positive");
-        }
-        if self.moves < 2 {
-            return setting("the number of moves of the pilot run", self.moves.to_string(), "at least 2");
-        }
-        Ok(())
-    }
-}
-
-impl Default for Pilot {
-    /// Trajectories of three steps. A move costs four gradients then, since the one at the start is that of another β. Measured on
-    /// normal and logistic regressions, no other number closed the sandwich with clearly fewer gradients (`docs/anneal.md`).
-    fn default() -> Self {
-        Self::new(Method::Hmc { length: Length::Steps(3), max_energy_error: MAX_ENERGY_ERROR })
-    }
-}
-
 /// The smallest number of prior draws that a pilot run can start with.
-const FEWEST: usize = 8;
+pub(super) const FEWEST: usize = 8;
 /// Step sizes stay between these.
 const SHORTEST: f64 = 1e-12;
-const LONGEST: f64 = 1e6;
+pub(super) const LONGEST: f64 = 1e6;
 /// How much of the efficiency of the weights a step along the path keeps.
 const EFFICIENCY: f64 = 0.5;
 /// A pilot that needs more steps than this goes on with longer ones, and after a second as many in one leap: kernels for the
@@ -143,36 +58,37 @@ pub fn tune<P: Path + Clone + Send>(
     let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new) };
     // What the rehearsal measures are the weights that chains would collect: they must be known without evaluations.
     let rehearse = pilot.rehearse && driver.course().is_known();
-    let mut best = attempt(driver, &basis, *pilot, rehearse)?;
-    while let Some(longer) = pilot.with_longer_trajectories(best.kernels.method()) {
-        let next = attempt(driver, &basis, longer, rehearse)?;
-        if !pilot.prefers(&next.kernels, &best.kernels) {
+    let mut best = with_stepper!(pilot.method, dimension, stepper => {
+        let tuned = PilotRun::new(driver, &basis, *pilot, stepper.clone()).go()?;
+        if !rehearse {
+            return Ok(tuned.kernels);
+        }
+        PilotRun::new(driver, &basis, *pilot, stepper).rehearse(tuned)?
+    });
+    while let Some(longer) = pilot.with_longer_trajectories(best.tuned.kernels.method()) {
+        if !longer.may_be_preferred(&best) {
+            break;
+        }
+        let next = with_stepper!(longer.method, dimension, stepper => {
+            let tuned = PilotRun::new(driver, &basis, longer, stepper.clone()).lengthen(&best)?;
+            PilotRun::new(driver, &basis, longer, stepper).rehearse(tuned)?
+        });
+        if !pilot.prefers(&next.tuned.kernels, &best.tuned.kernels) {
             break;
         }
         best = next;
     }
-    if !rehearse {
-        return Ok(best.kernels);
-    }
-    let pilot = Pilot { method: best.kernels.method(), ..*pilot };
-    with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(&best))
+    let pilot = Pilot { method: best.tuned.kernels.method(), ..*pilot };
+    with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(best))
 }
 
-/// Kernels of one method.
-fn attempt<P: Path + Clone + Send>(
-    driver: &mut Driver<P>,
-    basis: &Basis<'_>,
-    pilot: Pilot,
-    rehearse: bool,
-) -> Result<Rehearsed, Error> {
-    with_stepper!(pilot.method, driver.dimension(), stepper => {
-        let kernels = PilotRun::new(driver, basis, pilot, stepper.clone()).go()?;
-        if rehearse {
-            PilotRun::new(driver, basis, pilot, stepper).rehearse(&kernels)
-        } else {
-            Ok(Rehearsed::not(kernels))
-        }
-    })
+/// Kernels as a pilot run leaves them.
+pub(super) struct Tuned {
+    pub(super) kernels: TunedKernels,
+    /// What the length of the way from each knot to the next would be with kernels that forget at once.
+    pub(super) ideal: Vec<f64>,
+    /// Whether they were tuned for states of both directions.
+    pub(super) both_ways: bool,
 }
 
 /// What all parts of a pilot run share.
@@ -184,25 +100,11 @@ pub(super) struct Basis<'a> {
     scales: Option<Arc<Scales>>,
 }
 
-/// Longer trajectories must promise to be cheaper by this factor: the lengths of pilot runs are uncertain.
-const WORTH_IT: f64 = 0.85;
-/// A gap, in nats, that the longest schedule should come down to, whatever it costs …
-const WISHED: f64 = 0.5;
-/// … as long as the gap falls by this factor.
-const FALLS: f64 = 0.85;
-
-/// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
-/// n + 1 evaluations.
-fn expense(kernels: &TunedKernels) -> f64 {
-    let steps = kernels.method().fixed_steps().unwrap_or(1);
-    kernels.length() * kernels.length() * (f64::from(steps) + 1.0)
-}
-
 /// A population and its kernel.
 pub(super) struct PilotRun<'a, P, S> {
     pub(super) driver: &'a mut Driver<P>,
     pub(super) basis: &'a Basis<'a>,
-    pilot: Pilot,
+    pub(super) pilot: Pilot,
     pub(super) key: StreamKey,
     pub(super) control: &'a Control,
     /// The kernel as it is adapted, and its coordinates.
@@ -214,6 +116,8 @@ pub(super) struct PilotRun<'a, P, S> {
     stepper: S,
     pub(super) movers: Vec<Mover<S>>,
     knots: Vec<Knot>,
+    /// [`Tuned::ideal`].
+    ideal: Vec<f64>,
 }
 
 /// How moves at one β went.
@@ -221,7 +125,7 @@ pub(super) struct Settled {
     /// The mean acceptance probability.
     pub(super) accept: f64,
     /// The integrated autocorrelation time of the log likelihood, in moves.
-    relaxation: f64,
+    pub(super) relaxation: f64,
 }
 
 impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
@@ -242,6 +146,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
             stepper,
             movers: vec![],
             knots: vec![],
+            ideal: vec![],
         };
         run.movers = basis.draws.iter().map(|draw| run.mover(draw)).collect();
         run
@@ -253,7 +158,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
     }
 
     /// From the prior to the posterior.
-    fn go(mut self) -> Result<TunedKernels, Error> {
+    fn go(mut self) -> Result<Tuned, Error> {
         self.start()?;
         while self.knots[self.knots.len() - 1].beta < 1.0 {
             self.stride()?;
@@ -262,7 +167,8 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         self.knots[0].step_size = self.knots[1].step_size;
         self.knots[0].accept = self.knots[1].accept;
         let kernels = TunedKernels::new(self.pilot.method, self.pilot.jitter, self.knots)?;
-        kernels.in_charts(self.basis.scales.as_deref().cloned())
+        let kernels = kernels.in_charts(self.basis.scales.as_deref().cloned())?;
+        Ok(Tuned { kernels, ideal: self.ideal, both_ways: false })
     }
 
     /// Evaluates the draws of the prior.
@@ -371,6 +277,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         let Settled { accept, relaxation } = self.settle_step_size(beta, knot, half..moves)?;
         let (step_size, variance, frame) = (self.stage.kernel.step_size, self.variance.clone(), self.frame());
         // A population that lags behind by the relaxation time loses that much more on the same way.
+        self.ideal.push(length);
         let length = length_before + length * relaxation.sqrt();
         self.knots.push(Knot { beta, step_size, variance, accept, length, frame });
         Ok(())

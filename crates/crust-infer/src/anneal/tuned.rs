@@ -75,9 +75,9 @@ impl TunedKernels {
         Ok(Self { method, jitter, knots, scales: None })
     }
 
-    /// The same with other knots.
-    pub(super) fn with_knots(&self, knots: Vec<Knot>) -> Result<Self, Error> {
-        Self::new(self.method, self.jitter, knots)?.in_charts(self.scales.clone())
+    /// The same with other knots, which may be for another method.
+    pub(super) fn with_knots(&self, method: Method, knots: Vec<Knot>) -> Result<Self, Error> {
+        Self::new(method, self.jitter, knots)?.in_charts(self.scales.clone())
     }
 
     /// Moves in the charts that the knots have the numbers for.
