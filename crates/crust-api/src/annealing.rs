@@ -28,7 +28,8 @@ pub struct Annealing {
     /// A bound above so many nats is a bad diagnosis.
     pub max_divergence: Option<f64>,
     pub generation: Generation,
-    /// Where finished units of work are kept: a run that was ended goes on from there. Nothing is kept without a folder.
+    /// Where finished units of work are kept: a run that was ended goes on from there. Nothing is kept without a
+    /// folder.
     pub folder: Option<PathBuf>,
 }
 

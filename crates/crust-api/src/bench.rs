@@ -110,7 +110,8 @@ impl Points {
         Self { lanes, numbers, log_prior: vec![0.0; lanes], log_likelihood: vec![0.0; lanes], gradient }
     }
 
-    /// A rejected point takes less time than others, or more: its place is taken by one that is not. Says why there is none.
+    /// A rejected point takes less time than others, or more: its place is taken by one that is not. Says why there is
+    /// none.
     fn replace_rejected(&mut self, evaluator: &mut Evaluator) -> Result<Option<String>, EngineError> {
         const TRIES: u64 = 100;
         let mut why = String::new();

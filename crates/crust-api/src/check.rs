@@ -22,14 +22,14 @@ pub struct CheckOptions {
 
 /// A program that was checked, and how to show what was found.
 #[derive(Clone, Debug)]
-pub struct CheckRun {
+pub struct CheckOutput {
     pub result: Checked,
     program: Program,
     problems: Vec<Diagnostic>,
     data: Option<DataErrors>,
 }
 
-impl CheckRun {
+impl CheckOutput {
     /// Mistakes and warnings at their places; empty if there are none.
     pub fn problems(&self, look: Look) -> String {
         render_problems(&self.program, &self.problems, self.data.as_ref(), look)
@@ -45,7 +45,7 @@ impl CheckRun {
 }
 
 /// Checks a program, and its data if there are any. Mistakes are a result; an error is a file that cannot be read.
-pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> Result<CheckRun, Error> {
+pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> Result<CheckOutput, Error> {
     let program = Program::read_anyhow(program)?;
     let reading = program.reading();
     let mut problems = reading.problems.clone();
@@ -78,7 +78,7 @@ pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> R
     }
     let joint = summary.is_some().then(|| joint::read(&program));
     let result = Checked { file: program.name().to_owned(), ok: summary.is_some(), diagnostics, summary, joint };
-    Ok(CheckRun { result, program, problems, data })
+    Ok(CheckOutput { result, program, problems, data })
 }
 
 /// Reads the data and runs transformed data, as far as sizes need it. The outer error is a file that cannot be read.

@@ -48,8 +48,8 @@ impl CompareOptions {
     }
 }
 
-/// Anneals the same simulated data in every way. The problems are representations of the same model with the same data; parameters that
-/// are the same are named alike.
+/// Anneals the same simulated data in every way. The problems are representations of the same model with the same data;
+/// parameters that are the same are named alike.
 pub fn compare(
     problems: &[Problem],
     options: &CompareOptions,
@@ -159,8 +159,8 @@ fn parameter_names(loaded: &Generative<'_>) -> BTreeSet<String> {
 }
 
 impl Shared {
-    /// Draws with the program whose parameters include those of all others: what it draws is then an exact draw from the posterior
-    /// of each, if all state the same model.
+    /// Draws with the program whose parameters include those of all others: what it draws is then an exact draw from
+    /// the posterior of each, if all state the same model.
     fn draw(programs: &[Generative<'_>], seed: u64) -> Result<Self, Error> {
         let names: Vec<BTreeSet<String>> = programs.iter().map(parameter_names).collect();
         let includes_all = |own: &BTreeSet<String>| names.iter().all(|other| other.is_subset(own));

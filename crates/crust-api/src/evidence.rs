@@ -1,4 +1,5 @@
-//! `crust evidence`: the log marginal likelihood of real data by one or several estimators, each with what kind of number it is.
+//! `crust evidence`: the log marginal likelihood of real data by one or several estimators, each with what kind of
+//! number it is.
 
 mod agreement;
 mod methods;
@@ -20,7 +21,8 @@ use std::time::Instant;
 pub struct EvidenceOptions {
     /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it if there are none.
     pub methods: Vec<Estimator>,
-    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too long.
+    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too
+    /// long.
     pub tolerance: f64,
     /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default.
     pub effort: f64,
@@ -57,13 +59,13 @@ pub enum Estimator {
 
 /// Estimates with the seconds that they took.
 #[derive(Clone, Debug)]
-pub struct EvidenceRun {
+pub struct EvidenceOutput {
     pub result: Evidence,
     pub timing: EvidenceTiming,
 }
 
 /// Estimates log p(y).
-pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<'_>) -> Result<EvidenceRun, Error> {
+pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<'_>) -> Result<EvidenceOutput, Error> {
     check(options)?;
     let begin = Instant::now();
     let prior = PriorReading::read(problem, session)?;
@@ -84,7 +86,7 @@ pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<
         warnings: agreement::disagreements(&methods),
         methods,
     };
-    Ok(EvidenceRun { result, timing })
+    Ok(EvidenceOutput { result, timing })
 }
 
 /// What types do not say.

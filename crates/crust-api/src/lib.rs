@@ -2,21 +2,23 @@
 //!
 //! ```text
 //! Source ─▶ Program ─┐
-//! Source ─▶ data ────┴▶ Problem ─▶ density, sample, evidence ───────────────────────┐
-//!                          └─▶ Generative (joint, simulator) ─▶ simulate             ├─▶ crust_diagnose::result::Results
-//!                                  └─▶ StanExperiment ─▶ bdmc, bread, compare ───────┤
-//!                                                        testbed, reproduce ─────────┘
+//! Source ─▶ data ────┴▶ Problem ─▶ density, sample, evidence ───────────────────┐
+//!                          └─▶ Generative (joint, simulator) ─▶ simulate        ├─▶ result::Results
+//!                                  └─▶ StanExperiment ─▶ bdmc, bread, compare ──┤
+//!                                                        testbed, reproduce ────┘
 //! ```
 //!
-//! A [`Problem`] is a program with its data: both are read once, and bound once. Each command is a function of a problem, typed options
-//! whose defaults are those of the command line, and a [`Session`]: the seed, the machine, an [`Observer`] that hears of progress, messages
-//! and parts of long results, and a [`Stop`] that ends a run from another thread. Nothing in here prints, asks or exits. Errors keep their
-//! causes ([`Error`]); [`render`] says them to people, with the place in the program.
+//! A [`Problem`] is a program with its data: both are read once, and bound once. Each command is a function of a
+//! problem, typed options whose defaults are those of the command line, and a [`Session`]: the seed, the machine, an
+//! [`Observer`] that hears of progress, messages and parts of long results, and a [`Stop`] that ends a run from another
+//! thread. Nothing in here prints, asks or exits. Errors keep their causes ([`Error`]); [`render`] says them to people,
+//! with the place in the program. Results are a family with one form as JSON ([`result::Results`]).
 //!
 //! ```
 //! use crust_api::{Annealing, BreadOptions, Problem, Session, Source, bread};
 //!
-//! let program = "data { int N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 2); y ~ normal(mu, 1); }";
+//! let program = "data { int N; vector[N] y; } parameters { real mu; }
+//!     model { mu ~ normal(0, 2); y ~ normal(mu, 1); }";
 //! let data = r#"{"N": 5, "y": [1.2, 0.3, 2.1, 0.9, 1.4]}"#;
 //! let problem = Problem::read(Source::text("mean.stan", program), Some(Source::text("mean.json", data)))?;
 //! let annealing = Annealing { chains: 8, steps: vec![10, 30], ..Annealing::default() };
@@ -55,7 +57,7 @@ pub use annealing::{
 pub use bdmc::{BdmcOptions, bdmc};
 pub use bench::{BenchOptions, bench};
 pub use bread::{BreadOptions, bread};
-pub use check::{CheckOptions, CheckRun, check};
+pub use check::{CheckOptions, CheckOutput, check};
 pub use compare::{CompareOptions, compare};
 pub use crust_diagnose::checkpoint::FILE as JOURNAL;
 pub use crust_diagnose::result;
@@ -64,11 +66,11 @@ pub use error::{
     CompareError, Error, EvidenceError, Look, NormaliserError, PathError, Refusal, ShapeError, Suspicion, ValuesError,
     render, render_warning,
 };
-pub use evidence::{Estimator, EvidenceOptions, EvidenceRun, evidence};
+pub use evidence::{Estimator, EvidenceOptions, EvidenceOutput, evidence};
 pub use generative::Generation;
 pub use problem::{Problem, Program, Source};
-pub use sample::{MethodChoice, MetricChoice, SampleOptions, SampleRun, sample};
+pub use sample::{MethodChoice, MetricChoice, SampleOptions, SampleOutput, sample};
 pub use session::{Message, Nobody, Observer, Part, Progress, Session, Stop, Unit};
-pub use simulate::{SimulateOptions, SimulateRun, simulate};
-pub use testbed::{TestbedOptions, TestbedRun, testbed};
+pub use simulate::{SimulateOptions, Simulations, simulate};
+pub use testbed::{TestbedOptions, TestbedOutput, testbed};
 pub use values::Init;

@@ -62,8 +62,8 @@ impl Source {
         stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
     }
 
-    /// Bytes that are not UTF-8 can only stand in comments and texts of a program, where they do no harm; in data they end up in an
-    /// error. `doing` is what cannot be done if the file is not there.
+    /// Bytes that are not UTF-8 can only stand in comments and texts of a program, where they do no harm; in data they
+    /// end up in an error. `doing` is what cannot be done if the file is not there.
     pub(crate) fn read(&self, doing: &'static str) -> Result<String, Error> {
         if let Some(text) = &self.text {
             return Ok(text.clone());

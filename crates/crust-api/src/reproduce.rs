@@ -4,6 +4,6 @@ mod real;
 mod table1;
 mod toy;
 
-pub use real::{REAL_MODELS, RealDataOptions, RealDataRun, real_data, representations};
+pub use real::{REAL_MODELS, RealDataOptions, RealDataOutput, real_data, representations};
 pub use table1::{Table1Options, table1};
 pub use toy::{Grid, ToyOptions, toy};

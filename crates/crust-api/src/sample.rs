@@ -90,7 +90,7 @@ pub enum MethodChoice {
 
 /// Draws from the posterior with their summary.
 #[derive(Clone, Debug)]
-pub struct SampleRun {
+pub struct SampleOutput {
     pub result: Sample,
     pub draws: Draws,
 }
@@ -99,7 +99,7 @@ pub struct SampleRun {
 const HINT: &str = "`--init FILE`, or a number below 2 such as `--init 0.1`";
 
 /// Draws from the posterior. A run that was stopped keeps what was drawn.
-pub fn sample(problem: &Problem, options: &SampleOptions, session: &Session<'_>) -> Result<SampleRun, Error> {
+pub fn sample(problem: &Problem, options: &SampleOptions, session: &Session<'_>) -> Result<SampleOutput, Error> {
     let model = problem.model(session.seed)?;
     session.printed(&model.messages);
     let initial = initial(&options.init, &model, session)?;
@@ -128,7 +128,7 @@ pub fn sample(problem: &Problem, options: &SampleOptions, session: &Session<'_>)
         files::write_store(folder, &recorded.draws)?;
     }
     let gradients = session.stop.evaluations() - before;
-    Ok(SampleRun { result: summarise(options, &recorded, gradients, session), draws: recorded.draws })
+    Ok(SampleOutput { result: summarise(options, &recorded, gradients, session), draws: recorded.draws })
 }
 
 fn recorder<'a>(options: &SampleOptions, model: &Arc<Model>, session: &Session<'a>) -> Recorder<'a> {

@@ -19,7 +19,7 @@ pub struct SimulateOptions {
 }
 
 /// Draws datasets one after the other: there may be more than fit in memory.
-pub struct SimulateRun<'a> {
+pub struct Simulations<'a> {
     loaded: Generative<'a>,
     fixed: Option<Values>,
     seed: u64,
@@ -31,7 +31,7 @@ pub fn simulate<'a>(
     problem: &'a Problem,
     options: &SimulateOptions,
     session: &Session<'_>,
-) -> Result<SimulateRun<'a>, Error> {
+) -> Result<Simulations<'a>, Error> {
     let loaded = Generative::read(problem, &options.generation, Outcomes::Simulated, session)?;
     let fixed = match &options.fix {
         None => None,
@@ -41,10 +41,10 @@ pub fn simulate<'a>(
             Some(read_values("fixed value", source.name(), &json, &shapes, session)?)
         }
     };
-    Ok(SimulateRun { loaded, fixed, seed: session.seed, next: 0 })
+    Ok(Simulations { loaded, fixed, seed: session.seed, next: 0 })
 }
 
-impl SimulateRun<'_> {
+impl Simulations<'_> {
     /// Parameters that the priors of others depend on.
     pub fn hyperparameters(&self) -> &[String] {
         &self.loaded.hyperparameters

@@ -29,14 +29,15 @@ pub struct TestbedOptions {
 
 /// What came of all models that were finished.
 #[derive(Clone, Debug)]
-pub struct TestbedRun {
+pub struct TestbedOutput {
     pub result: Testbed,
     pub timing: TestbedTiming,
     pub diagnosis: Diagnosis,
 }
 
-/// Runs all estimators on all models. Each model that is finished is told at once, as a [`Part`]; what is stopped is left out.
-pub fn testbed(options: &TestbedOptions, session: &Session<'_>) -> Result<TestbedRun, Error> {
+/// Runs all estimators on all models. Each model that is finished is told at once, as a [`Part`]; what is stopped is
+/// left out.
+pub fn testbed(options: &TestbedOptions, session: &Session<'_>) -> Result<TestbedOutput, Error> {
     let models = chosen(&options.models, &Which::ALL, Which::id, "model")?;
     let families = chosen(&options.estimators, &Family::ALL, Family::id, "estimator")?;
     let threads = session.threads();
@@ -76,7 +77,7 @@ pub fn testbed(options: &TestbedOptions, session: &Session<'_>) -> Result<Testbe
         result if result.partial => Diagnosis::Partial,
         _ => Diagnosis::Fine,
     };
-    Ok(TestbedRun { result, timing, diagnosis })
+    Ok(TestbedOutput { result, timing, diagnosis })
 }
 
 /// Those that were asked for by name; all if none was.

@@ -10,6 +10,8 @@ mod reproduce;
 mod sample;
 mod simulate;
 mod testbed;
+#[cfg(test)]
+mod tests;
 
 pub use check::{
     BlockSummary, Checked, Diagnostic, DrawnOutcome, DrawnParameter, JointReading, JointSummary, ProgramSummary,

@@ -1,8 +1,12 @@
 //! The command line, and the options of the library that it stands for.
 
+mod choices;
 mod options;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+pub use choices::{EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice};
+
+use choices::{at_least_ten, at_least_two, path_choice};
+use clap::{Args, Parser, Subcommand};
 use crust_api::PathChoice;
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -36,7 +40,8 @@ pub enum Command {
     Bread(Bread),
     /// Representations of a model, kernels or schedules side by side on the same simulated data
     Compare(Compare),
-    /// The log marginal likelihood of real data by one or several estimators, each with its error and what kind of number it is
+    /// The log marginal likelihood of real data by one or several estimators, each with its error and what kind of
+    /// number it is
     Evidence(Evidence),
     /// Repeat an experiment of the papers
     Reproduce(Reproduce),
@@ -191,12 +196,13 @@ pub struct Annealing {
     /// How many chains in each direction
     #[arg(long, value_name = "K", default_value_t = 100, value_parser = at_least_two)]
     pub chains: usize,
-    /// The ladder of T, the number of distributions from the prior to the posterior. Unless told otherwise 10, 30, 100, 300, 1000, 3000, and
-    /// for `bdmc` and `bread` also 10000 and 30000 while the bound is above 1 nat (or `--max-divergence`) but may come down to it
+    /// The ladder of T, the number of distributions from the prior to the posterior. Unless told otherwise 10, 30, 100,
+    /// 300, 1000, 3000, and for `bdmc` and `bread` also 10000 and 30000 while the bound is above 1 nat (or
+    /// `--max-divergence`) but may come down to it
     #[arg(long, value_name = "T,…", value_delimiter = ',')]
     pub steps: Vec<usize>,
-    /// The path from the prior to the posterior: `geometric`, or `data:N` to add observations one at a time, where the integer N of the
-    /// data block counts them
+    /// The path from the prior to the posterior: `geometric`, or `data:N` to add observations one at a time, where the
+    /// integer N of the data block counts them
     #[arg(long, value_name = "PATH", default_value = "geometric", value_parser = path_choice)]
     pub path: PathChoice,
     /// Climb no further once the bound on the divergence is at most so many nats
@@ -300,7 +306,8 @@ pub struct Evidence {
     /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it unless told otherwise
     #[arg(long, value_enum, value_name = "NAME,…", value_delimiter = ',')]
     pub methods: Vec<EvidenceMethod>,
-    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too long
+    /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too
+    /// long
     #[arg(long, value_name = "NATS", default_value_t = 0.005)]
     pub tolerance: f64,
     /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default
@@ -313,73 +320,6 @@ pub struct Evidence {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub includes: Includes,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum EvidenceMethod {
-    /// Bridge sampling between the posterior and a density fitted to it: accurate where the posterior has one mode
-    Bridge,
-    /// Importance sampling from a density fitted to the posterior: a stochastic lower bound
-    Importance,
-    /// Sequential Monte Carlo from the prior to the posterior: a stochastic lower bound, also with many modes
-    Smc,
-    /// Annealed importance sampling: a stochastic lower bound, also with many modes
-    Ais,
-    /// Chains at many temperatures, and the ratios between neighbours
-    SteppingStone,
-    /// Chains at many temperatures, and the integral of the mean log likelihood
-    Thermodynamic,
-    /// Nested sampling, with random-walk Metropolis within the constrained prior
-    Nested,
-    /// The mean likelihood of draws from the prior: a stochastic lower bound, as a rule a very poor one
-    LikelihoodWeighting,
-    /// The harmonic mean of the likelihood over draws of the posterior: do not trust it
-    HarmonicMean,
-}
-
-fn path_choice(text: &str) -> Result<PathChoice, String> {
-    match text.split_once(':') {
-        None if text == "geometric" => Ok(PathChoice::Geometric),
-        Some(("data", name)) if !name.is_empty() => Ok(PathChoice::Data(name.to_owned())),
-        _ => Err("a path is `geometric`, or `data:N` for the integer N of the data block that counts observations"
-            .to_owned()),
-    }
-}
-
-fn at_least_two(text: &str) -> Result<usize, String> {
-    at_least(text, 2)
-}
-
-fn at_least_ten(text: &str) -> Result<usize, String> {
-    at_least(text, 10)
-}
-
-fn at_least(text: &str, least: usize) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n) if n >= least => Ok(n),
-        Ok(_) => Err(format!("must be at least {least}")),
-        Err(e) => Err(format!("{e}")),
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KernelChoice {
-    /// Hamiltonian Monte Carlo with short trajectories
-    Hmc,
-    /// The No-U-Turn sampler
-    Nuts,
-    /// Random-walk Metropolis, which needs no gradient
-    Rwm,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScheduleChoice {
-    /// Equal steps of β
-    Linear,
-    /// Small steps at both ends
-    Sigmoid,
-    /// Equal steps of thermodynamic length, as a pilot run measures it
-    Adaptive,
 }
 
 #[derive(Debug, Args)]
@@ -410,24 +350,6 @@ pub struct Simulate {
     pub includes: Includes,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MetricChoice {
-    /// The variances
-    Diag,
-    /// The whole matrix
-    Dense,
-    /// Nothing: the identity
-    Unit,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MethodChoice {
-    /// The No-U-Turn sampler
-    Nuts,
-    /// Hamiltonian Monte Carlo with trajectories of length 2π
-    Hmc,
-}
-
 #[derive(Debug, Args)]
 pub struct Testbed {
     /// Small data and short runs, to see that everything works
@@ -436,8 +358,8 @@ pub struct Testbed {
     /// Which of clustering, low-rank, binary; all unless told otherwise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub models: Vec<String>,
-    /// Which of bic, lw, hme, ais, reverse-ais, smc, smc-particles, shme, vb, vb-sym, cms, ns, ns-particles, bar, bridge, stepping-stone, ti,
-    /// tempered-smc; all unless told otherwise
+    /// Which of bic, lw, hme, ais, reverse-ais, smc, smc-particles, shme, vb, vb-sym, cms, ns, ns-particles, bar,
+    /// bridge, stepping-stone, ti, tempered-smc; all unless told otherwise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub estimators: Vec<String>,
     /// How often each estimator is run at each setting; 25 unless told otherwise, 5 for a quick run
@@ -468,14 +390,15 @@ pub struct Reproduce {
     /// The largest number of distributions
     #[arg(long, value_name = "T", default_value_t = 100_000)]
     pub largest: usize,
-    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 2 for `table1`
+    /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 2 for
+    /// `table1`
     #[arg(long, value_name = "K", value_parser = at_least_two)]
     pub chains: Option<usize>,
     /// How many datasets of each model, for `table1`; 5 unless told otherwise
     #[arg(long, value_name = "N")]
     pub datasets: Option<NonZero<u32>>,
-    /// A folder for the reports of experiments with Stan programs and for what is finished of `table1`; a run that was ended goes on from
-    /// what is in it
+    /// A folder for the reports of experiments with Stan programs and for what is finished of `table1`; a run that was
+    /// ended goes on from what is in it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Which of the models of `bread-real`; all unless told otherwise
@@ -486,30 +409,14 @@ pub struct Reproduce {
     pub movielens: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Experiment {
-    /// A grid with four modes behind a barrier: exact J and B, and B-hat from chains
-    Barrier,
-    /// A random grid that is easy to explore: exact J and B, and B-hat from chains
-    EasyRandom,
-    /// A random grid with separated modes: exact J and B, and B-hat from chains
-    HardRandom,
-    /// The five models of the BREAD paper on their data, for several numbers of transitions before the reverse chains
-    BreadReal,
-    /// Matrix factorization with one factor summed out against both in the program
-    Representations,
-    /// Three models on the data of each: which one has the largest marginal likelihood?
-    Table1,
-}
-
 impl Arguments {
     pub fn read() -> Result<Self, clap::Error> {
         Self::try_parse_from(without_swallowed_model(std::env::args_os().collect()))
     }
 }
 
-/// `--json` may stand without a file. In `check --json model.stan` the program is not that file: nobody means to have it
-/// overwritten.
+/// `--json` may stand without a file. In `check --json model.stan` the program is not that file: nobody means to have
+/// it overwritten.
 fn without_swallowed_model(arguments: Vec<OsString>) -> Vec<OsString> {
     let is_program = |a: &OsString| {
         let extension = std::path::Path::new(a).extension();

@@ -7,7 +7,8 @@ const SIGMAS: f64 = 4.0;
 /// Differences below this are not worth a word, however small the errors are said to be.
 const NATS: f64 = 0.1;
 
-/// Where estimates contradict each other: two estimates that are further apart than their errors, or a lower bound above an estimate.
+/// Where estimates contradict each other: two estimates that are further apart than their errors, or a lower bound
+/// above an estimate.
 pub(super) fn disagreements(methods: &[EvidenceMethod]) -> Vec<String> {
     let mut list = Vec::new();
     // what nobody should trust is no reason to mistrust others
@@ -32,7 +33,8 @@ pub(super) fn disagreements(methods: &[EvidenceMethod]) -> Vec<String> {
                 (bound, _) => {
                     let (bound, other) = if bound { (a, b) } else { (b, a) };
                     format!(
-                        "a lower bound is above log p(y) by so much with probability below e^-{:.1}, so that {} has missed a part of the posterior",
+                        "a lower bound is above log p(y) by so much with probability below e^-{:.1}, so that {} has \
+                         missed a part of the posterior",
                         bound.log_ml - other.log_ml,
                         other.name
                     )

@@ -1,9 +1,10 @@
 //! What the prior density of a program integrates to.
 //!
-//! Stan does not divide by the probability of declared bounds: `sigma ~ normal(0, 1)` with `<lower=0>` integrates to ½. Estimators that only look at
-//! the likelihood of draws do not care; those that look at the density of the prior have to divide by its integral. It is a constant, since the
-//! reading refuses priors whose cut-off part depends on other parameters. So the program is copied with `T[…, …]` wherever bounds cut something
-//! off, and the logarithm of the integral is the difference of the two log densities at any point.
+//! Stan does not divide by the probability of declared bounds: `sigma ~ normal(0, 1)` with `<lower=0>` integrates to ½.
+//! Estimators that only look at the likelihood of draws do not care; those that look at the density of the prior have
+//! to divide by its integral. It is a constant, since the reading refuses priors whose cut-off part depends on other
+//! parameters. So the program is copied with `T[…, …]` wherever bounds cut something off, and the logarithm of the
+//! integral is the difference of the two log densities at any point.
 
 use super::prior::PriorReading;
 use crate::error::NormaliserError;

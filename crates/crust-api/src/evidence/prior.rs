@@ -45,8 +45,8 @@ impl<'a> PriorReading<'a> {
     }
 }
 
-/// The generative reading. Outcomes are given, so that nothing needs to know how to draw them: they count as simulated elsewhere. Where the
-/// likelihood is no density of anything, so do all data that no prior looks at.
+/// The generative reading. Outcomes are given, so that nothing needs to know how to draw them: they count as simulated
+/// elsewhere. Where the likelihood is no density of anything, so do all data that no prior looks at.
 fn read_joint(program: &Program) -> Result<Joint, Vec<Diagnostic>> {
     let program = program.typed();
     let read = |simulated: BTreeSet<String>| Joint::read(program, &ReadOptions { hyper: None, simulated });

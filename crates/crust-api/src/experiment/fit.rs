@@ -46,8 +46,8 @@ impl Observer for Draws {
     }
 }
 
-/// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on ranks they
-/// are the same for every scalar parameter on its own scale.
+/// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on
+/// ranks they are the same for every scalar parameter on its own scale.
 pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
     let sampling =
         Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };

@@ -125,7 +125,7 @@ impl RealDataOptions {
 
 /// The five models, and whether anything is wrong with them.
 #[derive(Clone, Debug)]
-pub struct RealDataRun {
+pub struct RealDataOutput {
     pub result: RealDataTable,
     pub diagnosis: Diagnosis,
 }
@@ -153,7 +153,7 @@ pub fn representations(options: &RealDataOptions, session: &Session<'_>) -> Resu
 }
 
 /// The five models for several S. Each run is told as a [`Part`].
-pub fn real_data(options: &RealDataOptions, session: &Session<'_>) -> Result<RealDataRun, Error> {
+pub fn real_data(options: &RealDataOptions, session: &Session<'_>) -> Result<RealDataOutput, Error> {
     let chosen = options.chosen()?;
     let mut result = RealDataTable { experiment: "bread-real".to_owned(), rows: Vec::new(), missing: Vec::new() };
     let mut diagnosis = Diagnosis::Fine;
@@ -182,7 +182,7 @@ pub fn real_data(options: &RealDataOptions, session: &Session<'_>) -> Result<Rea
             result.rows.extend(rows(example.name, start_steps, &run.result));
         }
     }
-    Ok(RealDataRun { result, diagnosis })
+    Ok(RealDataOutput { result, diagnosis })
 }
 
 /// One model and one S, in a folder of its own.

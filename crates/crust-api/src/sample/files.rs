@@ -10,8 +10,8 @@ use std::path::Path;
 /// The store with the draws of all chains.
 const STORE: &str = "draws.zarr";
 
-/// Makes the folder ready for so many chains. Files of an earlier run are written over; chains beyond these would be taken for
-/// part of this run.
+/// Makes the folder ready for so many chains. Files of an earlier run are written over; chains beyond these would be
+/// taken for part of this run.
 pub fn prepare(folder: &Path, chains: usize) -> Result<(), Error> {
     let cannot = |e: io::Error| Error::folder(folder)(e);
     fs::create_dir_all(folder).map_err(cannot)?;

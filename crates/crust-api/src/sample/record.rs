@@ -184,7 +184,8 @@ impl<'a> Recorder<'a> {
         ControlFlow::Break(())
     }
 
-    /// An evaluator that has learned how loops run best from a point that is the same for all, see [`crate::target::StanTarget`].
+    /// An evaluator that has learned how loops run best from a point that is the same for all, see
+    /// [`crate::target::StanTarget`].
     fn evaluator(&self) -> Evaluator {
         let mut evaluator = self.model.evaluator();
         let origin = vec![0.0; self.model.dimension()];
@@ -294,8 +295,8 @@ fn adaptation(kernel: &Kernel) -> Adaptation {
     Adaptation { step_size: kernel.step_size, inverse_metric }
 }
 
-/// The names of the quantities as `CmdStan` writes them. In the engine's, indices stand in brackets, so that a dot without brackets is a
-/// part of a tuple.
+/// The names of the quantities as `CmdStan` writes them. In the engine's, indices stand in brackets, so that a dot
+/// without brackets is a part of a tuple.
 fn column_names(model: &Model) -> Vec<String> {
     let column = |name: &String| if name.contains('[') { dotted(name) } else { name.replace('.', ":") };
     model.output_names(ALL).iter().map(column).collect()

@@ -27,7 +27,8 @@ pub fn evidence(result: &Evidence, timing: &EvidenceTiming, width: usize) -> Str
     if result.methods.iter().any(|method| method.kind == EvidenceKind::StochasticLowerBound) {
         out.push('\n');
         out += &wrapped(
-            "A stochastic lower bound is the logarithm of an unbiased estimate of p(y): it is above log p(y) by b nats with probability below e^-b, and may be far below.",
+            "A stochastic lower bound is the logarithm of an unbiased estimate of p(y): it is above log p(y) by b \
+             nats with probability below e^-b, and may be far below.",
             width,
         );
     }

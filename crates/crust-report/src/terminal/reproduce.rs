@@ -20,16 +20,19 @@ pub fn toy_heading(experiment: &str, seed: u64) -> String {
                                 B = 1.184 at T = 1000."
             .to_string(),
         "easy-random" => format!(
-            "EASY RANDOM: log f ~ normal(0, 2) in every cell, seed {seed}. The paper's own draw has J = 0.13 at T = 100, and \
+            "EASY RANDOM: log f ~ normal(0, 2) in every cell, seed {seed}. The paper's own draw has J = 0.13 at T = \
+             100, and \
              J = 0.00518, B = 0.0705 at T = 1000; another draw has other numbers."
         ),
         _ => format!(
-            "HARD RANDOM: log f ~ normal(0, 10) in every cell, seed {seed}. The paper's own draw has J = 4.73 at T = 100, and \
+            "HARD RANDOM: log f ~ normal(0, 10) in every cell, seed {seed}. The paper's own draw has J = 4.73 at T = \
+             100, and \
              J = 1.840, B = 2.309 at T = 1000; another draw has other numbers."
         ),
     };
     format!(
-        "{what}\nAnnealing on a 7 x 7 grid through T distributions, in nats. J and B are exact: J is the Jeffreys divergence of \
+        "{what}\nAnnealing on a 7 x 7 grid through T distributions, in nats. J and B are exact: J is the Jeffreys \
+         divergence of \
          the samples,\nB the bound on it that chains in both directions estimate; B-hat is such an estimate.\n\n\
          {:>8}  {:>12}  {:>12}  {:>12}  {:>10}  {:>7}",
         "T", "J", "B", "B-hat", "std. error", "chains"
@@ -96,9 +99,12 @@ pub fn table1(result: &Table1) -> String {
     }
     let plural = if *datasets == 1 { "" } else { "s" };
     let mut text = format!(
-        "\nTable 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} dataset{plural} each), columns the models \
-         that see them,\nwith priors on all hyperparameters. Entries are the mean over datasets of a stochastic lower bound on \
-         the log marginal likelihood\n(annealing through {distributions} distributions, {chains} chains), in nats; in brackets: by \
+        "\nTable 1 of BDMC: rows are the models that made the data (N = 50, D = 25; {datasets} dataset{plural} each), \
+         columns the models \
+         that see them,\nwith priors on all hyperparameters. Entries are the mean over datasets of a stochastic lower \
+         bound on \
+         the log marginal likelihood\n(annealing through {distributions} distributions, {chains} chains), in nats; in \
+         brackets: by \
          how much the model that made the data is ahead.\n\n{:<12}",
         ""
     );
@@ -141,7 +147,8 @@ pub fn real_data(result: &RealDataTable) -> String {
     }
     for model in &result.missing {
         lines.push(format!(
-            "{model} was left out: its data may not be passed on. `examples/movielens/fetch.py` gets them; then `--movielens ratings.json`."
+            "{model} was left out: its data may not be passed on. `examples/movielens/fetch.py` gets them; then \
+             `--movielens ratings.json`."
         ));
     }
     lines.join("\n")

@@ -42,7 +42,8 @@ pub(super) fn heading(findings: &TestbedModel) -> String {
     let GroundTruth { log_ml, se, lower, upper, distributions, chains, .. } = &findings.truth;
     let error = se.map_or_else(String::new, |se| format!(" ± {se:.2}"));
     let mut text = format!(
-        "{}, {} cases: log p(y) = {log_ml:.2}{error}, between stochastic bounds {lower:.2} and {upper:.2} ({chains} chains each \
+        "{}, {} cases: log p(y) = {log_ml:.2}{error}, between stochastic bounds {lower:.2} and {upper:.2} ({chains} \
+         chains each \
          way, T = {distributions}).",
         capitalised(findings.model.words()),
         findings.cases,

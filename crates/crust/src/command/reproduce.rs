@@ -9,7 +9,8 @@ use crust_api::{Error, Part, Refusal, reproduce};
 use crust_report::terminal::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
 
 /// What to expect of all models at full length.
-const EXPECT: &str = "Expect some minutes, and much longer for the matrix factorization. The same command goes on where it was ended; \
+const EXPECT: &str = "Expect some minutes, and much longer for the matrix factorization. The same command goes on \
+                      where it was ended; \
                       `--largest 300` is a short version.";
 
 pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {

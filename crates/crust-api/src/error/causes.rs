@@ -1,0 +1,206 @@
+//! Causes of errors that are not those of another crate.
+
+use crate::problem::Program;
+use crust_engine::{EngineError, SimulateError, UnconstrainError};
+use crust_stan::data::DataErrors;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Input that is valid, but that the command can do nothing with.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the program {program} is empty: there is nothing to run")]
+    Empty { program: String },
+    #[error("the program {program} has no parameters: there is nothing to infer")]
+    NoParameters { program: String },
+    #[error("the program {program} has no parameters: its marginal likelihood is its likelihood (see `crust density`)")]
+    LikelihoodOnly { program: String },
+    #[error(
+        "the program has no outcome: no data has a distribution, so that there is nothing to learn from (see `crust \
+         check`)"
+    )]
+    NoOutcome,
+    #[error(
+        "{} in {file} {} no values: there is nothing to learn from",
+        quoted(.outcomes),
+        if .outcomes.len() == 1 { "has" } else { "have" }
+    )]
+    NoValues { outcomes: Vec<String>, file: String },
+    #[error(
+        "all {count} values of the outcome `{outcome}` in {file} are {value}: such data cannot be compared with \
+         simulated ones; is the right column in the file?"
+    )]
+    AllTheSame { count: usize, outcome: String, file: String, value: String },
+    #[error(
+        "`{place}` in {file} is not a number: Stan has no missing values; leave such rows out, or declare them as \
+         parameters"
+    )]
+    NotANumber { place: String, file: String },
+    #[error(
+        "the outcome `{place}` in {file} is infinite: correct it, leave the row out, or state in the model that it is \
+         censored"
+    )]
+    InfiniteOutcome { place: String, file: String },
+    #[error("the program rejects every point that was tried ({why}); there is nothing to measure")]
+    AllRejected { why: String },
+    #[error("--models and --movielens are for `bread-real`: table1 has all three models of its own")]
+    ModelsOfTable1,
+    #[error(
+        "{} has {file} from an earlier run with more chains: remove it, or choose another folder", .folder.display()
+    )]
+    MoreChains { folder: PathBuf, file: String },
+    #[error("{} is there, but was not written by crust: choose another folder", .0.display())]
+    NotOurs(PathBuf),
+    #[error("{} has the results of another command: choose another folder", .0.display())]
+    OtherCommand(PathBuf),
+}
+
+/// Values of parameters, or points, that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ValuesError {
+    #[error("the {what}s in {file} are not JSON: {error}")]
+    NotJson { what: &'static str, file: String, error: serde_json::Error },
+    #[error("the {what}s in {file} must be a JSON object: {{\"name\": value, …}}")]
+    NoObject { what: &'static str, file: String },
+    #[error("the {what} of `{name}` in {file} must be {expected}, but {found}")]
+    Shape { what: &'static str, name: String, file: String, expected: String, found: ShapeError },
+    #[error("{file} has no {what} for any of the parameters {}", .parameters.join(", "))]
+    NoneGiven { what: &'static str, file: String, parameters: Vec<String> },
+    #[error("the initial values in {file} cannot be used: {error}")]
+    Unusable { file: String, error: UnconstrainError },
+    #[error("{file} must hold a JSON array of points, each an array of numbers: {error}")]
+    NoPoints { file: String, error: serde_json::Error },
+    #[error("{file} holds no points; a point is an array of {dimension} numbers")]
+    EmptyPoints { file: String, dimension: usize },
+    #[error("point {number} in {file} has {found} numbers, but the program has {dimension} unconstrained parameters")]
+    PointSize { number: usize, file: String, found: usize, dimension: usize },
+}
+
+/// What stands where numbers of a certain shape belong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    #[error("{0} is too large")]
+    TooLarge(String),
+    #[error("there is an array of {found} where {wanted} belong")]
+    Length { found: usize, wanted: usize },
+    #[error("there is an array where a number belongs")]
+    NoNumber,
+    #[error("there is {0}")]
+    Other(String),
+}
+
+/// Why observations cannot be added one at a time.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PathError {
+    #[error("the data block has no `{0}`: name the integer that counts the observations")]
+    NoCounter(String),
+    #[error("`{0}` is not an integer, which counts observations")]
+    NoInteger(String),
+    #[error("{what} of `{variable}` is computed from `{counter}`, so that it cannot be cut")]
+    Computed { what: &'static str, variable: String, counter: String },
+    #[error("no data variable has `{0}` entries, so that there is nothing to add")]
+    NothingToAdd(String),
+    #[error("there are no observations to add")]
+    NoObservations,
+    #[error("`{variable}` cannot be cut to {count} entries")]
+    Cut { variable: String, count: usize },
+    #[error("with {counter} = {count}: {error}")]
+    Bind { counter: String, count: usize, error: EngineError },
+    #[error(
+        "the program has {part} unconstrained parameters with {counter} = {count} and {whole} with all data; \
+         observations can only be \
+         added one at a time where the parameters stay the same"
+    )]
+    Dimension { counter: String, count: usize, part: usize, whole: usize },
+    #[error(
+        "the prior depends on the data that are cut (its logarithm at one point is {part} with {counter} = {count} \
+         and {whole} with all \
+         data): the path would not begin with the prior"
+    )]
+    Prior { counter: String, count: usize, part: f64, whole: f64 },
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Programs that cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    #[error("there is only one way to compare: give several programs, or several of --kernel or --schedule")]
+    OneWay,
+    #[error(
+        "no program has all parameters of the others, so that no exact draw is known for each of them: name \
+         parameters that are the same \
+         alike, and give one program that has all"
+    )]
+    NoSource,
+    #[error("{} cannot take the simulated data:\n{}", .program.name(), .errors.render(.program.text(), false))]
+    Data { program: Program, errors: DataErrors },
+    #[error("the parameters of {program} differ: {error}")]
+    Parameters { program: String, error: UnconstrainError },
+    #[error("{program} has a parameter that was not simulated")]
+    NotSimulated { program: String },
+    #[error("{name} must be a JSON object")]
+    NoObject { name: String },
+    #[error("{name} cannot be read as plain JSON, which a comparison needs: {error}")]
+    NotJson { name: String, error: serde_json::Error },
+}
+
+/// Why an estimator of the marginal likelihood cannot run.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EvidenceError {
+    #[error(
+        "{method} needs the normaliser of the prior, and {why}; or use --methods smc,stepping-stone, which need no \
+         normaliser"
+    )]
+    NoNormaliser { method: &'static str, why: NormaliserError },
+    #[error("no density can be fitted to the draws of the posterior: {why}; use --methods smc")]
+    NoProposal { why: String },
+}
+
+/// Why it is not known what a prior integrates to, and what to do.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NormaliserError {
+    #[error("the program adds a constant to `target`, which may or may not be meant as one: leave it out")]
+    Constant,
+    #[error("the prior of `{0}` is that of a multiple of it: write it as the prior of `{0}` itself")]
+    Multiple(String),
+    #[error(
+        "the mixture that is the prior of `{0}` is cut off by its bounds: leave out the bounds, or use one distribution"
+    )]
+    CutMixture(String),
+    #[error("`{0}` is a tuple: declare its parts as parameters")]
+    Tuple(String),
+    #[error("`{0}` has no statement: write its prior out, for example `{0} ~ lkj_corr(1)`")]
+    NoStatement(String),
+    #[error("the order of `{0}` cuts off a part of its prior that crust cannot compute")]
+    Order(String),
+    #[error("`{0}` has bounds and a density of the program's own: leave out the bounds")]
+    OwnDensity(String),
+    #[error("the bounds of `{name}` cut off a part of its `{stem}` prior: draw its elements in a loop, with `T[…, …]`")]
+    Bounds { name: String, stem: String },
+    #[error(
+        "the part of a prior that bounds cut off has no distribution function in crust: write the prior with `T[…, \
+         …]`, or without bounds"
+    )]
+    NoDistributionFunction,
+    #[error("what bounds cut off from the prior is not the same everywhere: write the priors with `T[…, …]`")]
+    NotConstant,
+    #[error("{0}")]
+    Simulate(Arc<SimulateError>),
+    #[error("{0}")]
+    Engine(Arc<EngineError>),
+}
+
+/// Data that are allowed but not finite, which may be why something went wrong: infinite bounds are sensible, infinite
+/// covariates are not, and no one but the user can tell them apart.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Suspicion {
+    #[error(transparent)]
+    Missing(Refusal),
+    #[error("`{place}` in {file} is infinite, which may be the cause: correct it, or leave the row out")]
+    Infinite { place: String, file: String },
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

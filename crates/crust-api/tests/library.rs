@@ -1,0 +1,147 @@
+//! The library as others use it: programs and data from memory, typed errors, observers and stops.
+
+use crust_api::{
+    Annealing, BdmcOptions, BreadOptions, DensityOptions, Diagnosis, Error, Look, Message, Observer, PathChoice,
+    Problem, Progress, Refusal, SampleOptions, Session, Source, Stop, bdmc, bread, density, render, sample,
+};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const MODEL: &str = "data { int<lower=0> N; vector[N] x; vector[N] y; }
+parameters { real a; real b; real<lower=0> s; }
+model {
+  a ~ normal(0, 1);
+  b ~ normal(0, 1);
+  s ~ exponential(1);
+  y ~ normal(a + b * x, s);
+}";
+const DATA: &str = r#"{"N": 4, "x": [0, 1, 2, 3], "y": [1, 2, 4, 4.5]}"#;
+
+fn problem(program: &str, data: &str) -> Result<Problem, Error> {
+    Problem::read(Source::text("model.stan", program), Some(Source::text("data.json", data)))
+}
+
+fn short() -> Annealing {
+    Annealing { chains: 4, steps: vec![10], ..Annealing::default() }
+}
+
+#[test]
+fn mistakes_keep_their_places() {
+    let error = problem("parameters { real a; } model { a ~ normla(0, 1); }", "{}").expect_err("a mistake");
+    let Error::Program { program } = &error else { panic!("{error:?}") };
+    assert_eq!(program.problems().len(), 1);
+    let text = render(&error, Look::default());
+    assert!(text.contains("model.stan:1:") && text.ends_with("error: 1 mistake found"), "{text}");
+
+    let wrong = problem(MODEL, r#"{"N": 4, "x": [0, 1, 2, 3], "y": [1, 2]}"#).expect("the program is fine");
+    let error = wrong.model(1).map(|_| ()).expect_err("two numbers are missing");
+    assert!(matches!(&error, Error::Data { errors, .. } if errors.problems.len() == 1), "{error:?}");
+    assert!(render(&error, Look::default()).contains("`y`"));
+}
+
+/// What a sampler hands on without knowing what it is comes back as what it was.
+#[test]
+fn mistakes_in_a_run_keep_their_type() {
+    let program = "data { int N; } parameters { real a; } model { a ~ normal(0, 1); vector[2] v = [a, a]'; target += \
+                   v[N]; }";
+    let problem = problem(program, r#"{"N": 3}"#).expect("a valid program");
+    let options = SampleOptions { warmup: 10, draws: 10, ..SampleOptions::default() };
+    let error = sample(&problem, &options, &Session::default()).expect_err("index 3 of 2");
+    let Error::Engine { error: cause, .. } = &error else { panic!("{error:?}") };
+    assert!(cause.0[0].message.contains("out of range"), "{cause}");
+    assert!(render(&error, Look::default()).contains("model.stan:1:"));
+}
+
+#[test]
+fn options_and_data_are_refused_with_reasons() {
+    let problem = problem(MODEL, DATA).expect("a problem");
+    let steps = Annealing { steps: vec![30, 10], ..short() };
+    let error = bread(&problem, &BreadOptions { annealing: steps, ..BreadOptions::default() }, &Session::default());
+    assert!(matches!(error, Err(Error::Option { name: "steps", .. })));
+
+    let path = Annealing { path: PathChoice::Data("K".to_owned()), ..short() };
+    let error = bdmc(&problem, &BdmcOptions { annealing: path, ..BdmcOptions::default() }, &Session::default());
+    let error = error.map(|_| ()).expect_err("no K");
+    assert_eq!(error.to_string(), "--path data:K: the data block has no `K`: name the integer that counts the \
+                                   observations");
+
+    let same = r#"{"N": 3, "x": [0, 1, 2], "y": [5, 5, 5]}"#;
+    let same = Problem::new(problem.program().clone(), Some(Source::text("same.json", same))).expect("a problem");
+    let error = bread(&same, &BreadOptions::default(), &Session::default()).map(|_| ()).expect_err("no variation");
+    assert!(matches!(error, Error::Refused(Refusal::AllTheSame { count: 3, .. })), "{error:?}");
+}
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Listener {
+    advanced: AtomicU64,
+    begun: Mutex<Vec<String>>,
+    messages: Mutex<Vec<String>>,
+}
+
+impl Observer for Listener {
+    fn progress(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::Begin { what, .. } => self.begun.lock().expect("a list").push((*what).to_owned()),
+            Progress::Advance(steps) => {
+                self.advanced.fetch_add(*steps, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn message(&self, message: &Message<'_>) {
+        if let Message::Printed(line) = message {
+            self.messages.lock().expect("a list").push((*line).to_owned());
+        }
+    }
+}
+
+#[test]
+fn observers_hear_of_everything() {
+    let program = format!("{MODEL}\ngenerated quantities {{ print(\"drawn\"); }}");
+    let problem = problem(&program, DATA).expect("a problem");
+    let listener = Listener::default();
+    let session = Session { observer: &listener, ..Session::default() };
+    let options = SampleOptions { chains: 2, warmup: 50, draws: 20, ..SampleOptions::default() };
+    let output = sample(&problem, &options, &session).expect("draws");
+    assert_eq!(output.draws.lengths(), (20, 20));
+    assert_eq!(listener.advanced.load(Ordering::Relaxed), 2 * 70);
+    assert_eq!(listener.messages.lock().expect("a list").iter().filter(|line| *line == "drawn").count(), 2 * 20);
+    let options = BdmcOptions { annealing: short(), rank_checks: 0, ..BdmcOptions::default() };
+    bdmc(&problem, &options, &session).expect("a result");
+    assert!(listener.begun.lock().expect("a list").len() > 2);
+}
+
+#[test]
+fn a_stop_ends_a_run() {
+    let problem = problem(MODEL, DATA).expect("a problem");
+    let stop = Stop::default();
+    stop.stop();
+    let session = Session { stop, ..Session::default() };
+    let options = BdmcOptions { annealing: short(), ..BdmcOptions::default() };
+    match bdmc(&problem, &options, &session) {
+        Ok(output) => assert!(output.diagnosis == Diagnosis::Partial && output.result.partial),
+        Err(error) => assert!(matches!(error, Error::Interrupted), "{error:?}"),
+    }
+}
+
+/// A problem is read and bound once, and can be used again and again.
+#[test]
+fn problems_are_bound_once() {
+    let problem = problem(MODEL, DATA).expect("a problem");
+    let first = problem.model(1).expect("a model");
+    assert!(std::sync::Arc::ptr_eq(&first, &problem.model(1).expect("a model")));
+    let points = Source::text("points", "[[0.1, 0.2, 0.3], [1, 1, 1]]");
+    let at = |session: &Session<'_>| density(&problem, &points, DensityOptions::default(), session).expect("densities");
+    assert_eq!(at(&Session::default()), at(&Session::default()));
+    // a + b x at 0.1, 0.2 and log s = 0.3, by hand
+    let s = 0.3_f64.exp();
+    let normal = |y: f64, mean: f64, sd: f64| {
+        -0.5 * ((y - mean) / sd).powi(2) - sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln()
+    };
+    let likelihood: f64 =
+        [(0.0, 1.0), (1.0, 2.0), (2.0, 4.0), (3.0, 4.5)].iter().map(|(x, y)| normal(*y, 0.1 + 0.2 * x, s)).sum();
+    let expected = normal(0.1, 0.0, 1.0) + normal(0.2, 0.0, 1.0) - s + 0.3 + likelihood;
+    let found = at(&Session::default()).points[0].log_density.expect("a number");
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+}

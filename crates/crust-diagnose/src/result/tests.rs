@@ -1,0 +1,121 @@
+//! Results of all commands survive JSON, and say which command they are of.
+
+use super::*;
+use crate::summary::Number;
+
+fn toy_row() -> ToyRow {
+    ToyRow {
+        distributions: 10,
+        jeffreys: 1.5,
+        bound: 2.0,
+        estimate: 2.1,
+        standard_error: 0.1,
+        chains: 50,
+        kl_forward: 0.5,
+        kl_reverse: 1.0,
+        chain_kl_forward: 0.75,
+        chain_kl_reverse: 1.25,
+    }
+}
+
+fn table1() -> Table1 {
+    let cell = Table1Cell {
+        model: "binary".to_owned(),
+        log_ml_lower: vec![-1.5],
+        mean: -1.5,
+        behind: 0.0,
+        behind_se: None,
+    };
+    Table1 {
+        experiment: "table1".to_owned(),
+        seed: 1,
+        distributions: 40,
+        chains: 2,
+        datasets: 1,
+        partial: false,
+        seconds: 0.5,
+        rows: vec![Table1Row { data: "binary".to_owned(), cells: vec![cell] }],
+    }
+}
+
+fn real_data() -> RealDataTable {
+    let row = RealDataRow {
+        model: "mixture".to_owned(),
+        start_steps: 10,
+        distributions: 30,
+        log_ml_lower: f64::NEG_INFINITY,
+        log_ml_upper: -3.0,
+        jeffreys_bound: f64::INFINITY,
+        jeffreys_se: 0.25,
+        real_log_ml_lower: None,
+        p_value: Some(0.5),
+    };
+    RealDataTable { experiment: "bread-real".to_owned(), rows: vec![row], missing: vec!["x".to_owned()] }
+}
+
+fn evidence() -> Evidence {
+    let method = EvidenceMethod {
+        name: "smc".to_owned(),
+        kind: EvidenceKind::StochasticLowerBound,
+        log_ml: -12.25,
+        se: f64::INFINITY,
+        evaluations: 7,
+        details: BTreeMap::from([("accept".to_owned(), Number(0.5))]),
+        warnings: vec![],
+    };
+    Evidence { model: "a.stan".to_owned(), methods: vec![method], ..Evidence::default() }
+}
+
+fn checked() -> Checked {
+    let joint = JointReading { readable: true, summary: Some(JointSummary::default()), ..JointReading::default() };
+    Checked {
+        file: "a.stan".to_owned(),
+        ok: true,
+        diagnostics: vec![Diagnostic { severity: "warning".to_owned(), line: 3, ..Diagnostic::default() }],
+        summary: Some(ProgramSummary { functions: 2, unconstrained_dimension: Some(4), ..ProgramSummary::default() }),
+        joint: Some(joint),
+    }
+}
+
+#[test]
+fn every_result_survives_json() {
+    let simulated = SimulatedData { parameters: Json("{}".to_owned()), data: Json("{\"y\":[1.5]}".to_owned()) };
+    let all = [
+        ("check", Results::Check(checked())),
+        ("density", Results::Density(Density::default())),
+        ("bench", Results::Bench(Bench::default())),
+        ("sample", Results::Sample(Sample::default())),
+        ("simulate", Results::Simulate(Simulate { hyperparameters: vec![], datasets: vec![simulated] })),
+        ("bdmc", Results::Bdmc(Bdmc::default())),
+        ("bread", Results::Bread(Bread::default())),
+        ("compare", Results::Compare(Compare::default())),
+        ("evidence", Results::Evidence(evidence())),
+        (
+            "reproduce",
+            Results::Reproduce(Reproduce::Toy(Toy {
+                experiment: "barrier".to_owned(),
+                seed: None,
+                log_ratio: 0.5,
+                rows: vec![toy_row()],
+            })),
+        ),
+        ("reproduce", Results::Reproduce(Reproduce::Table1(table1()))),
+        ("reproduce", Results::Reproduce(Reproduce::RealData(real_data()))),
+        ("testbed", Results::Testbed(Testbed::default())),
+    ];
+    for (command, results) in all {
+        let json = results.to_json().expect("JSON");
+        let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(value["command"], command, "{json}");
+        let back: Results = serde_json::from_str(&json).unwrap_or_else(|e| panic!("{command}: {e}: {json}"));
+        assert_eq!(back, results, "{json}");
+    }
+}
+
+/// A dataset goes into JSON as it is: 0.1000 stays 0.1000.
+#[test]
+fn simulated_numbers_keep_their_digits() {
+    let data = SimulatedData { parameters: Json("{}".to_owned()), data: Json("{\"y\": 0.1000}".to_owned()) };
+    let json = Results::Simulate(Simulate { hyperparameters: vec![], datasets: vec![data] }).to_json().expect("JSON");
+    assert!(json.contains("{\"y\": 0.1000}"), "{json}");
+}
