@@ -11,10 +11,18 @@ use crate::random::{Container, Generator, Scalar};
 pub enum Forward {
     /// Whether all numbers of all arguments are there.
     Ready,
-    /// One more than before, element by element; nothing counts as zero.
+    /// As often more than before as its number stands among the second argument's, element by element; nothing counts as zero.
     Count,
     /// A component of a mixture, from its log weights.
     Component,
+    /// Whether the component that was chosen is the second argument.
+    Enter,
+    /// The mixture ends.
+    Close,
+    /// The first argument, with what is missing in it taken from the second; the others are log Jacobians of an image.
+    Keep,
+    /// A log density that is known without a draw: of a draw of the program's own, or of data alone.
+    Weigh { loose: bool },
     /// The first argument, with what is missing in it drawn; then the arguments of the distribution, then bounds.
     Numbers { scalar: &'static Scalar, order: Order },
     /// The same for distributions of vectors, matrices and categories. The letters are those of [`Sampler`].
@@ -87,6 +95,11 @@ impl Forward {
             "ready" => Some(Self::Ready),
             "count" => Some(Self::Count),
             "component" => Some(Self::Component),
+            "enter" => Some(Self::Enter),
+            "close" => Some(Self::Close),
+            "keep" => Some(Self::Keep),
+            "weigh" => Some(Self::Weigh { loose: false }),
+            "loose" => Some(Self::Weigh { loose: true }),
             "free" => numbers(Order::Free),
             "sorted" => numbers(Order::Sorted),
             "ordered" => numbers(Order::Ordered),

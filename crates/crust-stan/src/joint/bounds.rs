@@ -50,8 +50,8 @@ fn element(program: &Program, id: VariableId) -> Option<&SizedType> {
 fn is_infinite(e: &Expr) -> bool {
     let callee = |e: &Expr| match &e.kind {
         ExprKind::Call(call) => match &call.callee {
-            crate::typed::Callee::Library(name) => name == "negative_infinity" || name == "positive_infinity",
-            crate::typed::Callee::User(_) => false,
+            Callee::Library(name) => name == "negative_infinity" || name == "positive_infinity",
+            Callee::User(_) => false,
         },
         _ => false,
     };
