@@ -75,16 +75,16 @@ impl Machine {
                 self.weigh(loose, first, span);
                 Ok(())
             }
-            Forward::Numbers { scalar, order } => {
+            Forward::Numbers { scalar, order, density } => {
                 if let Some(n) = rest.iter().map(Vec::len).find(|&n| n != 1 && n != out.len()) {
                     let message = format!("{} numbers are drawn, but an argument has {n}", out.len());
                     return fatal("size-mismatch", message, span);
                 }
                 let drawn = self.given().map_or_else(|| numbers(&mut stream, scalar, order, rest, &mut out), |()| Ok(()));
-                self.score_numbers((scalar, order), rest, (first, &out), span);
+                self.score_numbers((scalar, order, density), rest, (first, &out), span);
                 drawn
             }
-            Forward::Cells { container, letters, counts } => {
+            Forward::Cells { container, letters, counts, density } => {
                 let shapes: Vec<Shape> = views.iter().map(|v| v.shape).collect();
                 let given = self.given().is_some();
                 let pieces = match Pieces::new((container, letters, counts), &shapes, rest) {
@@ -93,7 +93,7 @@ impl Machine {
                 };
                 let drawn = if given { Ok(()) } else { pieces.draw(&mut stream, &mut out) };
                 if let Some(score) = &mut self.score {
-                    pieces.score(score, (first, &out), span);
+                    pieces.score(score, density, (first, &out), span);
                 }
                 drawn
             }
@@ -102,7 +102,7 @@ impl Machine {
                 let mut score = self.score.as_deref_mut();
                 categorical_glm((&mut stream, given), views[1].shape, rest, &mut out, &mut |x| {
                     if let Some(score) = &mut score {
-                        score.add(x, span);
+                        score.add(x.into(), span);
                     }
                 })
             }

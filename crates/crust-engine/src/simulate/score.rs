@@ -29,6 +29,8 @@ pub struct Sums {
     pub density: f64,
     /// The sum of the absolute values of all terms: what rounding is relative to.
     pub magnitude: f64,
+    /// How much rounding of the arguments may change it.
+    pub noise: f64,
     /// The log Jacobian of the images that stand on its left.
     pub jacobian: f64,
 }
@@ -80,6 +82,7 @@ impl Score {
             let own = self.statements.entry(*at).or_default();
             own.density += sums.density;
             own.magnitude += sums.magnitude;
+            own.noise += sums.noise;
             own.jacobian += sums.jacobian;
         }
     }
@@ -89,6 +92,7 @@ impl Score {
         self.statements.values().fold(Sums::default(), |sum, s| Sums {
             density: sum.density + s.density,
             magnitude: sum.magnitude + s.magnitude,
+            noise: sum.noise + s.noise,
             jacobian: sum.jacobian + s.jacobian,
         })
     }
@@ -100,10 +104,11 @@ impl Score {
         }
     }
 
-    pub fn add(&mut self, log_density: f64, span: Span) {
+    pub fn add(&mut self, Weight { log_density, noise }: Weight, span: Span) {
         let slot = self.slot(span);
         slot.density += log_density;
         slot.magnitude += log_density.abs();
+        slot.noise += noise;
     }
 
     pub fn add_jacobian(&mut self, log_jacobian: f64, span: Span) {
@@ -138,34 +143,49 @@ impl Score {
         let top = parts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum = if top.is_finite() { top + parts.iter().map(|x| (x - top).exp()).sum::<f64>().ln() } else { top };
         let sum = if parts.iter().any(|x| x.is_nan()) { f64::NAN } else { sum };
-        let magnitude = frame.terms.iter().map(|s| s.magnitude).filter(|m| m.is_finite()).fold(0.0, f64::max);
+        let largest = |of: fn(&Sums) -> f64| frame.terms.iter().map(of).filter(|m| m.is_finite()).fold(0.0, f64::max);
+        let (magnitude, noise) = (largest(|s| s.magnitude), largest(|s| s.noise));
         // All components stand for the same variate, so that they have its Jacobian in common.
         let jacobian = frame.terms.first().map_or(0.0, |s| s.jacobian);
         let slot = self.slot(span);
         slot.density += sum;
         slot.magnitude += magnitude + sum.abs();
+        slot.noise += noise;
         slot.jacobian += jacobian;
     }
 }
 
-/// The log density of one number of a generator's distribution; −∞ where that cannot draw it, NaN for bad arguments.
-pub fn number(scalar: &Scalar, density: Option<Density>, y: f64, x: &[f64]) -> f64 {
-    let Some(Density::Scalar(density)) = density else { return f64::NAN };
-    debug_assert_eq!(density.arity, x.len() + 1, "{}", scalar.name);
+/// A log density, and how much rounding of its arguments may change it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    pub log_density: f64,
+    pub noise: f64,
+}
+
+impl From<f64> for Weight {
+    fn from(log_density: f64) -> Self {
+        Self { log_density, noise: 0.0 }
+    }
+}
+
+/// How far arguments may be off, relative to their size.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+
+/// The log density of one number of a generator's distribution; −∞ where that cannot draw it.
+pub fn number(density: Option<Density>, y: f64, x: &[f64]) -> Weight {
+    let Some(Density::Scalar(density)) = density else { return f64::NAN.into() };
     if density.is_probability() && y.fract() != 0.0 {
-        return f64::NEG_INFINITY;
+        return f64::NEG_INFINITY.into();
     }
-    let mut all = vec![y];
-    all.extend_from_slice(x);
-    let inside = |y: f64| {
-        // Outside of the support Stan's densities complain instead of being zero: the arguments are fine if some value is.
-        all[1..].iter().all(|x| x.is_finite()) && y.is_finite()
-    };
-    match density.at(&all, Terms::ALL) {
-        Ok((value, _)) => value,
-        Err(_) if inside(y) => f64::NEG_INFINITY,
-        Err(_) => f64::NAN,
-    }
+    let mut all = [0.0; 4];
+    all[0] = y;
+    all[1..=x.len()].copy_from_slice(x);
+    let all = &all[..=x.len()];
+    // Outside of the support Stan's densities complain instead of being zero.
+    density.at(all, Terms::ALL).map_or(f64::NEG_INFINITY.into(), |(log_density, partials)| {
+        let moved: f64 = all.iter().zip(partials).map(|(x, d)| (x * d).abs()).filter(|m| m.is_finite()).sum();
+        Weight { log_density, noise: ROUNDING * moved }
+    })
 }
 
 /// The log density of a generator by its name.
@@ -179,7 +199,11 @@ pub fn log_mass(scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Option<f64> 
     if low == f64::NEG_INFINITY && high == f64::INFINITY {
         return Some(0.0);
     }
-    let names = cumulative(scalar.name)?;
+    let (least, most) = support(scalar.name, x);
+    if low <= least && high >= most {
+        return Some(0.0);
+    }
+    let Some(names) = cumulative(scalar.name) else { return counted(scalar, x, low.max(least), high.min(most)) };
     let (Density::Scalar(lower), Density::Scalar(upper)) =
         (Density::named(&names.lower)?, Density::named(&names.upper)?)
     else {
@@ -211,6 +235,42 @@ pub fn log_mass(scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Option<f64> 
     } else {
         difference(at(false, end), at(false, start))
     })
+}
+
+/// The smallest and the largest value that a distribution draws.
+fn support(generator: &str, x: &[f64]) -> (f64, f64) {
+    let at = |i: usize| x.get(i).copied().unwrap_or(f64::INFINITY);
+    match generator.trim_end_matches("_rng") {
+        "bernoulli" | "bernoulli_logit" | "beta" | "beta_proportion" => (0.0, 1.0),
+        "binomial" | "binomial_logit" | "beta_binomial" => (0.0, at(0)),
+        "uniform" | "discrete_range" => (at(0), at(1)),
+        "yule_simon" => (1.0, f64::INFINITY),
+        "pareto" | "pareto_type_2" => (at(0), f64::INFINITY),
+        "beta_neg_binomial" | "hypergeometric" | "neg_binomial" | "neg_binomial_2" | "neg_binomial_2_log" | "poisson"
+        | "poisson_log" | "lognormal" | "chi_square" | "inv_chi_square" | "scaled_inv_chi_square" | "exponential"
+        | "gamma" | "inv_gamma" | "weibull" | "frechet" | "rayleigh" | "loglogistic" => (0.0, f64::INFINITY),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    }
+}
+
+/// The log probability of an interval of integers, added up; the other side of it where it has no end.
+fn counted(scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Option<f64> {
+    const MOST: f64 = 10_000.0;
+    let density = density_of(scalar.name).filter(|d| matches!(d, Density::Scalar(s) if s.is_probability()))?;
+    let sum = |from: f64, to: f64| -> Option<f64> {
+        let mut total = 0.0;
+        let mut y = from.ceil();
+        (to - y < MOST).then_some(())?;
+        while y <= to {
+            total += number(Some(density), y, x).log_density.exp();
+            y += 1.0;
+        }
+        Some(total)
+    };
+    if high.is_finite() {
+        return sum(low, high).map(f64::ln);
+    }
+    sum(support(scalar.name, x).0, low.ceil() - 1.0).map(|below| (-below).ln_1p())
 }
 
 /// The log density of a vector, matrix or category, for one cell.
@@ -272,6 +332,11 @@ mod tests {
         // integers: both ends are inside
         let poisson = log_mass(scalar("poisson_rng"), &[2.0], 1.0, 2.0).expect("a distribution function").exp();
         assert!((poisson - 4.0 * (-2.0_f64).exp()).abs() < 1e-13, "{poisson}");
+        // without a distribution function, or beyond the support
+        let logit = log_mass(scalar("bernoulli_logit_rng"), &[0.3], 0.0, 1.0);
+        assert_eq!(logit, Some(0.0));
+        let log_rate = log_mass(scalar("poisson_log_rng"), &[2.0_f64.ln()], 1.0, f64::INFINITY).expect("a sum");
+        assert!((log_rate.exp() - (1.0 - (-2.0_f64).exp())).abs() < 1e-13, "{log_rate}");
         // bounds beyond the support cut nothing
         let beta = log_mass(scalar("beta_rng"), &[2.0, 2.0], -1.0, 3.0).expect("a distribution function");
         assert!(beta.abs() < 1e-13, "{beta}");
@@ -285,9 +350,9 @@ mod tests {
         let mut score = Score::new(Mode::Given);
         score.open(&[0.25_f64.ln(), 0.75_f64.ln()]);
         score.enter(1.0);
-        score.add(-1.0, span);
+        score.add((-1.0).into(), span);
         score.enter(2.0);
-        score.add(-2.0, span);
+        score.add((-2.0).into(), span);
         score.close(span);
         let wanted = (0.25 * (-1.0_f64).exp() + 0.75 * (-2.0_f64).exp()).ln();
         assert!((score.total().density - wanted).abs() < 1e-15);

@@ -32,8 +32,8 @@ impl Phases {
     }
 
     /// The score of a pass in which everything is given.
-    fn score(&self, point: &[f64]) -> Result<Score, SimulateError> {
-        let mut evaluator = self.model.evaluator();
+    fn score(&self, evaluator: &mut Option<Evaluator>, point: &[f64]) -> Result<Score, SimulateError> {
+        let evaluator = evaluator.get_or_insert_with(|| self.model.evaluator());
         evaluator.machine.score = Some(Box::new(Score::new(Mode::Given)));
         let mut stream = StreamKey::new(0, crust_math::random::Purpose::GENERATED).stream();
         let found = evaluator.quantities_from(point, &mut stream, GENERATED)?;
@@ -42,6 +42,13 @@ impl Phases {
         }
         Ok(evaluator.machine.score.take().map_or_else(|| Score::new(Mode::Given), |score| *score))
     }
+}
+
+/// What scores given values; made when it is needed.
+#[derive(Default)]
+pub struct Scorer {
+    parameters: Option<Evaluator>,
+    outcomes: Option<Evaluator>,
 }
 
 /// A draw of the parameters with its density.
@@ -74,25 +81,25 @@ impl Simulator {
     }
 
     /// A draw from the prior, and its density under the reading.
-    pub(crate) fn scored_parameters(&self, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
+    pub(crate) fn scored_parameters(&self, own: &mut Scorer, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
         let mut stream = key.stream();
         let mut drawn = Score::new(Mode::Drawing);
         let state = vec![f64::NAN; self.parameters.sizes.iter().sum()];
         let state = self.parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
-        let given = self.parameters.score(&self.parameters.point(&[], &state, None))?;
+        let given = self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))?;
         let point = self.free(&state, &mut stream)?;
         Ok(ScoredDraw { point, drawn, given })
     }
 
     /// The density of a point under the prior of the reading, on the constrained scale.
-    pub(crate) fn score_parameters(&mut self, point: &[f64]) -> Result<Score, SimulateError> {
+    pub(crate) fn score_parameters(&mut self, own: &mut Scorer, point: &[f64]) -> Result<Score, SimulateError> {
         let named = self.parameters(point)?;
         let mut state = Vec::new();
         for layout in &self.skeleton.parameters {
             let numbers = named.get(&layout.name).map(Vec::as_slice).unwrap_or_default();
             state.extend(values::machine_order(layout, numbers));
         }
-        self.parameters.score(&self.parameters.point(&[], &state, None))
+        self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))
     }
 
     /// Outcomes given parameters, and the density of the draws as they were made.
@@ -103,12 +110,12 @@ impl Simulator {
     }
 
     /// The density of data given parameters under the likelihood of the reading.
-    pub(crate) fn score_data(&self, point: &[f64], data: &Data) -> Result<Score, SimulateError> {
+    pub(crate) fn score_data(&self, own: &mut Scorer, point: &[f64], data: &Data) -> Result<Score, SimulateError> {
         let Some(phases) = &self.outcomes else { return Ok(Score::new(Mode::Given)) };
         let (state, mut given) = (phases.numbers_of(data), phases.numbers_of(&self.data));
         for (given, own) in given.iter_mut().zip(&state).filter(|(given, _)| given.is_nan()) {
             *given = *own;
         }
-        phases.score(&phases.point(point, &state, Some(&given)))
+        phases.score(&mut own.outcomes, &phases.point(point, &state, Some(&given)))
     }
 }

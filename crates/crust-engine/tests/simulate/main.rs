@@ -1,7 +1,9 @@
 //! The forward sampler against the density of the very program that it is read from.
 
 mod identities;
+mod debug;
 mod kinds;
+mod proofs;
 mod refusals;
 mod values;
 

@@ -6,7 +6,8 @@ use crust_math::random::Stream;
 use crust_stan::span::Span;
 
 use crate::random::Container;
-use crate::simulate::{Mode, Score, cell_density, density_of};
+use crate::density::Density;
+use crate::simulate::{Mode, Score, cell_density};
 
 /// The arguments of a distribution, taken apart for the cells that are drawn.
 pub struct Pieces<'a> {
@@ -93,8 +94,13 @@ impl<'a> Pieces<'a> {
     }
 
     /// Adds the log density of the cells that have been drawn just now, or of all if they are given.
-    pub fn score(&self, score: &mut Score, (before, after): (&[f64], &[f64]), span: Span) {
-        let density = density_of(self.container.name);
+    pub fn score(
+        &self,
+        score: &mut Score,
+        density: Option<Density>,
+        (before, after): (&[f64], &[f64]),
+        span: Span,
+    ) {
         let cells = before.chunks(self.len).zip(after.chunks(self.len)).enumerate();
         for (cell, (before, after)) in cells {
             let own = self.of(cell);
@@ -105,7 +111,7 @@ impl<'a> Pieces<'a> {
             }
             let mut list = vec![(after, self.shape)];
             list.extend(own[..self.arity()].iter().zip(&self.parts).map(|(numbers, (_, shape))| (*numbers, *shape)));
-            score.add(cell_density(density, &list), span);
+            score.add(cell_density(density, &list).into(), span);
         }
     }
 }

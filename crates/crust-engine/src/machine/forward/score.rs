@@ -6,8 +6,9 @@ use crust_stan::span::Span;
 
 use super::super::Machine;
 use super::component;
+use crate::density::Density;
 use crate::random::Scalar;
-use crate::simulate::{Mode, Order, Score, density_of, log_mass, number_density};
+use crate::simulate::{Mode, Order, Score, log_mass, number_density};
 
 impl Machine {
     /// Something if nothing is drawn.
@@ -63,7 +64,7 @@ impl Machine {
         if loose {
             score.loose += sum;
         } else {
-            score.add(sum, span);
+            score.add(sum.into(), span);
             score.supplied.insert(crate::simulate::place(span));
         }
     }
@@ -71,13 +72,12 @@ impl Machine {
     /// Adds the log density of the numbers that have been drawn just now, or of all if they are given.
     pub(super) fn score_numbers(
         &mut self,
-        (scalar, order): (&Scalar, Order),
+        (scalar, order, density): (&Scalar, Order, Option<Density>),
         arguments: &[Vec<f64>],
         (before, after): (&[f64], &[f64]),
         span: Span,
     ) {
         let Some(score) = &mut self.score else { return };
-        let density = density_of(scalar.name);
         for (e, (was, is)) in before.iter().zip(after).enumerate() {
             let at = |list: &Vec<f64>| if list.len() == 1 { list[0] } else { list[e] };
             let all: Vec<f64> = arguments.iter().map(at).collect();
@@ -86,13 +86,13 @@ impl Machine {
                 continue;
             }
             let (x, bounds) = all.split_at(scalar.arity);
-            score.add(number_density(scalar, density, *is, x), span);
+            score.add(number_density(density, *is, x), span);
             if let [low, high] = bounds {
                 truncation(score, scalar, (*is, x), (*low, *high), span);
             }
         }
         if order != Order::Free && after.windows(2).any(|pair| pair[0] >= pair[1]) {
-            score.add(f64::NEG_INFINITY, span);
+            score.add(f64::NEG_INFINITY.into(), span);
         }
         // The probability to be in order by chance is not known: it must always be the same.
         if order == Order::Ordered && score.mode == Mode::Given {
@@ -104,11 +104,11 @@ impl Machine {
 /// Divides by the probability to be within the bounds.
 fn truncation(score: &mut Score, scalar: &Scalar, (y, x): (f64, &[f64]), (low, high): (f64, f64), span: Span) {
     if y < low || y > high {
-        score.add(f64::NEG_INFINITY, span);
+        score.add(f64::NEG_INFINITY.into(), span);
         return;
     }
     match log_mass(scalar, x, low, high) {
-        Some(mass) => score.add(-mass, span),
+        Some(mass) => score.add((-mass).into(), span),
         None if score.mode == Mode::Given => score.assume([x, &[low, high]].concat(), span),
         None => {}
     }
