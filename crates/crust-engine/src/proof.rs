@@ -110,6 +110,14 @@ pub struct ProveOptions<'a> {
     pub seed: u64,
     /// Unconstrained points from elsewhere, such as those of short NUTS runs.
     pub points: &'a [Vec<f64>],
+    /// Whether data are going to be simulated. Otherwise the prior is proven alone, with the given data.
+    pub likelihood: bool,
+}
+
+impl Default for ProveOptions<'_> {
+    fn default() -> Self {
+        Self { seed: 1, points: &[], likelihood: true }
+    }
 }
 
 /// Random numbers of the proof.
@@ -159,14 +167,14 @@ impl Prover<'_> {
             targets.push(Target::new(self.program, &set.data)?);
         }
         self.check_prior(&points, &sets, &mut targets)?;
+        if !self.options.likelihood {
+            return Ok(());
+        }
         let mut supplied = self.simulator.is_supplied();
         if !supplied && !self.simulator.joint().outcomes.is_empty() {
             supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;
         }
-        if supplied {
-            self.check_supplied(Part::Likelihood)?;
-        }
-        Ok(())
+        if supplied { self.bet(Part::Likelihood, None) } else { Ok(()) }
     }
 
     /// Draws from the prior. Some may fail where a prior is very wide; all of them may not.
@@ -199,6 +207,7 @@ impl Prover<'_> {
     fn data_sets(&mut self, draws: &[ScoredDraw], number: usize) -> Result<Vec<DataSet>, ProveError> {
         let mut sets = Vec::new();
         let mut trouble = None;
+        let number = if self.options.likelihood { number } else { 0 };
         for (i, draw) in draws.iter().enumerate() {
             if sets.len() == number {
                 break;
@@ -222,7 +231,7 @@ impl Prover<'_> {
             return Err(error.into());
         }
         let complete = self.simulator.joint().outcomes.iter().all(|(id, _)| !self.simulator.data().missing.contains(id));
-        if complete && !self.simulator.joint().outcomes.is_empty() {
+        if complete && (sets.is_empty() || !self.simulator.joint().outcomes.is_empty()) {
             sets.push(DataSet { data: self.simulator.data().clone(), from: None });
         }
         Ok(sets)
@@ -241,10 +250,10 @@ impl Prover<'_> {
                 all.push(Observation::new(&value, &scores[at], (at, number), own, self.accuracy));
             }
         }
-        let supplied = all.iter().any(|o| o.supplied);
         self.proof.prior = all.iter().filter(|o| o.is_sharp()).count();
         self.settle(Part::Prior, &all, points, sets)?;
-        if supplied { self.check_supplied(Part::Prior) } else { Ok(()) }
+        // The densities of statements are proven; bets also find draws that do not have them.
+        self.bet(Part::Prior, targets.first_mut())
     }
 
     /// Whether some statement is drawn by a function of the program's own.

@@ -23,6 +23,9 @@ const STEPS: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.01];
 /// Which part of the wealth is put at stake.
 const STAKES: [f64; 3] = [0.05, 0.3, 0.9];
 
+/// What is paid for a draw that has no density: it never happens if the simulator is right, but rounding may do it now and then.
+const IMPOSSIBLE: f64 = 10.0;
+
 /// How many coordinates are moved by themselves.
 const ALONE: usize = 6;
 
@@ -30,8 +33,9 @@ const ALONE: usize = 6;
 const TOGETHER: usize = 2;
 
 impl Prover<'_> {
-    /// Bets against what draws the outcomes, or the parameters.
-    pub(super) fn check_supplied(&mut self, part: Part) -> Result<(), ProveError> {
+    /// Bets against what draws the outcomes, or the parameters; those need one data set only.
+    pub(super) fn bet(&mut self, part: Part, first: Option<&mut Target>) -> Result<(), ProveError> {
+        let mut first = first;
         let mut directions = Vec::new();
         let mut log_wealth: Vec<f64> = Vec::new();
         for i in 0..DRAWS {
@@ -43,13 +47,16 @@ impl Prover<'_> {
             if directions.is_empty() {
                 directions = choose(point.len(), &mut self.key(6).stream());
             }
-            let data = match self.simulator.draw_data(&point, self.key(5).dataset(i)) {
-                Ok(data) => data,
-                Err(SimulateError::Rejected(_)) => continue,
-                Err(error) => return Err(error.into()),
+            let ratios = if let Some(target) = &mut first {
+                ratios(target, &point, &directions, part)?
+            } else {
+                let data = match self.simulator.draw_data(&point, self.key(5).dataset(i)) {
+                    Ok(data) => data,
+                    Err(SimulateError::Rejected(_)) => continue,
+                    Err(error) => return Err(error.into()),
+                };
+                ratios(&mut Target::new(self.program, &data)?, &point, &directions, part)?
             };
-            let mut target = Target::new(self.program, &data)?;
-            let ratios = ratios(&mut target, &point, &directions, part)?;
             stake(&mut log_wealth, &ratios);
             let wealth = mean(&log_wealth);
             if wealth >= ENOUGH {
@@ -105,7 +112,13 @@ fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Par
     let Some((own, others)) = values.split_first() else { return Ok(Vec::new()) };
     let ratio = |other: f64| {
         let log = other - own;
-        if log.is_nan() { 1.0 } else { log.exp() }
+        if *own == f64::NEG_INFINITY {
+            IMPOSSIBLE
+        } else if log.is_nan() {
+            1.0
+        } else {
+            log.exp()
+        }
     };
     Ok(others
         .chunks_exact(2)

@@ -1,8 +1,9 @@
 //! The forward sampler against the density of the very program that it is read from.
 
 mod identities;
-mod debug;
 mod kinds;
+mod misreadings;
+mod mutations;
 mod proofs;
 mod refusals;
 mod values;

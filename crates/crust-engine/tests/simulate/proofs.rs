@@ -150,7 +150,7 @@ fn readings_of_the_repository_are_proven() {
         };
         for seed in 1..=seeds() {
             let before = std::time::Instant::now();
-            match prove(&reading.typed, &simulator, &ProveOptions { seed, points: &[] }) {
+            match prove(&reading.typed, &simulator, &ProveOptions { seed, ..ProveOptions::default() }) {
                 Ok(proof) => {
                     proven += 1;
                     if seed == 1 {
