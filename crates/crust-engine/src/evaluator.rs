@@ -495,6 +495,9 @@ impl Evaluator {
             self.machine.messages.truncate(printed);
             self.machine.streams.clear();
             self.machine.streams.push(Stream::clone(stream));
+            if let Some(score) = &mut self.machine.score {
+                **score = crate::simulate::Score::new(score.mode);
+            }
             match self.run_quantities(point, include) {
                 Ok(numbers) => {
                     if self.machine.settle_loops() {

@@ -144,6 +144,8 @@ pub struct Machine {
     tile_numbers: Vec<f64>,
     /// One per lane, for generated quantities.
     pub(crate) streams: Vec<Stream>,
+    /// The log density of what the forward sampler does, where that is asked for.
+    pub(crate) score: Option<Box<crate::simulate::Score>>,
     pub(crate) messages: Vec<String>,
     /// Room for chunks of items; taken out while it is in use.
     chunks: Option<Box<driver::Scratch>>,
@@ -226,6 +228,7 @@ impl Machine {
             path: Vec::new(),
             tile_numbers: Vec::new(),
             streams: Vec::new(),
+            score: None,
             messages: Vec::new(),
             chunks: None,
             scratch: Vec::new(),

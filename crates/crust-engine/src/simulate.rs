@@ -6,6 +6,8 @@ mod forward;
 mod invert;
 mod mixtures;
 mod program;
+mod score;
+mod scored;
 mod solve;
 mod statements;
 mod values;
@@ -26,6 +28,8 @@ use crate::model::{EngineError, Model};
 use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
 pub use forward::{Flat, Forward, Order, within};
 use program::{Drawing, Phase};
+pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
+pub(crate) use scored::{ScoredDraw, Scorer};
 
 /// Why nothing can be drawn.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -43,6 +47,11 @@ pub enum SimulateError {
     Simulator(String),
     #[error("`{name}` is not in the data, but its given values decide which of them are drawn: give it in the data")]
     MaskMissing { name: String },
+    #[error(
+        "what was drawn for `{name}` is beyond its declaration: {message}; leave the constraint out of the declaration, or \
+         write a distribution that keeps to it (`T[ , ]` for bounds)"
+    )]
+    Outside { name: String, message: String },
     #[error("there is no parameter `{name}`")]
     UnknownParameter { name: String },
     #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
@@ -149,16 +158,22 @@ impl Simulator {
                 None => state.extend(std::iter::repeat_n(f64::NAN, layout.len())),
             }
         }
-        let drawn = self.parameters.run(&self.joint, state, &[], &mut stream)?;
+        let drawn = self.parameters.run(&self.joint, state, &[], &mut stream, None)?;
+        self.free(&drawn, &mut stream)
+    }
+
+    /// The unconstrained point of drawn parameters.
+    fn free(&self, drawn: &[f64], stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
+        let layouts = &self.skeleton.parameters;
         let mut constrained = Values::new();
-        let mut rest = drawn.as_slice();
+        let mut rest = drawn;
         for layout in layouts {
             let own = rest.split_off(..layout.len()).unwrap_or_default();
             constrained.insert(layout.name.clone(), values::nested_order(layout, own));
         }
         let free = self.skeleton.evaluator().unconstrain(&constrained)?;
         let mut free: Vec<f64> = free.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect();
-        self.lengthen(&mut free, &mut stream);
+        self.lengthen(&mut free, stream);
         Ok(free)
     }
 
@@ -181,17 +196,20 @@ impl Simulator {
 
     /// Draws the outcomes given parameters: a complete data set.
     pub fn draw_data(&mut self, point: &[f64], key: StreamKey) -> Result<Data, SimulateError> {
+        self.draw_data_scored(point, key, None)
+    }
+
+    fn draw_data_scored(
+        &mut self,
+        point: &[f64],
+        key: StreamKey,
+        score: Option<&mut Score>,
+    ) -> Result<Data, SimulateError> {
         let mut stream = key.stream();
         let mut data = self.data.clone();
         if let Some(outcomes) = &self.outcomes {
-            let mut given = Vec::new();
-            for (id, size) in outcomes.drawn.iter().zip(&outcomes.sizes) {
-                match self.data.get(*id).and_then(crust_stan::value::Value::to_reals) {
-                    Some(numbers) => given.extend(numbers),
-                    None => given.extend(std::iter::repeat_n(f64::NAN, *size)),
-                }
-            }
-            let drawn = outcomes.run_outcomes(&self.joint, point, &given, &mut stream)?;
+            let given = outcomes.numbers_of(&self.data);
+            let drawn = outcomes.run_outcomes(&self.joint, point, &given, &mut stream, score)?;
             let mut rest = drawn.as_slice();
             for (id, size) in outcomes.drawn.iter().zip(&outcomes.sizes) {
                 let own = rest.split_off(..*size).unwrap_or_default();
@@ -272,6 +290,21 @@ impl Phases {
         Ok(Self { model, drawn: drawing.drawn, sizes })
     }
 
+    /// The point of a pass: what comes before, then for each variable its state, the given values, and the numbers of elements.
+    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
+    fn point(&self, before: &[f64], state: &[f64], given: Option<&[f64]>) -> Vec<f64> {
+        let mut all = before.to_vec();
+        let (mut state, mut given) = (state, given);
+        for size in &self.sizes {
+            all.extend(state.split_off(..*size).unwrap_or_default());
+            if let Some(given) = &mut given {
+                all.extend(given.split_off(..*size).unwrap_or_default());
+            }
+            all.extend((0..*size).map(|i| i as f64));
+        }
+        all
+    }
+
     /// One pass: the state behind it, and how often each element is drawn.
     fn pass(
         &self,
@@ -301,13 +334,15 @@ impl Phases {
         state: Vec<f64>,
         before: &[f64],
         stream: &mut Stream,
+        mut score: Option<&mut Score>,
     ) -> Result<Vec<f64>, SimulateError> {
         let mut evaluator = self.model.evaluator();
+        evaluator.machine.score = score.is_some().then(|| Box::new(Score::new(Mode::Drawing)));
         let mut state = state;
         for _ in 0..MOST_PASSES {
             let missing = count_missing(&state);
-            let point: Vec<f64> = before.iter().chain(&state).copied().collect();
-            let (next, counts) = self.pass(&mut evaluator, &point, stream)?;
+            let (next, counts) = self.pass(&mut evaluator, &self.point(before, &state, None), stream)?;
+            evaluator.hand_over(&mut score);
             state = next;
             let left = count_missing(&state);
             if left == 0 && missing == 0 {
@@ -329,17 +364,10 @@ impl Phases {
         parameters: &[f64],
         given: &[f64],
         stream: &mut Stream,
+        mut score: Option<&mut Score>,
     ) -> Result<Vec<f64>, SimulateError> {
         let mut evaluator = self.model.evaluator();
-        let point = |state: &[f64], given: &[f64]| -> Vec<f64> {
-            let mut all = parameters.to_vec();
-            let (mut state, mut given) = (state, given);
-            for size in &self.sizes {
-                all.extend(state.split_off(..*size).unwrap_or_default());
-                all.extend(given.split_off(..*size).unwrap_or_default());
-            }
-            all
-        };
+        let point = |state: &[f64], given: &[f64]| self.point(parameters, state, Some(given));
         let (_, planned) = self.pass(&mut evaluator, &point(given, given), &mut stream.clone())?;
         let drawn = |n: &f64| *n > 0.0;
         let mut state: Vec<f64> =
@@ -347,9 +375,11 @@ impl Phases {
         if let Some(at) = state.iter().zip(&planned).position(|(x, n)| x.is_nan() && !drawn(n)) {
             return Err(self.never_drawn(joint, at));
         }
+        evaluator.machine.score = score.is_some().then(|| Box::new(Score::new(Mode::Drawing)));
         for _ in 0..MOST_PASSES {
             let missing = count_missing(&state);
             let (next, counts) = self.pass(&mut evaluator, &point(&state, given), stream)?;
+            evaluator.hand_over(&mut score);
             state = next;
             let left = count_missing(&state);
             if missing == 0 {
@@ -360,6 +390,7 @@ impl Phases {
                 return Err(self.stuck(joint, &state, &counts));
             }
         }
+        evaluator.machine.score = None;
         let (_, counts) = self.pass(&mut evaluator, &point(&state, &state), &mut stream.clone())?;
         if let Some(at) = counts.iter().zip(&planned).position(|(a, b)| drawn(a) != drawn(b)) {
             return Err(self.other_mask(joint, at, state[at]));

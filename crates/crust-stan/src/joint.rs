@@ -20,7 +20,7 @@ use crate::diagnostics::Diagnostic;
 use crate::eval::on_deep_stack;
 use crate::typed::{Program, StmtKind, VariableId};
 
-pub use bounds::{Bounds, declared_bounds, special_type};
+pub use bounds::{Bounds, declared_bounds, image, sides, special_type};
 pub use depends::Depends;
 pub use factors::{Factor, Shape, definitions, resolve};
 pub use normalise::call;
@@ -171,7 +171,11 @@ impl Reader<'_> {
         let supplied: BTreeSet<VariableId> =
             self.outcomes.iter().filter(|(_, s)| *s != Source::Likelihood).map(|(id, _)| *id).collect();
         for factor in self.factors.iter().filter(|f| f.role == Role::Likelihood) {
-            if factor.sources.iter().any(|id| supplied.contains(id)) {
+            let read = |id: &VariableId| self.outcomes.iter().any(|(o, s)| o == id && *s == Source::Likelihood);
+            // Who supplies a simulator takes the whole likelihood upon them, terms without data included.
+            if factor.sources.iter().any(|id| supplied.contains(id))
+                || (!supplied.is_empty() && !factor.sources.iter().any(read))
+            {
                 continue;
             }
             if let Some(error) = messages::unreadable(self.program, self.split, factor) {

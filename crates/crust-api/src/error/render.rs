@@ -42,8 +42,10 @@ fn simulate(program: &Program, error: &SimulateError, suspicion: Option<&Suspici
         SimulateError::Rejected(rejection) => {
             let problem = Diagnostic::error("draw-failed", rejection.message.clone(), rejection.span)
                 .note("parameters were drawn from the prior, or data given them, and this statement could not be drawn")
-                .help("a prior that lets parameters be so large that nothing can be drawn is the usual cause: use a \
-                       narrower one");
+                .help(
+                    "a prior that lets parameters be so large that nothing can be drawn is the usual cause: use a \
+                       narrower one",
+                );
             located(program, &[problem], suspicion, look)
         }
         other => {

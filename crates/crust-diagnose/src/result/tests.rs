@@ -19,13 +19,8 @@ fn toy_row() -> ToyRow {
 }
 
 fn table1() -> Table1 {
-    let cell = Table1Cell {
-        model: "binary".to_owned(),
-        log_ml_lower: vec![-1.5],
-        mean: -1.5,
-        behind: 0.0,
-        behind_se: None,
-    };
+    let cell =
+        Table1Cell { model: "binary".to_owned(), log_ml_lower: vec![-1.5], mean: -1.5, behind: 0.0, behind_se: None };
     Table1 {
         experiment: "table1".to_owned(),
         seed: 1,

@@ -3,8 +3,13 @@
 //! A number that is not known yet is NaN, and everything computed from it is NaN, too. So a draw whose arguments are NaN
 //! waits for a later pass, and the order of drawing comes out of the values themselves, element by element.
 
+mod cells;
+mod score;
+
+use std::collections::BTreeMap;
+
 use crust_math::density::{Domain, DomainError};
-use crust_math::functions::{Cell, Shape, ShapeError};
+use crust_math::functions::{Cell, Shape};
 use crust_math::random::{Draw, Stream};
 use crust_stan::span::Span;
 
@@ -12,8 +17,9 @@ use super::random::Trouble;
 use super::value::View;
 use super::{Machine, Run, fatal};
 use crate::memory::Flags;
-use crate::random::{Container, Scalar};
+use crate::random::Scalar;
 use crate::simulate::{Flat, Forward, Order, within};
+use cells::Pieces;
 
 /// How often a vector is drawn until it is in order.
 const TRIES: usize = 100_000;
@@ -40,31 +46,67 @@ impl Machine {
                 return self.hand_out(Shape::SCALAR, &[f64::from(u8::from(all))]);
             }
             Forward::Count => {
-                out.iter_mut().for_each(|n| *n = if n.is_nan() { 1.0 } else { *n + 1.0 });
+                count(&mut out, rest.first());
                 Ok(())
             }
-            Forward::Component => match component(&mut stream, first) {
+            Forward::Component => match self.component(&mut stream, first) {
                 Ok(k) => {
                     self.streams[0] = stream;
                     return self.hand_out(Shape::SCALAR, &[k]);
                 }
                 Err(error) => Err(error),
             },
-            Forward::Numbers { scalar, order } => {
+            Forward::Enter => {
+                let k = rest.first().and_then(|list| list.first()).copied().unwrap_or(f64::NAN);
+                let here = self.enter(first[0], k);
+                return self.hand_out(Shape::SCALAR, &[f64::from(u8::from(here))]);
+            }
+            Forward::Close => {
+                if let Some(score) = &mut self.score {
+                    score.close(span);
+                }
+                Ok(())
+            }
+            Forward::Keep => {
+                self.keep(rest, &mut out, span);
+                Ok(())
+            }
+            Forward::Weigh { loose } => {
+                self.weigh(loose, first, span);
+                Ok(())
+            }
+            Forward::Numbers { scalar, order, density } => {
                 if let Some(n) = rest.iter().map(Vec::len).find(|&n| n != 1 && n != out.len()) {
                     let message = format!("{} numbers are drawn, but an argument has {n}", out.len());
                     return fatal("size-mismatch", message, span);
                 }
-                numbers(&mut stream, scalar, order, rest, &mut out)
+                let drawn =
+                    self.given().map_or_else(|| numbers(&mut stream, scalar, order, rest, &mut out), |()| Ok(()));
+                self.score_numbers((scalar, order, density), rest, (first, &out), span);
+                drawn
             }
-            Forward::Cells { container, letters, counts } => {
+            Forward::Cells { container, letters, counts, density } => {
                 let shapes: Vec<Shape> = views.iter().map(|v| v.shape).collect();
-                match cells(&mut stream, (container, letters, counts), &shapes, rest, &mut out) {
-                    Ok(drawn) => drawn,
+                let given = self.given().is_some();
+                let pieces = match Pieces::new((container, letters, counts), &shapes, rest) {
+                    Ok(pieces) => pieces,
                     Err(error) => return fatal("size-mismatch", error.to_string(), span),
+                };
+                let drawn = if given { Ok(()) } else { pieces.draw(&mut stream, &mut out) };
+                if let Some(score) = &mut self.score {
+                    pieces.score(score, density, (first, &out), span);
                 }
+                drawn
             }
-            Forward::CategoricalGlm => categorical_glm(&mut stream, views[1].shape, rest, &mut out),
+            Forward::CategoricalGlm => {
+                let given = self.given().is_some();
+                let mut score = self.score.as_deref_mut();
+                categorical_glm((&mut stream, given), views[1].shape, rest, &mut out, &mut |x| {
+                    if let Some(score) = &mut score {
+                        score.add(x.into(), span);
+                    }
+                })
+            }
             Forward::Flat(flat) => flat_cells(&mut stream, flat, shape, &mut out),
         };
         if let Err(error) = drawn {
@@ -88,6 +130,18 @@ impl Machine {
         let width = self.width;
         self.arena.of_mut(block, width).copy_from_slice(numbers);
         Ok(View { shape, block })
+    }
+}
+
+/// Counts elements as drawn. The numbers of elements show which of them stand there more than once.
+fn count(out: &mut [f64], numbers: Option<&Vec<f64>>) {
+    let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
+    for x in numbers.into_iter().flatten() {
+        *seen.entry(x.to_bits()).or_default() += 1.0;
+    }
+    for (i, n) in out.iter_mut().enumerate() {
+        let times = numbers.and_then(|list| seen.get(&list.get(i)?.to_bits())).copied().unwrap_or(1.0);
+        *n = if n.is_nan() { times } else { *n + times };
     }
 }
 
@@ -150,75 +204,18 @@ fn numbers(
     Domain("ordered").that(false, "Probability of being in order", 0.0, "large enough to be met by drawing")
 }
 
-/// Cells: categories, vectors, matrices. The outer error is a mistake in the program.
-fn cells(
-    stream: &mut Stream,
-    (container, letters, counts): (&Container, &str, bool),
-    shapes: &[Shape],
-    arguments: &[Vec<f64>],
-    out: &mut [f64],
-) -> Result<Result<(), DomainError>, ShapeError> {
-    let shape = shapes[0];
-    let category = letters.contains('c') && matches!(container.name, "categorical_rng" | "categorical_logit_rng")
-        || letters == "sc" && container.name.starts_with("ordered");
-    // The counts of one draw are an array; otherwise an array is one of draws.
-    let (n, len) = if category || !counts {
-        (if category { shape.len() } else { shape.cells() }, if category { 1 } else { shape.cell_len() })
-    } else {
-        let inner = shape.size(shape.rank() - 1);
-        (shape.len() / inner.max(1), inner)
-    };
-    let mut pieces: Vec<Vec<&[f64]>> = Vec::new();
-    for ((list, given), letter) in arguments.iter().zip(&shapes[1..]).zip(letters.chars().chain("k".chars())) {
-        let parts = match letter {
-            's' => list.len(),
-            'k' => n,
-            _ => given.cells(),
-        };
-        if parts != 1 && parts != n {
-            return Err(ShapeError::Drawn { drawn: n, parts, shape: *given });
-        }
-        pieces.push(list.chunks(list.len().checked_div(parts).unwrap_or(1).max(1)).collect());
-    }
-    for (cell, to) in out.chunks_mut(len.max(1)).enumerate() {
-        let own: Vec<&[f64]> =
-            pieces.iter().map(|p| if p.len() == 1 { p[0] } else { p.get(cell).copied().unwrap_or(&[]) }).collect();
-        let distribution = if counts { &own[..own.len() - 1] } else { &own[..] };
-        let missing = to.iter().any(|x| x.is_nan());
-        if !missing || distribution.iter().any(|list| list.iter().any(|x| x.is_nan())) {
-            continue;
-        }
-        let total = [own.last().map_or(0.0, |given| given.iter().sum())];
-        let size = [isqrt(to.len())];
-        let all: Vec<&[f64]> = if counts {
-            distribution.iter().copied().chain([&total[..]]).collect()
-        } else if letters == "s" {
-            [&size[..]].into_iter().chain(own.iter().copied()).collect()
-        } else {
-            own
-        };
-        if let Err(error) = (container.draw)(stream, &all, to) {
-            return Ok(Err(DomainError { function: container.name, ..error }));
-        }
-    }
-    Ok(Ok(()))
-}
-
-#[allow(clippy::cast_precision_loss, reason = "matrices are small")]
-fn isqrt(n: usize) -> f64 {
-    n.isqrt() as f64
-}
-
-/// One category for each row of the predictors: its log odds are the row times the coefficients, plus the intercepts.
+/// One category for each row of the predictors: its log odds are the row times the coefficients, plus the intercepts. `score`
+/// is told the log probability of each category that is drawn, or given.
 fn categorical_glm(
-    stream: &mut Stream,
+    (stream, given): (&mut Stream, bool),
     shape: Shape,
     arguments: &[Vec<f64>],
     out: &mut [f64],
+    score: &mut dyn FnMut(f64),
 ) -> Result<(), DomainError> {
     let [x, alpha, beta] = arguments else { return Ok(()) };
     let rows = shape.rows();
-    for (row, to) in out.iter_mut().enumerate().filter(|(_, to)| to.is_nan()) {
+    for (row, to) in out.iter_mut().enumerate().filter(|(_, to)| given || to.is_nan()) {
         let predictors: Vec<f64> = x[row.min(rows - 1)..].iter().step_by(rows).copied().collect();
         let coefficients = beta.chunks_exact(predictors.len().max(1));
         let log_odds: Vec<f64> = alpha
@@ -226,12 +223,20 @@ fn categorical_glm(
             .zip(coefficients)
             .map(|(a, column)| a + predictors.iter().zip(column).map(|(x, b)| x * b).sum::<f64>())
             .collect();
-        if log_odds.iter().all(|x| !x.is_nan()) {
+        if log_odds.iter().any(|x| x.is_nan()) {
+            continue;
+        }
+        if !given {
             let k = stream.categorical_log(&log_odds)?;
             #[allow(clippy::cast_precision_loss, reason = "categories are few")]
             let category = (k + 1) as f64;
             *to = category;
         }
+        let top = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum = top + log_odds.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "categories are few")]
+        let own = log_odds.get((*to as usize).wrapping_sub(1)).copied().unwrap_or(f64::NEG_INFINITY);
+        score(own - sum);
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ use crust_math::distributions::{continuous, discrete};
 use crust_math::random::{Draw, Stream};
 use crust_stan::joint::{Sampler, sampler};
 
+use super::score::density_of;
+use crate::density::Density;
 use crate::random::{Container, Generator, Scalar};
 
 /// A step of the forward sampler.
@@ -11,14 +13,22 @@ use crate::random::{Container, Generator, Scalar};
 pub enum Forward {
     /// Whether all numbers of all arguments are there.
     Ready,
-    /// One more than before, element by element; nothing counts as zero.
+    /// As often more than before as its number stands among the second argument's, element by element; nothing counts as zero.
     Count,
     /// A component of a mixture, from its log weights.
     Component,
+    /// Whether the component that was chosen is the second argument.
+    Enter,
+    /// The mixture ends.
+    Close,
+    /// The first argument, with what is missing in it taken from the second; the others are log Jacobians of an image.
+    Keep,
+    /// A log density that is known without a draw: of a draw of the program's own, or of data alone.
+    Weigh { loose: bool },
     /// The first argument, with what is missing in it drawn; then the arguments of the distribution, then bounds.
-    Numbers { scalar: &'static Scalar, order: Order },
+    Numbers { scalar: &'static Scalar, order: Order, density: Option<Density> },
     /// The same for distributions of vectors, matrices and categories. The letters are those of [`Sampler`].
-    Cells { container: &'static Container, letters: &'static str, counts: bool },
+    Cells { container: &'static Container, letters: &'static str, counts: bool, density: Option<Density> },
     /// Categories of a generalised linear model, whose predictors have a row for each.
     CategoricalGlm,
     /// Uniform on all values of a type.
@@ -81,12 +91,17 @@ impl Forward {
                 Some(Generator::Scalar(scalar)) => Some(scalar),
                 _ => MORE.iter().find(|g| g.name == name),
             };
-            scalar.map(|scalar| Self::Numbers { scalar, order })
+            scalar.map(|scalar| Self::Numbers { scalar, order, density: density_of(scalar.name) })
         };
         match kind {
             "ready" => Some(Self::Ready),
             "count" => Some(Self::Count),
             "component" => Some(Self::Component),
+            "enter" => Some(Self::Enter),
+            "close" => Some(Self::Close),
+            "keep" => Some(Self::Keep),
+            "weigh" => Some(Self::Weigh { loose: false }),
+            "loose" => Some(Self::Weigh { loose: true }),
             "free" => numbers(Order::Free),
             "sorted" => numbers(Order::Sorted),
             "ordered" => numbers(Order::Ordered),
@@ -98,7 +113,9 @@ impl Forward {
                     Sampler::Scalar => return None,
                 };
                 match Generator::named(&format!("{stem}_rng"))? {
-                    Generator::Container(container) => Some(Self::Cells { container, letters, counts }),
+                    Generator::Container(container) => {
+                        Some(Self::Cells { container, letters, counts, density: density_of(container.name) })
+                    }
                     _ => None,
                 }
             }

@@ -1,6 +1,6 @@
 //! Mixtures: the component is drawn from its weights, then the variate from the component.
 
-use crust_stan::ast::BinaryOp;
+use crust_stan::ast::BaseType;
 use crust_stan::joint::mixture::{Components, Mixture};
 use crust_stan::joint::{Role, Source, root, walk};
 use crust_stan::span::Span;
@@ -32,6 +32,7 @@ impl Rewriter<'_> {
                     guards.extend(densities.iter().flat_map(|t| t.arguments.iter().cloned()));
                     out.push(Self::if_chosen(chosen, int(k, span), draws, span));
                 }
+                out.push(self.note("close", variable_of(chosen, span), span));
                 let block = Stmt { kind: StmtKind::Block(out), span };
                 vec![self.careful.guarded(&guards.iter().collect::<Vec<_>>(), block)]
             }
@@ -45,6 +46,7 @@ impl Rewriter<'_> {
                     drawing.extend(self.select(stmt, *variable, chosen));
                 }
                 out.extend(drawing);
+                out.push(self.note("close", variable_of(chosen, span), span));
                 vec![Stmt { kind: StmtKind::Block(out), span }]
             }
         }
@@ -57,9 +59,7 @@ impl Rewriter<'_> {
     }
 
     fn if_chosen(chosen: VariableId, k: Expr, draws: Vec<Stmt>, span: Span) -> Stmt {
-        let left = Expr { kind: ExprKind::Variable(chosen), ty: Type::Int, level: Level::Data, span };
-        let kind = ExprKind::Binary { op: BinaryOp::Equal, left: Box::new(left), right: Box::new(k) };
-        let condition = Expr { kind, ty: Type::Int, level: Level::Data, span };
+        let condition = step("enter", vec![variable_of(chosen, span), k], Type::Int, span);
         let body = Stmt { kind: StmtKind::Block(draws), span };
         Stmt { kind: StmtKind::If { branches: vec![(condition, body)], otherwise: None }, span }
     }
@@ -122,11 +122,19 @@ impl Rewriter<'_> {
         Some(Stmt { kind, span })
     }
 
+    /// A statement that tells the score something, which draws nothing.
+    pub(super) fn note(&mut self, what: &str, e: Expr, span: Span) -> Stmt {
+        let ty = e.ty.clone();
+        let value = step(what, vec![e], ty.clone(), span);
+        let declare = StmtKind::Declare { variable: self.local(ty), initial: Some(value) };
+        Stmt { kind: StmtKind::Block(vec![Stmt { kind: declare, span }]), span }
+    }
+
     fn local(&mut self, ty: Type) -> VariableId {
         let id = self.first_local + self.locals.len();
         let span = Span::default();
         let kind = crust_stan::typed::SizedKind::Plain {
-            base: crust_stan::ast::BaseType::Int,
+            base: if ty == Type::Int { BaseType::Int } else { BaseType::Real },
             constraint: crust_stan::typed::Constraint::default(),
             sizes: Vec::new(),
         };
@@ -175,6 +183,10 @@ fn map_statement(stmt: &Stmt, replace: walk::Replace<'_>) -> Stmt {
         other => other.clone(),
     };
     Stmt { kind, span: stmt.span }
+}
+
+fn variable_of(id: VariableId, span: Span) -> Expr {
+    Expr { kind: ExprKind::Variable(id), ty: Type::Int, level: Level::Data, span }
 }
 
 fn int(n: i64, span: Span) -> Expr {

@@ -43,6 +43,8 @@ pub struct Helpers {
     pub count: VariableId,
     /// The given value, for conditions that decide what is drawn.
     pub given: VariableId,
+    /// A number for each element, so that it shows where one is drawn twice.
+    pub numbers: VariableId,
 }
 
 /// Writes the program that draws parameters or outcomes.
@@ -59,6 +61,7 @@ pub fn write(joint: &Joint, phase: Phase) -> Drawing {
             state: add(&mut program, *id, "state", BlockKind::Parameters),
             count: add(&mut program, *id, "count", BlockKind::GeneratedQuantities),
             given: add(&mut program, *id, "given", BlockKind::Parameters),
+            numbers: add(&mut program, *id, "numbers", BlockKind::Parameters),
         };
         helpers.insert(*id, own);
         let variable = &mut program.variables[id.0 as usize];
@@ -104,6 +107,7 @@ pub fn write(joint: &Joint, phase: Phase) -> Drawing {
         if phase == Phase::Outcomes {
             parameters.push(declare(own.given, None));
         }
+        parameters.push(declare(own.numbers, None));
         generated.push(declare(*id, Some(variable(&program, own.state))));
         generated.push(declare(own.count, None));
     }

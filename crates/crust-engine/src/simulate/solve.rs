@@ -1,7 +1,7 @@
 //! Variates that are images of a variable, computed back to it.
 
 use crust_stan::ast::{BinaryOp, UnaryOp};
-use crust_stan::joint::{call, inverse, root};
+use crust_stan::joint::{call, inverse, sides};
 use crust_stan::typed::{Access, Call, Callee, Expr, ExprKind, Level, Place};
 use crust_stan::types::Type;
 
@@ -30,9 +30,8 @@ pub fn solve(variate: &Expr, value: Expr) -> (Expr, Expr) {
             }
         }
         ExprKind::Binary { op, left, right } => {
-            let on_left = root(left).is_some() && root(left) == root(variate) && left.ty == variate.ty;
-            let (x, c) = if on_left { (left, right) } else { (right, left) };
-            let c = (**c).clone();
+            let (on_left, x, c) = sides(variate, left, right);
+            let c = c.clone();
             let value = match (op, on_left) {
                 (BinaryOp::Add, _) => binary(BinaryOp::Subtract, value, c, &x.ty),
                 (BinaryOp::Subtract, true) => binary(BinaryOp::Add, value, c, &x.ty),
@@ -43,6 +42,52 @@ pub fn solve(variate: &Expr, value: Expr) -> (Expr, Expr) {
             solve(x, value)
         }
         _ => (variate.clone(), value),
+    }
+}
+
+/// The log Jacobian of a variate as a function of the place at its bottom, up to constants: one expression for each factor and
+/// each function on the way.
+pub fn jacobians(variate: &Expr) -> Vec<Expr> {
+    let log = |e: Expr| {
+        let ty = e.ty.clone();
+        call("log", vec![call("abs", vec![e], ty.clone())], ty)
+    };
+    let times = |factor: f64, e: Expr| {
+        let span = e.span;
+        let number = Expr { kind: ExprKind::Real(factor), ty: Type::Real, level: Level::Data, span };
+        let ty = e.ty.clone();
+        let kind = ExprKind::Binary { op: BinaryOp::Multiply, left: Box::new(number), right: Box::new(e) };
+        Expr { kind, ty, level: Level::Data, span }
+    };
+    let of = |name: &str, x: &Expr| call(name, vec![x.clone()], x.ty.clone());
+    match &variate.kind {
+        ExprKind::Transpose(e) | ExprKind::Unary { operand: e, .. } => jacobians(e),
+        ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => {
+            let Some(x) = arguments.first() else { return Vec::new() };
+            let mut all = jacobians(x);
+            match name.as_str() {
+                "log" => all.push(times(-1.0, log(x.clone()))),
+                "exp" | "expm1" => all.push(x.clone()),
+                "sqrt" => all.push(times(-0.5, log(x.clone()))),
+                "logit" => all.extend([times(-1.0, of("log", x)), times(-1.0, of("log1m", x))]),
+                "inv_logit" => all.extend([of("log_inv_logit", x), of("log1m_inv_logit", x)]),
+                "log1p" => all.push(times(-1.0, of("log1p", x))),
+                "inv" => all.push(times(-2.0, log(x.clone()))),
+                _ => {}
+            }
+            all
+        }
+        ExprKind::Binary { op, left, right } => {
+            let (_, x, c) = sides(variate, left, right);
+            let mut all = jacobians(x);
+            match op {
+                BinaryOp::Multiply => all.push(log(c.clone())),
+                BinaryOp::Divide => all.push(times(-1.0, log(c.clone()))),
+                _ => {}
+            }
+            all
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crust_stan::ast::{SpecialType, UnaryOp};
 use crust_stan::joint::mixture;
 use crust_stan::joint::{
-    Bounds, Joint, Role, Sampler, call, declared_bounds, definitions, resolve, root, sampler, special_type,
+    Joint, Role, Sampler, call, declared_bounds, definitions, image, resolve, root, sampler, special_type,
     user_sampler, walk,
 };
 use crust_stan::names::Suffix;
@@ -17,7 +17,7 @@ use crust_stan::types::Type;
 
 use super::careful::Careful;
 use super::program::{Helpers, Phase, drawn_in, is_ordered, step};
-use super::solve::{as_place, solve};
+use super::solve::{as_place, jacobians, solve};
 
 pub struct Rewriter<'a> {
     pub joint: &'a Joint,
@@ -42,7 +42,7 @@ impl<'a> Rewriter<'a> {
             careful: Careful { joint, phase },
             masks: BTreeSet::new(),
             locals: Vec::new(),
-            first_local: joint.program.variables.len() + 3 * helpers.len(),
+            first_local: joint.program.variables.len() + 4 * helpers.len(),
         }
     }
 
@@ -103,6 +103,9 @@ impl<'a> Rewriter<'a> {
                 let before: Vec<&Stmt> = before.iter().collect();
                 if let Some(found) = mixture::read(&self.joint.split, e, &before) {
                     out.extend(self.mixture(&found, &before, span));
+                } else if self.phase == Phase::Outcomes && self.is_loose(e) {
+                    let note = self.note("loose", e.clone(), span);
+                    out.push(self.careful.guarded(&[e], note));
                 }
             }
             StmtKind::If { branches, otherwise } => out.extend(self.branches(branches, otherwise.as_deref(), span)),
@@ -170,6 +173,12 @@ impl<'a> Rewriter<'a> {
         Some(self.careful.guarded(&open.iter().collect::<Vec<_>>(), stmt))
     }
 
+    /// Whether a term depends on data alone: it weighs no parameter and draws nothing, but varies with simulated data.
+    fn is_loose(&self, e: &Expr) -> bool {
+        let depends = &self.joint.split.depends;
+        e.ty.is_scalar() && !depends.is_parametric(e) && depends.sources(e).iter().any(|id| self.joint.is_outcome(*id))
+    }
+
     /// `v ~ d(a, b)` as an assignment of what is missing in `v`.
     pub(super) fn tilde(&mut self, tilde: &Tilde, span: Span) -> Vec<Stmt> {
         let role = self.joint.split.of_tilde(tilde);
@@ -186,7 +195,12 @@ impl<'a> Rewriter<'a> {
             let missing = not(self.careful.ready(&[&variate], span));
             let kind = StmtKind::If { branches: vec![(missing, draw)], otherwise: None };
             let draw = self.careful.guarded(&arguments, Stmt { kind, span });
-            return vec![self.count(&variate, span), draw];
+            let all = std::iter::once(&tilde.variate).chain(&tilde.arguments).cloned().collect();
+            let call = Call { callee: tilde.density.clone(), arguments: all, unnormalised: false };
+            let density = Expr { kind: ExprKind::Call(call), ty: Type::Real, level: Level::Data, span };
+            let note = self.note("weigh", density, span);
+            let known: Vec<&Expr> = std::iter::once(&variate).chain(arguments).collect();
+            return vec![self.count(&variate, span), draw, self.careful.guarded(&known, note)];
         }
         let Callee::Library(name) = &tilde.density else { return Vec::new() };
         let stem = Suffix::split(name).0;
@@ -195,7 +209,7 @@ impl<'a> Rewriter<'a> {
         let name = match sampler(stem) {
             Some(Sampler::Scalar) => {
                 let special = special_type(&self.joint.program, id).filter(|_| role == Role::Prior);
-                arguments.extend(self.bounds(id, &variate, tilde, role, special));
+                arguments.extend(self.bounds(id, &variate, tilde, special));
                 let alike = tilde.arguments.iter().all(|a| a.ty.is_scalar());
                 match (is_ordered(special), alike) {
                     (false, _) => format!("free:{stem}"),
@@ -219,23 +233,20 @@ impl<'a> Rewriter<'a> {
         vec![self.count(&variate, span), self.careful.guarded(&guards, draw)]
     }
 
-    /// Lower and upper bound of a draw: those of `T[,]`, and of a parameter's declaration.
-    fn bounds(
-        &self,
-        id: VariableId,
-        variate: &Expr,
-        tilde: &Tilde,
-        role: Role,
-        special: Option<SpecialType>,
-    ) -> Vec<Expr> {
-        let declared = if role == Role::Prior { declared_bounds(&self.joint.program, id) } else { Bounds::default() };
+    /// Lower and upper bound of a draw: those of `T[,]`, and of the declaration of what is drawn. A declaration bounds the
+    /// variable; where an image of it is drawn, the bounds go the same way.
+    fn bounds(&self, id: VariableId, variate: &Expr, tilde: &Tilde, special: Option<SpecialType>) -> Vec<Expr> {
+        let declared = declared_bounds(&self.joint.program, id);
         let stated = tilde.truncation.as_ref();
-        let zero = Expr { kind: ExprKind::Real(0.0), ty: Type::Real, level: Level::Data, span: variate.span };
+        let number = |x: f64| Expr { kind: ExprKind::Real(x), ty: Type::Real, level: Level::Data, span: variate.span };
+        let nothing = Expr { kind: ExprKind::Error, ty: variate.ty.clone(), level: Level::Data, span: variate.span };
+        let (place, _) = solve(variate, nothing);
         let lower = declared
             .lower
-            .map(|e| like(e, variate))
-            .or_else(|| (special == Some(SpecialType::PositiveOrdered)).then_some(zero));
-        let upper = declared.upper.map(|e| like(e, variate));
+            .map(|e| like(e, &place))
+            .or_else(|| (special == Some(SpecialType::PositiveOrdered)).then(|| number(0.0)));
+        let upper = declared.upper.map(|e| like(e, &place));
+        let [lower, upper] = of_image(variate, &place, [lower, upper], &number);
         let join = |a: Option<Expr>, b: Option<&Expr>, function: &str| match (a, b) {
             (Some(a), Some(b)) => {
                 let ty = if a.ty.is_scalar() { b.ty.clone() } else { a.ty.clone() };
@@ -248,22 +259,23 @@ impl<'a> Rewriter<'a> {
         if lower.is_none() && upper.is_none() {
             return Vec::new();
         }
-        let infinite =
-            |x: f64| Expr { kind: ExprKind::Real(x), ty: Type::Real, level: Level::Data, span: variate.span };
-        vec![lower.unwrap_or_else(|| infinite(f64::NEG_INFINITY)), upper.unwrap_or_else(|| infinite(f64::INFINITY))]
+        vec![lower.unwrap_or_else(|| number(f64::NEG_INFINITY)), upper.unwrap_or_else(|| number(f64::INFINITY))]
     }
 
     /// Assigns `value` to a variate, computed back where that is an image of a variable.
+    #[allow(clippy::unused_self, reason = "beside the other ways to draw")]
     pub fn draw_into(&self, variate: &Expr, value: Expr, span: Span) -> Stmt {
         let (place, value) = solve(variate, value);
         let Some(target) = as_place(&place) else { return Stmt { kind: StmtKind::Skip, span } };
-        let assign = Stmt { kind: StmtKind::Assign { target, op: None, value }, span };
-        if place == *variate {
-            return assign;
-        }
-        // What is there already is not computed back again: it would change in the last digits.
-        let missing = not(self.careful.ready(&[&place], span));
-        Stmt { kind: StmtKind::If { branches: vec![(missing, assign)], otherwise: None }, span }
+        let value = if place == *variate {
+            value
+        } else {
+            // What is there already is not computed back again: it would change in the last digits.
+            let mut arguments = vec![place.clone(), value];
+            arguments.extend(jacobians(variate));
+            step("keep", arguments, place.ty.clone(), span)
+        };
+        Stmt { kind: StmtKind::Assign { target, op: None, value }, span }
     }
 
     /// Counts the elements of a variate as drawn.
@@ -274,7 +286,8 @@ impl<'a> Rewriter<'a> {
             return Stmt { kind: StmtKind::Skip, span };
         };
         let counter = renamed(&place, id, own.count);
-        let value = step("count", vec![counter.clone()], counter.ty.clone(), span);
+        let numbers = renamed(&place, id, own.numbers);
+        let value = step("count", vec![counter.clone(), numbers], counter.ty.clone(), span);
         match as_place(&counter) {
             Some(target) => Stmt { kind: StmtKind::Assign { target, op: None, value }, span },
             None => Stmt { kind: StmtKind::Skip, span },
@@ -288,6 +301,29 @@ fn renamed(e: &Expr, from: VariableId, to: VariableId) -> Expr {
         ExprKind::Variable(id) if id == from => Some(Expr { kind: ExprKind::Variable(to), ..e.clone() }),
         _ => None,
     })
+}
+
+/// The bounds of a variate that is an image of the place which has these bounds.
+fn of_image(
+    variate: &Expr,
+    place: &Expr,
+    bounds: [Option<Expr>; 2],
+    number: &dyn Fn(f64) -> Expr,
+) -> [Option<Expr>; 2] {
+    if variate == place || bounds.iter().all(Option::is_none) {
+        return bounds;
+    }
+    let rises = matches!(&variate.kind, ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. })
+        if name != "inv" && arguments.first() == Some(place));
+    let [lower, upper] = bounds;
+    if rises {
+        return [lower, upper].map(|bound| bound.map(|e| image(variate, &e)));
+    }
+    // A factor may be negative: which side is which shows when its value is known.
+    let ends = [lower.unwrap_or_else(|| number(f64::NEG_INFINITY)), upper.unwrap_or_else(|| number(f64::INFINITY))];
+    let [a, b] = ends.map(|e| image(variate, &e));
+    let ty = if a.ty.is_scalar() { b.ty.clone() } else { a.ty.clone() };
+    ["fmin", "fmax"].map(|function| Some(call(function, vec![a.clone(), b.clone()], ty.clone())))
 }
 
 /// A bound for the elements of a variate: indexed like it where it is a container.

@@ -97,6 +97,11 @@ pub fn set(program: &Program, data: &mut Data, id: VariableId, numbers: &[f64]) 
     let Some(value) = value(&shape, numbers) else {
         return Err(SimulateError::Simulator(format!("`{}` is a tuple, which cannot be simulated", variable.name)));
     };
+    // A draw beyond the bounds in the declaration would be refused as data.
+    let violations = interpreter.violations(declared, &variable.name, &value);
+    if let Some(first) = violations.map_err(|problem| EngineError::one(*problem))?.first() {
+        return Err(SimulateError::Outside { name: variable.name.clone(), message: first.message() });
+    }
     data.set(id, value);
     Ok(())
 }

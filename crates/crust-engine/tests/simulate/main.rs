@@ -2,6 +2,9 @@
 
 mod identities;
 mod kinds;
+mod misreadings;
+mod mutations;
+mod proofs;
 mod refusals;
 mod values;
 

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::samplers::{sampler, scales, user_sampler};
+use super::samplers::{Support, sampler, scales, support, user_sampler};
 use super::split::{Role, Split, inverse, is_rearrangement, root};
 use super::{inline, mixture, walk};
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
 use crate::span::Span;
 use crate::typed::{Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Tilde, Truncation, VariableId};
+use crate::types::Type;
 
 /// One factor.
 #[derive(Clone, Debug)]
@@ -50,6 +51,10 @@ pub enum Shape {
     OwnDensity,
     /// The variate cannot be computed back to a parameter or outcome without a Jacobian.
     NotInvertible,
+    /// Not all values of the distribution are values of the function on the left.
+    OutOfRange,
+    /// A distribution of real numbers, of which integers are wanted.
+    IntegerVariate,
     /// The variate is a number of the program, not data.
     LiteralVariate,
     /// A term without a variate.
@@ -206,8 +211,12 @@ impl Collector<'_> {
         };
         let shape = if depends.sources(&variate).is_empty() {
             Shape::LiteralVariate
-        } else if root.is_none_or(|id| !is_variable(&id) || !self.invertible(&variate, id, role)) {
+        } else if root.is_none_or(|id| !is_variable(&id) || !self.invertible(&variate, id, role, false)) {
             Shape::NotInvertible
+        } else if !reaches(&variate, &stem) {
+            Shape::OutOfRange
+        } else if root.is_some_and(|id| is_integer(&self.program.variable(id).ty)) && !whole_numbers(tilde, &variate) {
+            Shape::IntegerVariate
         } else if matches!(tilde.density, Callee::User(_)) && user_sampler(self.program, &tilde.density).is_none() {
             Shape::OwnDensity
         } else if matches!(tilde.density, Callee::Library(_)) && sampler(&stem).is_none() {
@@ -300,24 +309,25 @@ impl Collector<'_> {
         }
     }
 
-    /// Whether the variate can be computed back to the variable behind it. The density of a *parameter* may be that of an
-    /// image only if the Jacobian is constant: shifts, factors that are data, rearrangements. For data the Jacobian does
-    /// not depend on parameters, so that any invertible function will do.
-    fn invertible(&self, e: &Expr, id: VariableId, role: Role) -> bool {
-        let free = |c: &Expr| !self.split.depends.sources(c).contains(&id);
-        let factor = |c: &Expr| free(c) && (role == Role::Likelihood || !self.split.depends.is_parametric(c));
-        let below = |e: &Expr| self.invertible(e, id, role);
+    /// Whether the variate can be computed back to the variable behind it, with a Jacobian that weighs no parameter. For a
+    /// *parameter* it must be constant: shifts, factors that are data, rearrangements. For data it may be that of any invertible
+    /// function of data alone. `curved` is said inside of such a function, where a shift changes the Jacobian.
+    fn invertible(&self, e: &Expr, id: VariableId, role: Role, curved: bool) -> bool {
+        let apart = |c: &Expr| !self.split.depends.sources(c).contains(&id);
+        let factor = |c: &Expr| apart(c) && !self.split.depends.is_parametric(c);
+        let free = |c: &Expr| if curved { factor(c) } else { apart(c) };
+        let below = |e: &Expr| self.invertible(e, id, role, curved);
         match &e.kind {
             ExprKind::Variable(v) => *v == id,
             ExprKind::Index { base, indices } => {
                 below(base)
                     && matches!(base.kind, ExprKind::Variable(_) | ExprKind::Index { .. })
-                    && indices.iter().flat_map(crate::typed::Index::parts).all(free)
+                    && indices.iter().flat_map(crate::typed::Index::parts).all(apart)
             }
             ExprKind::Transpose(e) | ExprKind::Unary { op: UnaryOp::Minus | UnaryOp::Plus, operand: e } => below(e),
             ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => match arguments.as_slice() {
                 [x] if is_rearrangement(name) => below(x),
-                [x] => role == Role::Likelihood && inverse(name).is_some() && below(x),
+                [x] => role == Role::Likelihood && inverse(name).is_some() && self.invertible(x, id, role, true),
                 _ => false,
             },
             ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Subtract, left, right } => {
@@ -334,6 +344,53 @@ impl Collector<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether every value of the distribution is a value of the function that stands on the left: `exp(y)` is never negative, so
+/// that a normal distribution of it cannot be drawn. Functions inside of others must reach all numbers.
+fn reaches(variate: &Expr, stem: &str) -> bool {
+    let name = |e: &Expr| match &e.kind {
+        ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) if arguments.len() == 1 => {
+            Some(name.clone()).filter(|name| inverse(name).is_some())
+        }
+        _ => None,
+    };
+    let fits = |name: &str| match name {
+        "exp" | "sqrt" | "expm1" => matches!(support(stem), Support::Positive | Support::Unit),
+        "inv_logit" => support(stem) == Support::Unit,
+        _ => true,
+    };
+    let outer = name(variate).is_none_or(|name| fits(&name));
+    let mut inner = true;
+    walk::operands(variate, &mut |e| {
+        walk::parts(e, &mut |e| {
+            inner &= name(e).is_none_or(|name| matches!(name.as_str(), "log" | "logit" | "log1p" | "inv"));
+        });
+    });
+    outer && inner
+}
+
+/// Whether the elements of a type are integers.
+fn is_integer(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element) => is_integer(element),
+        other => *other == Type::Int,
+    }
+}
+
+/// Whether draws are whole numbers, and stay so when they are computed back.
+fn whole_numbers(tilde: &Tilde, variate: &Expr) -> bool {
+    fn scaled(e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Binary { op: BinaryOp::Multiply | BinaryOp::Divide, .. } => true,
+            ExprKind::Binary { left, right, .. } => scaled(if root(left).is_some() { left } else { right }),
+            ExprKind::Unary { operand: e, .. } | ExprKind::Transpose(e) => scaled(e),
+            _ => false,
+        }
+    }
+    let continuous =
+        matches!(&tilde.density, Callee::Library(name) if matches!(Suffix::of(name), Suffix::Lpdf | Suffix::Lupdf));
+    !continuous && !scaled(variate)
 }
 
 /// The variate with variables that are computed from others replaced by how they are computed.

@@ -32,6 +32,12 @@ pub(super) fn unreadable(program: &Program, split: &Split, factor: &Factor) -> O
             .help(format!("define `{}_rng` with the same arguments beside it", factor.distribution)),
         ),
         Shape::NotInvertible => not_invertible(factor, is_prior),
+        Shape::OutOfRange => remedy(
+            error("not-invertible", format!("`{}` draws values that the function on the left cannot have", factor.distribution))
+                .note("what is drawn would have to be cut off there, and the statement does not divide by what is lost")
+                .help("use a distribution of just those values, or write the distribution of the outcome itself"),
+        ),
+        Shape::IntegerVariate => integers(program, factor),
         Shape::LiteralVariate => remedy(
             error("literal-variate", "the variate is a number of the program, which nothing can draw".to_owned())
                 .note("such a statement weighs parameters; it is no distribution of something that could be simulated"),
@@ -79,9 +85,25 @@ fn not_invertible(factor: &Factor, is_prior: bool) -> Diagnostic {
             .help("state the prior of the parameter itself, for example `lognormal` for `log(x) ~ normal(…)`")
     } else {
         error
-            .note("shifts, factors, new arrangements and functions such as `log` of one outcome can be computed back")
+            .note(
+                "shifts, new arrangements, factors that are data, and functions such as `log` of data alone can be computed back; a \
+                 factor that is a parameter, or a parameter inside of such a function, leaves out a Jacobian that weighs it",
+            )
+            .help("write the distribution of the outcome itself: `y ~ normal(mu, sigma)` for `(y - mu) / sigma ~ normal(0, 1)`")
             .help(SUPPLY)
     }
+}
+
+/// Integers cannot be drawn from a distribution of real numbers.
+fn integers(program: &Program, factor: &Factor) -> Diagnostic {
+    let name = factor.root.map_or("it", |id| program.variable(id).name.as_str());
+    Diagnostic::error(
+        "integer-outcome",
+        format!("`{name}` has integers, which `{}` does not draw as they stand on the left", factor.distribution),
+        factor.span,
+    )
+    .note("a draw would have to be rounded, and the rounded value has another distribution than the statement names")
+    .help(format!("declare `{name}` as real numbers, or write a distribution of integers of `{name}` itself"))
 }
 
 fn names_of(program: &Program, split: &Split, factor: &Factor, role: Role) -> String {

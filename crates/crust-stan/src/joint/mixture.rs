@@ -8,7 +8,7 @@ use super::split::{Role, Split};
 use super::walk;
 use crate::ast::BinaryOp;
 use crate::names::Suffix;
-use crate::typed::{Call, Callee, Expr, ExprKind, Level, Place, Stmt, StmtKind, Tilde, VariableId};
+use crate::typed::{Access, Call, Callee, Expr, ExprKind, Index, Level, Place, Stmt, StmtKind, Tilde, VariableId};
 use crate::types::Type;
 
 /// A mixture as it stands in a program.
@@ -96,7 +96,12 @@ fn listed(split: &Split, terms: Vec<(Option<Expr>, &Expr)>) -> Option<Mixture> {
 
 fn collected(split: &Split, terms: &Expr, total: Expr, before: &[&Stmt]) -> Option<Mixture> {
     let mut found: Option<(VariableId, Expr)> = None;
-    for id in walk::variables(terms) {
+    // Terms of a matrix, or an element of an array of them, are sums over states, not over components of one draw.
+    let in_parts = |id: &VariableId| {
+        walk::any(terms, &|e| matches!(&e.kind, ExprKind::Index { base, .. } if walk::mentions(base, *id)))
+    };
+    let whole = walk::variables(terms).into_iter().filter(|id| !in_parts(id));
+    for id in whole.filter(|id| before.iter().all(|s| only_collects(split, s, *id))) {
         for stmt in before {
             walk::each(stmt, &mut |s| {
                 let value = match &s.kind {
@@ -118,9 +123,25 @@ fn collected(split: &Split, terms: &Expr, total: Expr, before: &[&Stmt]) -> Opti
     Some(Mixture { variate, components: Components::Collected { variable, total } })
 }
 
-/// Whether a place is an element of this variable.
+/// Whether a statement does no more to the variable than to set single elements to terms that do not look at it, and all of
+/// it to what is no density: otherwise the terms are not those of components.
+fn only_collects(split: &Split, stmt: &Stmt, id: VariableId) -> bool {
+    let mut fine = true;
+    walk::each(stmt, &mut |s| match &s.kind {
+        StmtKind::Assign { target, value, .. } if walk::assigned(target).contains(&id) => {
+            fine &= !walk::mentions(value, id);
+            fine &= is_element(target, id) || !split.holds_density(value);
+        }
+        _ => walk::own(s, &mut |e| fine &= !walk::mentions(e, id)),
+    });
+    fine
+}
+
+/// Whether a place is a single element of this variable.
 pub fn is_element(place: &Place, id: VariableId) -> bool {
-    matches!(place, Place::Variable { variable, path, .. } if *variable == id && path.len() == 1)
+    let Place::Variable { variable, path, .. } = place else { return false };
+    let one = |access: &Access| matches!(access, Access::Index(list) if matches!(list.as_slice(), [Index::One(_)]));
+    *variable == id && matches!(path.as_slice(), [only] if one(only))
 }
 
 fn add(left: Expr, right: Expr) -> Expr {

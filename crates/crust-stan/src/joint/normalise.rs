@@ -1,9 +1,10 @@
 //! The model with every density as a `~` statement: `target += foo_lpdf(v | …)`, densities of generalised linear models
 //! and precisions are written in the one way that the rest of the reading understands.
 
+use super::bounds::{declared_bounds, same};
 use super::inline::{self, inline};
 use super::samplers::user_sampler;
-use super::split::Split;
+use super::split::{Role, Split, root};
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, SpecialType};
 use crate::names::Suffix;
@@ -77,7 +78,7 @@ fn target(program: &Program, split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
     }
     let mut out: Vec<Stmt> = Vec::new();
     for (expr, negative) in rest {
-        if negative && densities.iter_mut().any(|d| truncates(d, expr)) {
+        if negative && densities.iter_mut().any(|d| truncates(program, split, d, expr)) {
             continue;
         }
         let kind = if negative {
@@ -131,34 +132,89 @@ pub fn density(split: &Split, e: &Expr) -> Option<Tilde> {
 /// Whether `- expr` is the normaliser of a truncation of this density; if so, it becomes one.
 ///
 /// `v ~ d(θ) T[a, ]` is `d_lpdf(v | θ) - d_lccdf(a | θ)`, with an upper bound `d_lcdf`, with both the logarithm of a
-/// difference; a factor in front counts elements.
-fn truncates(tilde: &mut Tilde, expr: &Expr) -> bool {
-    let expr = match &expr.kind {
+/// difference. It must be there once for each element of `v`, and a parameter must have the same bounds: the normaliser alone
+/// keeps nothing from lying beyond them.
+fn truncates(program: &Program, split: &Split, tilde: &mut Tilde, expr: &Expr) -> bool {
+    let (factor, expr) = match &expr.kind {
         ExprKind::Binary { op: BinaryOp::Multiply, left, right } if expr.ty.is_scalar() => {
-            if matches!(right.kind, ExprKind::Call(_)) { &**right } else { &**left }
+            if matches!(right.kind, ExprKind::Call(_)) { (Some(&**left), &**right) } else { (Some(&**right), &**left) }
         }
-        _ => expr,
+        _ => (None, expr),
     };
     if tilde.truncation.is_some() {
         return false;
     }
     let ExprKind::Call(call) = &expr.kind else { return false };
     let Callee::Library(name) = &call.callee else { return false };
-    if name == "log_diff_exp"
+    let found = if name == "log_diff_exp"
         && let [upper, lower] = call.arguments.as_slice()
         && let (Some((Suffix::Lcdf, upper)), Some((Suffix::Lcdf, lower))) =
             (cumulative(tilde, upper), cumulative(tilde, lower))
     {
-        tilde.truncation = Some(Truncation { lower: Some(lower.clone()), upper: Some(upper.clone()) });
-        return true;
-    }
-    let truncation = match cumulative(tilde, expr) {
-        Some((Suffix::Lccdf, bound)) => Truncation { lower: Some(bound.clone()), upper: None },
-        Some((Suffix::Lcdf, bound)) => Truncation { lower: None, upper: Some(bound.clone()) },
-        _ => return false,
+        Truncation { lower: Some(above(tilde, lower)), upper: Some(upper.clone()) }
+    } else {
+        match cumulative(tilde, expr) {
+            Some((Suffix::Lccdf, bound)) => Truncation { lower: Some(above(tilde, bound)), upper: None },
+            Some((Suffix::Lcdf, bound)) => Truncation { lower: None, upper: Some(bound.clone()) },
+            _ => return false,
+        }
     };
-    tilde.truncation = Some(truncation);
-    true
+    let spread = |e: &Expr| !e.ty.is_scalar();
+    let in_parts = found.lower.iter().chain(&found.upper).chain(&tilde.arguments).any(spread);
+    // A logarithm of a difference is one number for each call; others add up over the elements of their arguments.
+    let each = match factor {
+        None => !spread(&tilde.variate) || (in_parts && name != "log_diff_exp"),
+        Some(n) => spread(&tilde.variate) && !in_parts && counts(program, n, &tilde.variate),
+    };
+    let kept = split.of_variate(&tilde.variate) == Role::Likelihood || declared(program, &tilde.variate, &found);
+    if each && kept {
+        tilde.truncation = Some(found);
+    }
+    each && kept
+}
+
+/// The lowest value above a bound that is left out: the next integer, where integers are drawn.
+fn above(tilde: &Tilde, bound: &Expr) -> Expr {
+    let Callee::Library(name) = &tilde.density else { return bound.clone() };
+    if !matches!(Suffix::of(name), Suffix::Lpmf | Suffix::Lupmf) {
+        return bound.clone();
+    }
+    let one = Expr { kind: ExprKind::Int(1), ty: Type::Int, level: Level::Data, span: bound.span };
+    let kind = ExprKind::Binary { op: BinaryOp::Add, left: Box::new(bound.clone()), right: Box::new(one) };
+    Expr { kind, ..bound.clone() }
+}
+
+/// Whether an expression is plainly the number of elements of a variate.
+fn counts(program: &Program, n: &Expr, variate: &Expr) -> bool {
+    if let ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) = &n.kind {
+        let whole = matches!(variate.ty, Type::Vector | Type::RowVector) || variate.ty == Type::Real.in_array(1);
+        let int = variate.ty == Type::Int.in_array(1);
+        let measure = name == "num_elements" || ((whole || int) && matches!(name.as_str(), "size" | "rows" | "cols"));
+        return measure && arguments.first() == Some(variate);
+    }
+    let ExprKind::Variable(id) = variate.kind else { return false };
+    let Some(declared) = &program.variable(id).declared else { return false };
+    match &declared.kind {
+        SizedKind::Plain { sizes, .. } => matches!(sizes.as_slice(), [only] if same(only, n)),
+        SizedKind::Array { sizes, element } => {
+            let scalar = matches!(&element.kind, SizedKind::Plain { sizes, .. } if sizes.is_empty());
+            scalar && matches!(sizes.as_slice(), [only] if same(only, n))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a parameter has the bounds of a truncation.
+fn declared(program: &Program, variate: &Expr, truncation: &Truncation) -> bool {
+    let plain = matches!(variate.kind, ExprKind::Variable(_) | ExprKind::Index { .. });
+    let Some(id) = root(variate).filter(|_| plain) else { return false };
+    let bounds = declared_bounds(program, id);
+    let alike = |a: Option<&Expr>, b: Option<&Expr>| match (a, b) {
+        (Some(a), Some(b)) => same(a, b),
+        (_, None) => true,
+        (None, Some(_)) => false,
+    };
+    alike(bounds.lower, truncation.lower.as_ref()) && alike(bounds.upper, truncation.upper.as_ref())
 }
 
 /// The bound of `d_lcdf(bound | θ)` or `d_lccdf(bound | θ)`, where `d(θ)` is the distribution of the statement.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bounds::{Bounds, constant, declared_bounds, same, special_type};
+use super::bounds::{Bounds, bounds_of_image, constant, declared_bounds, same, special_type};
 use super::factors::Factor;
 use super::samplers::{Sampler, Support, centre, sampler, support};
 use super::split::Role;
@@ -95,8 +95,15 @@ impl Reader<'_> {
                             .help("leave the bounds out, or write a distribution of single numbers"),
                     );
                 }
-                let fine = inside(stem, factor, bounds) || half(stem, factor, bounds) || stated(factor, bounds);
-                (!fine && self.is_relative(factor, bounds)).then(|| self.normaliser(id, factor.span, stem))
+                // Bounds are those of the parameter; what is drawn is perhaps an image of it.
+                let drawn = factor.variate.as_ref().and_then(|v| bounds_of_image(v, bounds));
+                let fine = drawn.is_some_and(|[lower, upper]| {
+                    let drawn = Bounds { lower: lower.as_ref(), upper: upper.as_ref() };
+                    inside(stem, factor, drawn) || half(stem, factor, drawn) || stated(factor, drawn)
+                });
+                let shifted = factor.variate.as_ref().is_some_and(|v| self.is_shifted(v, id));
+                let relative = shifted || self.is_relative(factor, bounds);
+                (!fine && relative).then(|| self.normaliser(id, factor.span, stem))
             }
             Some(SpecialType::Ordered | SpecialType::PositiveOrdered) if scalar => {
                 if factor.variate.as_ref().is_some_and(|v| v.ty.is_scalar()) {
@@ -120,6 +127,13 @@ impl Reader<'_> {
                     .help("use a distribution of that type, such as `dirichlet` for a simplex"),
             ),
         }
+    }
+
+    /// Whether a variate is shifted by other parameters, so that its bounds depend on them.
+    fn is_shifted(&self, variate: &Expr, id: VariableId) -> bool {
+        super::walk::looked_at(variate).iter().any(|other| {
+            *other != id && self.split.depends.sources_of(*other).iter().any(|p| self.split.depends.is_parameter(*p))
+        })
     }
 
     /// Whether the distribution or the bounds depend on other parameters.

@@ -154,6 +154,11 @@ impl Split {
         found
     }
 
+    /// Whether log densities are in the value of an expression.
+    pub fn holds_density(&self, expr: &Expr) -> bool {
+        self.held(expr) != Holds::default()
+    }
+
     /// Whether a density is called, by its name: `foo_lpdf(v | …)`.
     pub fn is_density(&self, call: &Call) -> bool {
         match &call.callee {

@@ -1,0 +1,304 @@
+//! The proof of a reading: what the forward sampler draws has the density that the program states.
+//!
+//! The reading knows the density of what it draws ([`crate::simulate`]). At draws and at points from elsewhere the program's log
+//! density minus that of the reading must be one constant, for the prior and for the likelihood. Simulators that were
+//! supplied have no known density; [`bets`] tests them by likelihood ratios.
+
+mod bets;
+mod blame;
+mod compare;
+mod message;
+mod points;
+mod program;
+#[cfg(test)]
+mod tests;
+
+use crust_math::random::{Purpose, StreamKey};
+use crust_stan::data::Data;
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::span::Span;
+use crust_stan::typed::Program;
+
+use crate::model::EngineError;
+use crate::simulate::{Score, ScoredDraw, Scorer, SimulateError, Simulator};
+use compare::Observation;
+use points::Points;
+use program::{Accuracy, Target};
+
+/// Which part of the joint density is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Prior,
+    Likelihood,
+}
+
+impl Part {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prior => "prior",
+            Self::Likelihood => "likelihood",
+        }
+    }
+}
+
+/// What was proven, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Proof {
+    /// How often the two densities of the prior, and of the likelihood, were compared.
+    pub prior: usize,
+    pub likelihood: usize,
+    /// The largest difference from the constant, relative to what rounding allows.
+    pub worst: f64,
+    /// The wealth of bets against a simulator that was supplied; it is 1 on average if that is right.
+    pub wealth: Option<f64>,
+}
+
+/// Why a reading is not that of its program.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Misreading {
+    /// The two densities differ by more than a constant.
+    #[error("{}", message::densities(.0))]
+    Density(Box<Difference>),
+    /// Draws do not have the density that the same numbers have when they are given.
+    #[error(
+        "what is drawn is not what the statement is read as: its log density is {drawn} when drawn, and {given} afterwards"
+    )]
+    Draws { span: Span, drawn: f64, given: f64 },
+    /// A normaliser that nobody knows depends on parameters.
+    #[error("the statement is drawn under a condition whose probability depends on parameters")]
+    Normaliser { span: Span },
+    /// The program refuses some of the draws.
+    #[error("the program refuses {refused} of {draws} draws from its own prior: {reason}")]
+    Cut { span: Span, refused: usize, draws: usize, reason: String },
+    /// A supplied simulator draws from something else.
+    #[error("the simulator does not draw from the {} of the program: {}", part.name(), message::wealth(*wealth))]
+    Supplied { part: Part, span: Option<Span>, wealth: f64 },
+}
+
+/// Two densities that do not agree.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    pub part: Part,
+    /// The statement, where it could be found.
+    pub span: Option<Span>,
+    /// The log density of that statement (or of the whole part) at the point, relative to a reference point.
+    pub program: f64,
+    pub reading: f64,
+    /// Values of parameters at the point.
+    pub at: String,
+}
+
+/// Why there is no proof.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ProveError {
+    #[error(transparent)]
+    Misreading(#[from] Misreading),
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl Misreading {
+    /// The error with its statement, for people.
+    pub fn diagnostic(&self) -> Diagnostic {
+        message::diagnostic(self)
+    }
+}
+
+/// What the proof is given beside program and simulator.
+#[derive(Clone, Copy, Debug)]
+pub struct ProveOptions<'a> {
+    pub seed: u64,
+    /// Unconstrained points from elsewhere, such as those of short NUTS runs.
+    pub points: &'a [Vec<f64>],
+    /// Whether data are going to be simulated. Otherwise the prior is proven alone, with the given data.
+    pub likelihood: bool,
+}
+
+impl Default for ProveOptions<'_> {
+    fn default() -> Self {
+        Self { seed: 1, points: &[], likelihood: true }
+    }
+}
+
+/// Random numbers of the proof.
+pub(crate) const PURPOSE: Purpose = Purpose(Purpose::FIRST_FREE.0 - 1);
+
+/// Proves that `simulator` draws from the distribution that `program` states.
+///
+/// # Errors
+/// [`ProveError::Misreading`] names the statement that is read wrongly.
+pub fn prove(program: &Program, simulator: &Simulator, options: &ProveOptions<'_>) -> Result<Proof, ProveError> {
+    let accuracy = program::accuracy(program);
+    let mut prover = Prover {
+        program,
+        accuracy,
+        simulator: simulator.clone(),
+        options: *options,
+        scorer: Scorer::default(),
+        proof: Proof::default(),
+    };
+    prover.run()?;
+    Ok(prover.proof)
+}
+
+struct Prover<'a> {
+    program: &'a Program,
+    simulator: Simulator,
+    options: ProveOptions<'a>,
+    scorer: Scorer,
+    accuracy: Accuracy,
+    proof: Proof,
+}
+
+/// A data set with the number of the draw that it was drawn from; none for given data.
+struct DataSet {
+    data: Data,
+    from: Option<usize>,
+}
+
+impl Prover<'_> {
+    fn key(&self, purpose: u32) -> StreamKey {
+        StreamKey::new(self.options.seed, PURPOSE).chain(purpose)
+    }
+
+    fn run(&mut self) -> Result<(), ProveError> {
+        let work = points::Work::of(&self.simulator);
+        let draws = self.draws(work.draws)?;
+        self.check_draws(&draws)?;
+        let sets = self.data_sets(&draws, work.sets)?;
+        let own: Vec<Vec<f64>> = draws.into_iter().map(|d| d.point).collect();
+        let points = Points::around(own, self.options.points, &mut self.key(2).stream());
+        self.check_cuts(&sets)?;
+        let mut targets = Vec::new();
+        for set in &sets {
+            targets.push(Target::new(self.program, &set.data)?);
+        }
+        self.check_prior(&points, &sets, &mut targets)?;
+        if !self.options.likelihood {
+            return Ok(());
+        }
+        let mut supplied = self.simulator.is_supplied();
+        if !supplied && !self.simulator.joint().outcomes.is_empty() {
+            supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;
+        }
+        if supplied { self.bet(Part::Likelihood, None) } else { Ok(()) }
+    }
+
+    /// Draws from the prior. Some may fail where a prior is very wide; all of them may not.
+    fn draws(&mut self, number: u32) -> Result<Vec<ScoredDraw>, ProveError> {
+        let mut draws = Vec::new();
+        let mut trouble = None;
+        for i in 0..number {
+            let key = self.key(0).dataset(i);
+            match self.simulator.scored_parameters(&mut self.scorer, key) {
+                Ok(draw) => draws.push(draw),
+                Err(error @ (SimulateError::Rejected(_) | SimulateError::Unconstrain(_))) => trouble = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match trouble {
+            Some(error) if draws.is_empty() => Err(error.into()),
+            _ => Ok(draws),
+        }
+    }
+
+    /// What was drawn must have the density, at the moment it was drawn, that it has afterwards.
+    fn check_draws(&self, draws: &[ScoredDraw]) -> Result<(), ProveError> {
+        for draw in draws {
+            compare::drawn(&draw.drawn, &draw.given)?;
+        }
+        Ok(())
+    }
+
+    /// Data drawn given the first draws, and the given data where they are complete.
+    fn data_sets(&mut self, draws: &[ScoredDraw], number: usize) -> Result<Vec<DataSet>, ProveError> {
+        let mut sets = Vec::new();
+        let mut trouble = None;
+        let number = if self.options.likelihood { number } else { 0 };
+        for (i, draw) in draws.iter().enumerate() {
+            if sets.len() == number {
+                break;
+            }
+            let number = u32::try_from(i).unwrap_or(u32::MAX);
+            match self.simulator.scored_data(&draw.point, self.key(1).dataset(number)) {
+                Ok((data, drawn)) => {
+                    if !self.simulator.is_supplied() {
+                        let given = self.simulator.score_data(&mut self.scorer, &draw.point, &data);
+                        if let Ok(given) = given {
+                            compare::drawn(&drawn, &given)?;
+                        }
+                    }
+                    sets.push(DataSet { data, from: Some(i) });
+                }
+                Err(error @ (SimulateError::Rejected(_) | SimulateError::Outside { .. })) => trouble = Some(error),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if let Some(error) = trouble.filter(|_| sets.is_empty()) {
+            return Err(error.into());
+        }
+        let complete =
+            self.simulator.joint().outcomes.iter().all(|(id, _)| !self.simulator.data().missing.contains(id));
+        if complete && (sets.is_empty() || !self.simulator.joint().outcomes.is_empty()) {
+            sets.push(DataSet { data: self.simulator.data().clone(), from: None });
+        }
+        Ok(sets)
+    }
+
+    fn check_prior(&mut self, points: &Points, sets: &[DataSet], targets: &mut [Target]) -> Result<(), ProveError> {
+        let scores: Vec<Result<Score, SimulateError>> =
+            points.all.iter().map(|p| self.simulator.score_parameters(&mut self.scorer, p)).collect();
+        let mut all = Vec::new();
+        for (target, number) in targets.iter_mut().zip(0..) {
+            // The prior is one and the same whatever the data are: a few points are enough behind the first data set.
+            let some = if number == 0 { points.all.len() } else { points.all.len().min(4) };
+            let values = target.evaluate(&points.all[..some], Part::Prior)?;
+            for (at, value) in values.into_iter().enumerate() {
+                let own = at < points.own;
+                all.push(Observation::new(&value, &scores[at], (at, number), own, self.accuracy));
+            }
+        }
+        self.proof.prior = all.iter().filter(|o| o.is_sharp()).count();
+        self.settle(Part::Prior, &all, points, sets)?;
+        // The densities of statements are proven; bets also find draws that do not have them.
+        self.bet(Part::Prior, targets.first_mut())
+    }
+
+    /// Whether some statement is drawn by a function of the program's own.
+    fn check_likelihood(
+        &mut self,
+        points: &Points,
+        sets: &[DataSet],
+        targets: &mut [Target],
+        pairs: usize,
+    ) -> Result<bool, ProveError> {
+        let mut all = Vec::new();
+        let each = (pairs / sets.len().max(1)).max(2);
+        for (number, (set, target)) in sets.iter().zip(targets.iter_mut()).enumerate() {
+            let chosen = points.choose(set.from, each, number);
+            let list: Vec<Vec<f64>> = chosen.iter().map(|&i| points.all[i].clone()).collect();
+            let values = target.evaluate(&list, Part::Likelihood)?;
+            for (value, at) in values.into_iter().zip(chosen) {
+                let score = self.simulator.score_data(&mut self.scorer, &points.all[at], &set.data);
+                all.push(Observation::new(&value, &score, (at, number), set.from == Some(at), self.accuracy));
+            }
+        }
+        self.proof.likelihood = all.iter().filter(|o| o.is_sharp()).count();
+        let supplied = all.iter().any(|o| o.supplied);
+        self.settle(Part::Likelihood, &all, points, sets)?;
+        Ok(supplied)
+    }
+
+    /// Compares, and names the statement where the densities differ.
+    fn settle(&mut self, part: Part, all: &[Observation], points: &Points, sets: &[DataSet]) -> Result<(), ProveError> {
+        match compare::constant(all)? {
+            Ok(worst) => {
+                self.proof.worst = self.proof.worst.max(worst);
+                Ok(())
+            }
+            Err(pair) => Err(self.blame(part, pair, points, sets)?.into()),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Proofs of readings, and planted mistakes that they find.

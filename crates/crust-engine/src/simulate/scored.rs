@@ -1,0 +1,121 @@
+//! The density of the reading: of draws while they are made, and of values from elsewhere.
+
+use crust_math::random::StreamKey;
+use crust_stan::data::Data;
+use crust_stan::joint::{Joint, Source};
+use crust_stan::value::Value;
+
+use super::score::{Mode, Score};
+use super::{GENERATED, Phases, SimulateError, Simulator, values};
+use crate::evaluator::Evaluator;
+
+impl Evaluator {
+    /// Adds what the last pass has scored.
+    pub(super) fn hand_over(&self, to: &mut Option<&mut Score>) {
+        if let (Some(to), Some(from)) = (to, &self.machine.score) {
+            to.merge(from);
+        }
+    }
+}
+
+impl Phases {
+    /// The numbers of what is drawn in data; NaN where there are none.
+    pub(super) fn numbers_of(&self, data: &Data) -> Vec<f64> {
+        let mut all = Vec::new();
+        for (id, size) in self.drawn.iter().zip(&self.sizes) {
+            match data.get(*id).and_then(Value::to_reals) {
+                Some(numbers) => all.extend(numbers),
+                None => all.extend(std::iter::repeat_n(f64::NAN, *size)),
+            }
+        }
+        all
+    }
+
+    /// The score of a pass in which everything is given.
+    fn score(&self, evaluator: &mut Option<Evaluator>, point: &[f64]) -> Result<Score, SimulateError> {
+        let evaluator = evaluator.get_or_insert_with(|| self.model.evaluator());
+        evaluator.machine.score = Some(Box::new(Score::new(Mode::Given)));
+        let mut stream = StreamKey::new(0, crust_math::random::Purpose::GENERATED).stream();
+        let found = evaluator.quantities_from(point, &mut stream, GENERATED)?;
+        if let Some(rejection) = found.rejection {
+            return Err(SimulateError::Rejected(rejection));
+        }
+        Ok(evaluator.machine.score.take().map_or_else(|| Score::new(Mode::Given), |score| *score))
+    }
+}
+
+/// What scores given values; made when it is needed.
+#[derive(Default)]
+pub struct Scorer {
+    parameters: Option<Evaluator>,
+    outcomes: Option<Evaluator>,
+}
+
+/// A draw of the parameters with its density.
+pub struct ScoredDraw {
+    /// Unconstrained.
+    pub point: Vec<f64>,
+    /// As the draws were made.
+    pub drawn: Score,
+    /// The same numbers, given.
+    pub given: Score,
+}
+
+impl Simulator {
+    pub(crate) fn joint(&self) -> &Joint {
+        &self.joint
+    }
+
+    pub(crate) fn data(&self) -> &Data {
+        &self.data
+    }
+
+    /// Whether outcomes come from a simulator that was supplied, whose density is not known.
+    pub(crate) fn is_supplied(&self) -> bool {
+        self.joint.outcomes.iter().any(|(_, source)| *source != Source::Likelihood)
+    }
+
+    /// How many numbers are drawn for a data set.
+    pub(crate) fn outcome_size(&self) -> usize {
+        self.outcomes.as_ref().map_or(0, |phases| phases.sizes.iter().sum())
+    }
+
+    /// A draw from the prior, and its density under the reading.
+    pub(crate) fn scored_parameters(&self, own: &mut Scorer, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
+        let mut stream = key.stream();
+        let mut drawn = Score::new(Mode::Drawing);
+        let state = vec![f64::NAN; self.parameters.sizes.iter().sum()];
+        let state = self.parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
+        let given = self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))?;
+        let point = self.free(&state, &mut stream)?;
+        Ok(ScoredDraw { point, drawn, given })
+    }
+
+    /// The density of a point under the prior of the reading, on the constrained scale.
+    pub(crate) fn score_parameters(&mut self, own: &mut Scorer, point: &[f64]) -> Result<Score, SimulateError> {
+        let named = self.parameters(point)?;
+        let mut state = Vec::new();
+        for layout in &self.skeleton.parameters {
+            let numbers = named.get(&layout.name).map(Vec::as_slice).unwrap_or_default();
+            state.extend(values::machine_order(layout, numbers));
+        }
+        self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))
+    }
+
+    /// Outcomes given parameters, and the density of the draws as they were made.
+    pub(crate) fn scored_data(&mut self, point: &[f64], key: StreamKey) -> Result<(Data, Score), SimulateError> {
+        let mut drawn = Score::new(Mode::Drawing);
+        let data = self.draw_data_scored(point, key, Some(&mut drawn))?;
+        Ok((data, drawn))
+    }
+
+    /// The density of data given parameters under the likelihood of the reading.
+    pub(crate) fn score_data(&self, own: &mut Scorer, point: &[f64], data: &Data) -> Result<Score, SimulateError> {
+        let Some(phases) = &self.outcomes else { return Ok(Score::new(Mode::Given)) };
+        let (state, mut given) = (phases.numbers_of(data), phases.numbers_of(&self.data));
+        for (given, own) in given.iter_mut().zip(&state).filter(|(given, _)| given.is_nan()) {
+            *given = *own;
+        }
+        phases.score(&mut own.outcomes, &phases.point(point, &state, Some(&given)))
+    }
+}
