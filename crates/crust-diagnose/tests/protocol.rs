@@ -4,7 +4,7 @@ mod toy;
 
 use crust_diagnose::bdmc::{self, bdmc};
 use crust_diagnose::bread::{self, bread};
-use crust_diagnose::checkpoint::Journal;
+use crust_diagnose::checkpoint::{Identity, Journal};
 use crust_diagnose::compare::{self, Way, compare};
 use crust_diagnose::experiment::{Experiment, Group};
 use crust_diagnose::ladder::Ladder;
@@ -177,7 +177,7 @@ fn interrupted_runs_end_with_the_same_numbers() {
     let folder = folder("resume");
     let mut patience = 0;
     let resumed = loop {
-        let mut journal = Journal::open(&folder, &["toy"]).expect("a journal");
+        let mut journal = Journal::open(&folder, &Identity::of(&["toy"])).expect("a journal");
         let outcome = bread(&mut Toy { patience: Some(patience), ..Toy::new(21) }, &plan, &mut journal);
         let outcome = outcome.expect("interruptions are no errors");
         if !outcome.partial {

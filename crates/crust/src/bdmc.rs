@@ -78,7 +78,7 @@ pub fn run(arguments: &Bdmc, common: &Common) -> Result<Outcome, String> {
 
 /// Everything that results depend on.
 pub fn identity<'a>(options: &'a str, loaded: &'a Loaded) -> Vec<&'a str> {
-    let mut inputs = vec![env!("CARGO_PKG_VERSION"), options];
+    let mut inputs = vec![options];
     inputs.extend(loaded.texts.iter().map(String::as_str));
     inputs
 }

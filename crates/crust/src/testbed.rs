@@ -62,7 +62,7 @@ pub fn run(arguments: &Testbed, common: &Common) -> Result<Outcome, String> {
     };
     // Keeps the files of other runs from being overwritten, and two runs from one folder.
     let settings = format!("testbed {models:?} {:?} {:?} {trials} {}", task.families, task.effort, arguments.seed);
-    let _journal = journal(arguments.out.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
+    let _journal = journal(arguments.out.as_deref(), &[&settings])?;
     let mut results = Results {
         version: env!("CARGO_PKG_VERSION"),
         quick: arguments.quick,

@@ -3,7 +3,7 @@
 use super::{StanExperiment, Trouble};
 use crate::arguments::{Annealing, Common};
 use crate::{Outcome, terminal};
-use crust_diagnose::checkpoint::{Halt, Journal};
+use crust_diagnose::checkpoint::{Halt, Identity, Journal};
 use crust_diagnose::result::{Results, Rung, Timing};
 use crust_report::{html, terminal::story};
 use crust_stan::data::write_json;
@@ -15,7 +15,7 @@ use std::path::Path;
 pub fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal, String> {
     let Some(folder) = folder else { return Ok(Journal::in_memory()) };
     fs::create_dir_all(folder).map_err(|e| format!("cannot use the folder {}: {e}", folder.display()))?;
-    Journal::open(folder, inputs).map_err(|e| e.to_string())
+    Journal::open(folder, &Identity::of(inputs)).map_err(|e| e.to_string())
 }
 
 /// What a protocol that failed says.

@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Reproduce, common: &Common) -> Result<Outcome, Str
     let chains = arguments.chains.unwrap_or(CHAINS);
     let wanted = arguments.datasets.map_or(DATASETS, NonZero::get);
     let settings = format!("table1 {} {distributions} {chains}", arguments.seed);
-    let mut journal = journal(arguments.out.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
+    let mut journal = journal(arguments.out.as_deref(), &[&settings])?;
     let control = Arc::new(Control::default());
     interrupt_on_ctrl_c(&control)?;
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
