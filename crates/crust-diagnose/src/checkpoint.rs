@@ -9,6 +9,7 @@ mod tests;
 
 pub use identity::{Difference, Differences, Identity};
 
+use crate::units::UnitName;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +55,8 @@ pub enum Halt<E> {
     Work(E),
     #[error(transparent)]
     Journal(JournalError),
+    #[error("there are no real data to fit")]
+    NoRealData,
 }
 
 /// Finished units by name, in memory and, if there is a folder, on the disk.
@@ -61,7 +64,7 @@ pub enum Halt<E> {
 pub struct Journal {
     place: Option<Place>,
     identity: Identity,
-    units: BTreeMap<String, Unit>,
+    units: BTreeMap<String, Finished>,
 }
 
 #[derive(Debug)]
@@ -73,7 +76,7 @@ struct Place {
 }
 
 #[derive(Clone, Debug)]
-struct Unit {
+struct Finished {
     seconds: f64,
     value: Value,
 }
@@ -148,7 +151,7 @@ impl Journal {
         for (index, line) in complete.iter().enumerate() {
             match serde_json::from_slice::<Line<Value>>(line) {
                 Ok(Line { unit, seconds, value }) => {
-                    self.units.insert(unit, Unit { seconds, value });
+                    self.units.insert(unit, Finished { seconds, value });
                     length += line.len();
                 }
                 // blocks of a file can reach the disk in any order: the end of the last line may be there without its middle
@@ -167,23 +170,34 @@ impl Journal {
     where
         V: Serialize + DeserializeOwned,
     {
-        if let Some(unit) = self.units.get(name) {
-            return V::deserialize(&unit.value).map_err(|e| Halt::Journal(JournalError::Value(e)));
+        let value_error = |error| Halt::Journal(JournalError::Value(error));
+        if let Some(value) = self.value(name).map_err(Halt::Journal)? {
+            return Ok(value);
         }
         let begin = Instant::now();
         let value = work().map_err(Halt::Work)?.ok_or(Halt::Interrupted)?;
-        let seconds = begin.elapsed().as_secs_f64();
-        let json = serde_json::to_value(&value).map_err(|e| Halt::Journal(JournalError::Value(e)))?;
-        if let Some(place) = &mut self.place {
-            place.append(&Line { unit: name.to_owned(), seconds, value: &json }).map_err(Halt::Journal)?;
-        }
-        self.units.insert(name.to_owned(), Unit { seconds, value: json });
+        let json = serde_json::to_value(&value).map_err(value_error)?;
+        self.keep(name, begin.elapsed().as_secs_f64(), json).map_err(Halt::Journal)?;
         Ok(value)
+    }
+
+    /// The value of a unit that is finished.
+    pub fn value<V: DeserializeOwned>(&self, name: &str) -> Result<Option<V>, JournalError> {
+        self.units.get(name).map(|unit| V::deserialize(&unit.value)).transpose().map_err(JournalError::Value)
+    }
+
+    /// Keeps the value of a unit that is finished now.
+    pub fn keep(&mut self, name: &str, seconds: f64, value: Value) -> Result<(), JournalError> {
+        if let Some(place) = &mut self.place {
+            place.append(&Line { unit: name.to_owned(), seconds, value: &value })?;
+        }
+        self.units.insert(name.to_owned(), Finished { seconds, value });
+        Ok(())
     }
 
     /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not there, is not
     /// one, or is of another build or processor, has none.
-    pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), JournalError> {
+    pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&UnitName) -> bool) -> Result<(), JournalError> {
         let text = std::fs::read_to_string(other.join(FILE)).unwrap_or_default();
         let mut lines = text.lines();
         let theirs = lines.next().and_then(|first| header(first.as_bytes())).flatten();
@@ -194,13 +208,13 @@ impl Journal {
         }
         for line in lines {
             let Ok(line) = serde_json::from_str::<Line<Value>>(line) else { continue };
-            if !wanted(&line.unit) || self.has(&line.unit) {
+            if !line.unit.parse().is_ok_and(|name| wanted(&name)) || self.has(&line.unit) {
                 continue;
             }
             if let Some(place) = &mut self.place {
                 place.append(&line)?;
             }
-            self.units.insert(line.unit, Unit { seconds: line.seconds, value: line.value });
+            self.units.insert(line.unit, Finished { seconds: line.seconds, value: line.value });
         }
         Ok(())
     }
@@ -210,13 +224,10 @@ impl Journal {
         self.units.contains_key(name)
     }
 
-    /// How long the units took whose names begin so, whichever run did them.
-    pub fn seconds(&self, prefix: &str) -> f64 {
-        self.units
-            .range(prefix.to_owned()..)
-            .take_while(|(name, _)| name.starts_with(prefix))
-            .map(|(_, u)| u.seconds)
-            .sum()
+    /// How long the units took that are wanted, whichever run did them.
+    pub fn seconds(&self, wanted: impl Fn(&UnitName) -> bool) -> f64 {
+        let is_wanted = |name: &str| name.parse().is_ok_and(|name| wanted(&name));
+        self.units.iter().filter(|(name, _)| is_wanted(name)).map(|(_, unit)| unit.seconds).sum()
     }
 }
 

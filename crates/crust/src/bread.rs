@@ -7,6 +7,7 @@ use crate::{Outcome, terminal};
 use crust_diagnose::bread::{self, Plan};
 use crust_diagnose::checkpoint::Halt;
 use crust_diagnose::result::{Bread as BreadResult, Results};
+use crust_diagnose::units::{Annealed, Part, UnitName};
 use std::path::Path;
 
 pub fn run(arguments: &Bread, common: &Common) -> Result<Outcome, String> {
@@ -14,8 +15,8 @@ pub fn run(arguments: &Bread, common: &Common) -> Result<Outcome, String> {
 }
 
 /// What does not depend on S: the fit, the pilot run and all forward chains.
-fn is_shared(unit: &str) -> bool {
-    unit.starts_with("fit/") || unit.starts_with("pilot/") || unit.contains("/forward/")
+fn is_shared(unit: &UnitName) -> bool {
+    matches!(unit.part, Part::Fit | Part::Pilot | Part::Anneal { chains: Annealed::Forward, .. })
 }
 
 /// Runs the protocol after another run, in its folder, which differs in nothing but S.

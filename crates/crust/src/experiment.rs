@@ -239,6 +239,7 @@ impl<'a> StanExperiment<'a> {
 impl Experiment for StanExperiment<'_> {
     type Error = Trouble;
     type Kernels = TunedKernels;
+    type State = Vec<f64>;
 
     fn interrupted(&self) -> bool {
         self.settings.control.is_interrupted()
@@ -313,6 +314,10 @@ impl Experiment for StanExperiment<'_> {
         path.evaluate(&mut batch).map_err(InferError::from)?;
         let both = batch.log_prior.iter().zip(&batch.log_likelihood);
         Ok(both.map(|(&log_prior, &log_likelihood)| Densities { log_prior, log_likelihood }).collect())
+    }
+
+    fn coordinates(&self, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
     }
 
     fn announce(&mut self, what: &str, transitions: usize) {

@@ -51,7 +51,12 @@ fn units_are_done_once_and_kept_to_the_last_bit() {
     let mut journal = folder.open().expect("the same journal");
     let kept = recall(&mut journal, "a").expect("kept");
     assert!(kept.iter().zip(NUMBERS).all(|(a, b)| a.to_bits() == b.to_bits()));
-    assert!(journal.has("a") && !journal.has("b") && journal.seconds("a") >= 0.0);
+    assert!(journal.has("a") && !journal.has("b"));
+    for (dataset, seconds) in [(1, 2.5), (2, 4.0)] {
+        journal.keep(&format!("pilot/{dataset}"), seconds, Value::Null).expect("kept");
+    }
+    let seconds = |dataset: u32| journal.seconds(|name| name.dataset == dataset);
+    assert_eq!((seconds(1), seconds(2), seconds(3)), (2.5, 4.0, 0.0), "names that are no units do not count");
 }
 
 #[test]
@@ -120,9 +125,9 @@ fn other_builds_and_processors_are_told_apart() {
         assert!(refused.contains(words), "{refused}");
         // and nothing is taken from it, either
         let mut journal = Journal { identity: own.identity.clone(), ..Journal::default() };
-        fs::write(folder.file(), text + "{\"unit\":\"a\",\"seconds\":0.0,\"value\":1.0}\n").expect("written");
+        fs::write(folder.file(), text + "{\"unit\":\"rank/1\",\"seconds\":0.0,\"value\":1.0}\n").expect("written");
         journal.adopt(&folder.0, |_| true).expect("nothing");
-        assert!(!journal.has("a"));
+        assert!(!journal.has("rank/1"));
     }
 }
 
@@ -155,7 +160,7 @@ fn units_of_another_run_are_adopted() {
     compute(&mut journal, "pilot/1", &NUMBERS);
     compute(&mut journal, "starts/1", &[1.0]);
     let mut other = second.open().expect("a new journal");
-    other.adopt(&first.0, |name| name.starts_with("pilot/")).expect("units");
+    other.adopt(&first.0, |name| name.part == crate::units::Part::Pilot).expect("units");
     other.adopt(&first.0.join("nowhere"), |_| true).expect("nothing");
     drop(other);
     let mut other = second.open().expect("the same journal");
