@@ -8,12 +8,13 @@ use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::convergence::rhat;
 use crust_diagnose::psis::{khat_threshold, psis};
 use crust_engine::Simulator;
-use crust_infer::anneal::{Direction, Pilot, Run as AnnealRun, Schedule, TunedKernels, anneal_target, tune};
+use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::evidence::{
-    Bridge, Exploration, Explorer, Kind, NestedSettings, Run, SmcSettings, Stones, StonesSettings, bridge, explore,
-    harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
+    Bridge, Euclidean, Exploration, Explorer, Keep, Kind, NestedSettings, Run, Shrinkage, SmcSettings, Stones,
+    StonesSettings, ais, bridge, explore, harmonic_mean, importance, likelihood_weighting, log_mean_error,
+    log_mean_exp, nested, smc, stones,
 };
 use crust_infer::target::Fatal;
 use crust_math::random::{Purpose, StreamKey};
@@ -39,7 +40,7 @@ const MOST_IMPORTANCE: f64 = 100_000.0;
 /// R-hat beyond which chains are said to have been in different places.
 const MOST_R_HAT: f64 = 1.05;
 /// Chains of annealed importance sampling.
-const AIS_CHAINS: f64 = 64.0;
+const AIS_CHAINS: u32 = 64;
 /// Islands of sequential Monte Carlo, resampled particles of each, and the length of their chains, which is what grows with the effort: on the
 /// clustering example 8 times as many particles with chains of 4 are still 2 to 5 nats low, the same number in chains of 32 is within 0.3.
 const ISLANDS: usize = 8;
@@ -282,10 +283,12 @@ impl<'a> Session<'a> {
         let kernels = self.kernels()?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let chain = self.effort(CHAIN) as usize;
-        let settings = SmcSettings { islands: ISLANDS, resampled: RESAMPLED, chain };
+        let settings = SmcSettings { islands: ISLANDS, resampled: RESAMPLED, chain, keep: Keep::All };
         let schedule = Self::schedule(&kernels, smc_steps(&kernels))?;
-        let draws = self.prior_draws(Use::Smc, settings.islands * settings.particles())?;
-        let found = smc(&self.target, &kernels, &schedule, draws, settings, &self.run_of(Use::Smc))?;
+        let run = self.run_of(Use::Smc);
+        let simulator = &mut self.simulator;
+        let population = Euclidean::new(&self.target, |key| draw(simulator, key), run);
+        let found = smc(&mut population.with_kernels(&kernels), &schedule, settings, &run)?;
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details = BTreeMap::from([
             ("islands", settings.islands as f64),
@@ -318,31 +321,25 @@ impl<'a> Session<'a> {
     fn ais(&mut self) -> Found<MethodResult> {
         let kernels = self.kernels()?;
         let schedule = Self::schedule(&kernels, self.effort(ais_steps(&kernels)))?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
-        let starts = self.prior_draws(Use::Ais, AIS_CHAINS as usize)?;
-        let run = AnnealRun {
-            direction: Direction::Forward,
-            first_chain: 0,
-            key: self.key(Purpose::FORWARD, Use::Ais),
-            how: self.how,
-            control: self.control,
-        };
-        let outcomes = anneal_target(&self.target, &kernels, &schedule, &starts, &run)?;
-        let weights: Vec<f64> = outcomes.iter().map(|outcome| outcome.log_weight).collect();
+        let run = self.run_of(Use::Ais);
+        let moves = self.key(Purpose::FORWARD, Use::Ais);
+        let simulator = &mut self.simulator;
+        let population = Euclidean::new(&self.target, |key| draw(simulator, key), run);
+        let found = ais(&mut population.with_kernels(&kernels), &schedule, AIS_CHAINS, run.key, moves)?;
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details = BTreeMap::from([
-            ("chains", AIS_CHAINS),
+            ("chains", f64::from(AIS_CHAINS)),
             ("distributions", schedule.len() as f64),
-            ("accept", outcomes.iter().map(|outcome| outcome.accept).sum::<f64>() / AIS_CHAINS),
+            ("accept", found.accept),
             ("thermodynamic_length", kernels.length()),
         ]);
-        let se = log_mean_error(&weights);
+        let se = log_mean_error(&found.log_weights);
         Ok(MethodResult {
             name: EvidenceMethod::Ais.name(),
             kind: Kind::StochasticLowerBound,
-            log_ml: log_mean_exp(&weights),
+            log_ml: found.log_mean(),
             se,
-            evaluations: outcomes.iter().map(|outcome| outcome.evaluations).sum(),
+            evaluations: found.evaluations,
             details,
             warnings: wide(se),
         })
@@ -357,8 +354,8 @@ impl<'a> Session<'a> {
                 StonesSettings { chains: 32, burn_in: self.effort(8.0) as usize, draws: self.effort(16.0) as usize };
             let run = self.run_of(Use::Stones);
             let simulator = &mut self.simulator;
-            let mut prior = |key| draw(simulator, key);
-            self.stones = Some(stones(&self.target, &kernels, &schedule, &mut prior, settings, &run)?);
+            let population = Euclidean::new(&self.target, |key| draw(simulator, key), run);
+            self.stones = Some(stones(&mut population.with_kernels(&kernels), &schedule, settings, &run)?);
         }
         let Some(found) = &self.stones else { return Err(Failure::Told("there are no stones".to_owned())) };
         let (log_ml, se) = match method {
@@ -380,11 +377,18 @@ impl<'a> Session<'a> {
         let dimension = self.loaded.model.dimension();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let live = self.effort(512.0).max(16.0) as usize;
-        let settings = NestedSettings { live, steps: (4 * dimension).max(24), remainder: 1e-3, most_nats: 2000.0 };
+        let settings = NestedSettings {
+            live,
+            replaced: live / 8,
+            steps: (4 * dimension).max(24),
+            shrinkage: Shrinkage::Geometric,
+            remainder: 1e-3,
+            most_nats: 2000.0,
+        };
         let run = self.run_of(Use::Nested);
         let simulator = &mut self.simulator;
-        let mut prior = |key| draw(simulator, key);
-        let found = nested(&self.target, &mut prior, settings, &run)?;
+        let mut population = Euclidean::new(&self.target, |key| draw(simulator, key), run);
+        let found = nested(&mut population, settings, &run)?;
         let mut warnings = Vec::new();
         if found.unfinished {
             warnings.push(format!(
@@ -411,8 +415,8 @@ impl<'a> Session<'a> {
         let draws_wanted = self.effort(10_000.0) as u32;
         let run = self.run_of(Use::LikelihoodWeighting);
         let simulator = &mut self.simulator;
-        let mut prior = |key| draw(simulator, key);
-        let found = likelihood_weighting(&self.target, &mut prior, draws_wanted, &run)?;
+        let mut population = Euclidean::new(&self.target, |key| draw(simulator, key), run);
+        let found = likelihood_weighting(&mut population, draws_wanted, run.key)?;
         Ok(MethodResult {
             name: EvidenceMethod::LikelihoodWeighting.name(),
             kind: Kind::StochasticLowerBound,
@@ -426,7 +430,7 @@ impl<'a> Session<'a> {
 
     fn harmonic_mean(&mut self) -> Found<MethodResult> {
         let fit = self.fit()?;
-        let found = harmonic_mean(&fit.exploration);
+        let found = harmonic_mean(&fit.exploration.log_likelihoods());
         let mut warnings = vec![
             "the harmonic mean has infinite variance as a rule and hardly depends on the prior, which the marginal likelihood does: do \
              not use this number, it is here for comparison"

@@ -60,6 +60,7 @@ fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::StochasticLowerBound => "stochastic lower bound",
         Kind::Estimate => "estimate without a guarantee",
+        Kind::StochasticUpperBound | Kind::LowerBound => kind.words(),
     }
 }
 
