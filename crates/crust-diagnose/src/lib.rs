@@ -12,7 +12,7 @@ pub mod draws;
 pub mod executor;
 pub mod experiment;
 pub mod ladder;
-mod number;
+pub mod number;
 pub mod psis;
 pub mod result;
 pub mod sandwich;

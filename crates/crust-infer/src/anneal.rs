@@ -28,7 +28,7 @@ pub use itinerary::{Direction, Itinerary, Leg};
 pub use scales::{Group, Scales};
 pub use schedule::{BadSchedule, Schedule, Subset};
 pub(crate) use system::on_threads;
-pub use system::{Moved, System, anneal_system, draw_initial};
+pub use system::{Moved, System, anneal_system, draw_initial, equilibrate_system};
 pub use target::{anneal_target, equilibrate};
 pub use tune::{Pilot, tune};
 pub use tuned::{Knot, TunedKernels};

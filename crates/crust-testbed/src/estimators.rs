@@ -83,7 +83,7 @@ impl<M: Model> Problem<'_, M> {
 }
 
 /// δ of the sigmoidal schedule of section 6.2.
-const DELTA: f64 = 4.0;
+pub(crate) const DELTA: f64 = 4.0;
 
 /// The estimators of [`crust_infer::evidence`] fill in purposes of their own: what the purpose has told apart goes into the seed
 /// (with the step, and the finaliser of `splitmix64`).

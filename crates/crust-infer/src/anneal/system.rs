@@ -4,7 +4,7 @@ use std::thread;
 
 use crust_math::random::{Stream, StreamKey};
 
-use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use super::{ChainOutcome, Direction, Itinerary, Leg, Run, Schedule, Tally, move_key};
 use crate::drive::Parallelism;
 use crate::error::Error;
 use crate::target::Fatal;
@@ -59,6 +59,34 @@ where
     S: System + Clone + Send,
 {
     let chain = |system: &mut S, start: &S::State, k: u32| anneal_one(system, schedule, start.clone(), k, run);
+    on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
+}
+
+/// Transitions at β = 1 from each start, or their time reversals in the reverse direction.
+pub fn equilibrate_system<S>(
+    system: &S,
+    starts: &[S::State],
+    steps: usize,
+    run: &Run<'_>,
+) -> Result<Vec<S::State>, Error>
+where
+    S: System + Clone + Send,
+{
+    let chain = |system: &mut S, start: &S::State, k: u32| {
+        let mut state = start.clone();
+        for step in 0..steps as u64 {
+            if run.control.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let stream = &mut run.key.chain(k).step(step).stream();
+            match run.direction {
+                Direction::Forward => system.step(&mut state, 1.0, stream)?,
+                Direction::Reverse => system.step_reversed(&mut state, 1.0, stream)?,
+            };
+            run.control.count_iteration();
+        }
+        Ok(state)
+    };
     on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
 }
 
