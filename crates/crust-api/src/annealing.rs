@@ -6,7 +6,7 @@ use crate::generative::{Generation, Generative};
 use crate::problem::Problem;
 use crate::session::Session;
 use crate::subset::Cut;
-use crust_diagnose::checkpoint::Journal;
+use crust_diagnose::checkpoint::{Identity, Journal};
 use crust_diagnose::ladder::Ladder;
 use crust_diagnose::result::{Json, Run, SimulatedData, Timing};
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
@@ -119,7 +119,7 @@ const ACCEPTABLE: f64 = 1.0;
 
 /// Everything that results depend on.
 pub(crate) fn identity<'a>(options: &'a str, loaded: &'a Generative<'_>) -> Vec<&'a str> {
-    let mut inputs = vec![env!("CARGO_PKG_VERSION"), options];
+    let mut inputs = vec![options];
     inputs.extend(loaded.texts.iter().map(String::as_str));
     inputs
 }
@@ -128,7 +128,7 @@ pub(crate) fn identity<'a>(options: &'a str, loaded: &'a Generative<'_>) -> Vec<
 pub(crate) fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal, Error> {
     let Some(folder) = folder else { return Ok(Journal::in_memory()) };
     std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
-    Ok(Journal::open(folder, inputs)?)
+    Ok(Journal::open(folder, &Identity::of(inputs))?)
 }
 
 /// A simulated dataset with its generating parameters.

@@ -8,6 +8,7 @@ use crate::problem::Problem;
 use crate::session::Session;
 use crust_diagnose::bread::{self, Plan};
 use crust_diagnose::result::Bread;
+use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
 use std::path::PathBuf;
 
 /// Options of `bread`.
@@ -36,8 +37,8 @@ impl Default for BreadOptions {
 }
 
 /// What does not depend on S: the fit, the pilot run and all forward chains.
-fn is_shared(unit: &str) -> bool {
-    unit.starts_with("fit/") || unit.starts_with("pilot/") || unit.contains("/forward/")
+fn is_shared(unit: &UnitName) -> bool {
+    matches!(unit.part, Part::Fit | Part::Pilot | Part::Anneal { chains: Chains::Forward, .. })
 }
 
 /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data.

@@ -76,6 +76,8 @@ pub enum Error {
     /// A broken order of work.
     #[error("dataset {dataset} has not been simulated")]
     NotSimulated { dataset: u32 },
+    #[error("there are no real data to fit")]
+    NoRealData,
     /// A result that cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),

@@ -215,6 +215,7 @@ impl<'a> StanExperiment<'a> {
 impl Experiment for StanExperiment<'_> {
     type Error = Trouble;
     type Kernels = TunedKernels;
+    type State = Vec<f64>;
 
     fn interrupted(&self) -> bool {
         self.settings.control.is_interrupted()
@@ -285,6 +286,10 @@ impl Experiment for StanExperiment<'_> {
             log_likelihood: at.densities.log_likelihood,
         };
         Ok(found.iter().map(densities).collect())
+    }
+
+    fn coordinates(&self, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
     }
 
     fn announce(&mut self, what: &str, transitions: usize) {

@@ -51,7 +51,7 @@ pub fn testbed(options: &TestbedOptions, session: &Session<'_>) -> Result<Testbe
         plan: Plan { trials, seed: session.seed, threads },
     };
     let settings = format!("testbed {models:?} {:?} {:?} {trials} {}", task.families, task.effort, session.seed);
-    let _journal = journal(options.folder.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
+    let _journal = journal(options.folder.as_deref(), &[&settings])?;
     let mut result = Testbed {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         quick: options.quick,

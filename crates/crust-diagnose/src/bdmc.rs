@@ -3,13 +3,17 @@
 mod checks;
 mod verdict;
 
-pub(crate) use checks::{Ladders, rank_check, violation_checks};
+pub(crate) use checks::{Ladders, RANK_TRANSITIONS, rank_check, ranks, violation_checks};
 pub(crate) use verdict::{OVERFLOW, nats, nats_with_error, without_density};
 
 use crate::checkpoint::{Halt, Journal};
-use crate::experiment::{Experiment, Moves, Names, forward, forward_part, mean_and_error, reverse, reverse_part, unit};
+use crate::executor::{Chains, Executor, InProcess, UnitOf, Workshop};
+use crate::experiment::{Experiment, mean_and_error};
 use crate::ladder::Ladder;
-use crate::result::{Check, Dataset, KernelAt, MeanRung, Rung, RungTime, Timing, Verdict};
+use crate::result::{Check, Dataset, KernelAt, MeanRung, Rung, Timing, Verdict};
+use crate::timing::{part_seconds, rung_time};
+use crate::units::{Part, Task};
+use std::borrow::Cow;
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +37,7 @@ pub struct Plan {
 
 /// What came out, as far as the run got.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct Findings {
     pub datasets: Vec<Dataset>,
     pub mean: Vec<MeanRung>,
     pub kernels: Vec<KernelAt>,
@@ -44,52 +48,55 @@ pub struct Outcome {
     pub timing: Timing,
 }
 
-/// Runs the protocol. An interruption is no error: the outcome is what was finished.
-pub fn bdmc<E: Experiment>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Outcome, Halt<E::Error>> {
-    let names = Names { prefix: "" };
-    let mut outcome = Outcome::default();
-    match climb(experiment, plan, journal, names, &mut outcome) {
+/// Runs the protocol in this process. An interruption is no error: the findings are what was finished.
+pub fn bdmc<E: Experiment>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Findings, Halt<E::Error>> {
+    bdmc_with::<E, _>(&mut InProcess::new(experiment), plan, journal)
+}
+
+/// Runs the protocol wherever the executor does its work.
+pub fn bdmc_with<E: Experiment, X: Executor<E>>(
+    executor: &mut X,
+    plan: &Plan,
+    journal: &mut Journal,
+) -> Result<Findings, Halt<E::Error>> {
+    let mut findings = Findings::default();
+    let mut workshop = Workshop { executor, journal, way: None };
+    match climb::<E, X>(&mut workshop, plan, &mut findings) {
         Ok(()) => {}
-        Err(Halt::Interrupted) => outcome.partial = true,
+        Err(Halt::Interrupted) => findings.partial = true,
         Err(halt) => return Err(halt),
     }
-    outcome.finish(plan, journal, names);
-    Ok(outcome)
+    findings.finish(plan, journal);
+    Ok(findings)
 }
 
 /// One dataset on its way up the ladder.
-struct Climber<K> {
+struct Climber<K, S> {
     dataset: u32,
     kernels: K,
-    truth: Vec<f64>,
-    starts: Vec<Vec<f64>>,
+    truth: S,
+    starts: Vec<S>,
 }
 
-fn climb<E: Experiment>(
-    experiment: &mut E,
+type ClimberOf<E> = Climber<<E as Experiment>::Kernels, <E as Experiment>::State>;
+
+fn climb<E: Experiment, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
-    outcome: &mut Outcome,
+    findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
-    let mut climbers = Vec::new();
-    for dataset in 1..=plan.datasets {
-        let climber = prepare(experiment, plan, journal, names, dataset)?;
-        if dataset == 1 {
-            outcome.kernels = experiment.table(&climber.kernels);
-        }
-        outcome.datasets.push(Dataset { number: dataset, rungs: vec![] });
-        climbers.push(climber);
-    }
+    let climbers = prepare::<E, X>(workshop, plan, findings)?;
     if let Some(first) = climbers.first() {
-        outcome.checks.extend(rank_check(experiment, plan.rank_checks, journal, names, &first.kernels)?);
+        findings.checks.extend(rank_check::<E, X>(workshop, plan.rank_checks, &first.kernels)?);
     }
     let mut next = plan.ladder.steps.first().copied();
     while let Some(t) = next {
-        for (climber, dataset) in climbers.iter().zip(&mut outcome.datasets) {
-            dataset.rungs.push(rung(experiment, plan, journal, names, climber, t)?);
+        for (climber, dataset) in climbers.iter().zip(&mut findings.datasets) {
+            let chains = Chains::first(climber.dataset, t, plan.chains);
+            let (up, down) = workshop.both::<E>(&climber.kernels, &chains, &climber.starts)?;
+            dataset.rungs.push(Rung::new(t, &up, &down));
         }
-        let last: Vec<&Rung> = outcome.datasets.iter().filter_map(|dataset| dataset.rungs.last()).collect();
+        let last: Vec<&Rung> = findings.datasets.iter().filter_map(|dataset| dataset.rungs.last()).collect();
         if last.iter().all(|rung| is_tight(rung, plan.tolerance)) {
             break;
         }
@@ -97,8 +104,8 @@ fn climb<E: Experiment>(
         next = plan.ladder.next(t, mean, plan.acceptable);
     }
     if let Some(wish) = plan.bennett_error {
-        for (climber, dataset) in climbers.iter().zip(&mut outcome.datasets) {
-            refine(experiment, plan, journal, names, climber, (wish, dataset))?;
+        for (climber, dataset) in climbers.iter().zip(&mut findings.datasets) {
+            refine::<E, X>(workshop, plan, climber, (wish, dataset))?;
         }
     }
     Ok(())
@@ -122,18 +129,16 @@ fn number(n: usize) -> f64 {
 }
 
 /// Adds chains to the last rung of a dataset until Bennett's estimate is as good as wished.
-fn refine<E: Experiment>(
-    experiment: &mut E,
+fn refine<E: Experiment, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
-    climber: &Climber<E::Kernels>,
+    climber: &ClimberOf<E>,
     (wish, dataset): (f64, &mut Dataset),
 ) -> Result<(), Halt<E::Error>> {
     let Some(t) = dataset.rungs.last().map(|rung| rung.t) else { return Ok(()) };
     let Climber { dataset: number, kernels, .. } = climber;
-    let mut up = forward(experiment, journal, names, kernels, (*number, t, plan.chains))?;
-    let mut down = reverse(experiment, journal, names, kernels, (*number, t, "reverse"), &climber.starts)?;
+    let chains = Chains::first(*number, t, plan.chains);
+    let (mut up, mut down) = workshop.both::<E>(kernels, &chains, &climber.starts)?;
     loop {
         let rung = Rung::new(t, &up, &down);
         // Without overlap there is no error to judge by, and more chains would not help.
@@ -146,32 +151,34 @@ fn refine<E: Experiment>(
             return Ok(());
         }
         let enough = enough_chains(chains, error, wish);
-        let starts = starts(experiment, plan, journal, names, climber, enough)?;
-        up.extend(forward_part(experiment, journal, names, kernels, (*number, t, chains..enough))?);
-        let more = (chains, starts.as_slice());
-        down.extend(reverse_part(experiment, journal, names, kernels, (*number, t, "reverse"), more)?);
+        let starts = match starts_unit::<E, X>(workshop, plan, climber, enough) {
+            Some(unit) => workshop.one::<E, Vec<E::State>>(unit)?,
+            None => vec![climber.truth.clone(); enough],
+        };
+        let more = Chains { dataset: *number, t, range: chains..enough };
+        let (more_up, more_down) = workshop.both::<E>(kernels, &more, &starts)?;
+        up.extend(more_up);
+        down.extend(more_down);
     }
 }
 
-/// The starts of a number of reverse chains.
-fn starts<E: Experiment>(
-    experiment: &mut E,
+/// What moves the starts of a number of reverse chains, if they are moved at all.
+fn starts_unit<'c, E: Experiment, X>(
+    workshop: &Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
-    climber: &Climber<E::Kernels>,
+    climber: &'c ClimberOf<E>,
     chains: usize,
-) -> Result<Vec<Vec<f64>>, Halt<E::Error>> {
+) -> Option<UnitOf<'c, E>> {
     let Climber { dataset, kernels, truth, .. } = climber;
-    let starts = vec![truth.clone(); chains];
-    if plan.start_steps == 0 {
-        return Ok(starts);
-    }
-    let what = ("moving the starts of the reverse chains", chains * plan.start_steps);
-    let suffix = if chains == plan.chains { String::new() } else { format!("/{chains}") };
-    unit(experiment, journal, &(names.other("starts", *dataset) + &suffix), what, |e| {
-        e.equilibrate(kernels, *dataset, &starts, plan.start_steps, Moves::Start)
-    })
+    let task = Task::Starts {
+        kernels: Cow::Borrowed(kernels),
+        truth: Cow::Borrowed(truth),
+        chains,
+        steps: plan.start_steps,
+        fewer: false,
+        more: chains != plan.chains,
+    };
+    (plan.start_steps > 0).then(|| workshop.unit::<E>(*dataset, task))
 }
 
 /// Whether a ladder may end here.
@@ -179,45 +186,38 @@ pub fn is_tight(rung: &Rung, tolerance: f64) -> bool {
     rung.jeffreys_bound <= tolerance
 }
 
-fn prepare<E: Experiment>(
-    experiment: &mut E,
+/// Simulates all datasets, tunes kernels on each, and moves the starts of the reverse chains.
+fn prepare<E: Experiment, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
-    dataset: u32,
-) -> Result<Climber<E::Kernels>, Halt<E::Error>> {
-    if experiment.interrupted() {
-        return Err(Halt::Interrupted);
+    findings: &mut Findings,
+) -> Result<Vec<ClimberOf<E>>, Halt<E::Error>> {
+    let mut climbers = Vec::new();
+    for dataset in 1..=plan.datasets {
+        let kernels = workshop.one::<E, E::Kernels>(workshop.unit::<E>(dataset, Task::Pilot))?;
+        if dataset == 1 {
+            findings.kernels = workshop.executor.experiment().table(&kernels);
+        }
+        let truth = workshop.executor.experiment().simulate(dataset).map_err(Halt::Work)?;
+        let mut climber = Climber { dataset, kernels, truth, starts: vec![] };
+        climber.starts = match starts_unit::<E, X>(workshop, plan, &climber, plan.chains) {
+            Some(unit) => workshop.one::<E, Vec<E::State>>(unit)?,
+            None => vec![climber.truth.clone(); plan.chains],
+        };
+        findings.datasets.push(Dataset { number: dataset, rungs: vec![] });
+        climbers.push(climber);
     }
-    let truth = experiment.simulate(dataset).map_err(Halt::Work)?;
-    let kernels = unit(experiment, journal, &names.other("pilot", dataset), ("pilot run", 0), |e| e.tune(dataset))?;
-    let mut climber = Climber { dataset, kernels, truth, starts: vec![] };
-    climber.starts = starts(experiment, plan, journal, names, &climber, plan.chains)?;
-    Ok(climber)
+    Ok(climbers)
 }
 
-fn rung<E: Experiment>(
-    experiment: &mut E,
-    plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
-    climber: &Climber<E::Kernels>,
-    t: usize,
-) -> Result<Rung, Halt<E::Error>> {
-    let Climber { dataset, kernels, starts, .. } = climber;
-    let up = forward(experiment, journal, names, kernels, (*dataset, t, plan.chains))?;
-    let down = reverse(experiment, journal, names, kernels, (*dataset, t, "reverse"), starts)?;
-    Ok(Rung::new(t, &up, &down))
-}
-
-impl Outcome {
-    fn finish(&mut self, plan: &Plan, journal: &Journal, names: Names<'_>) {
+impl Findings {
+    fn finish(&mut self, plan: &Plan, journal: &Journal) {
         self.mean = means(&self.datasets);
         let ladders: Ladders<'_> = self.datasets.iter().map(|dataset| dataset.rungs.as_slice()).collect();
         self.checks.extend(violation_checks(&ladders, plan.start_steps > 0));
         self.violation = self.checks.iter().any(|check| check.failed && check.rigorous);
         self.verdict = verdict::verdict(self, plan);
-        self.timing = timing(&self.datasets, journal, names);
+        self.timing = timing(&self.datasets, journal);
     }
 }
 
@@ -242,21 +242,14 @@ fn means(datasets: &[Dataset]) -> Vec<MeanRung> {
 }
 
 /// How long the units took, from the journal: a resumed run tells the times of all its parts.
-fn timing(datasets: &[Dataset], journal: &Journal, names: Names<'_>) -> Timing {
-    let mut timing = Timing::default();
-    for part in ["pilot", "starts", "rank"] {
-        timing.parts.insert(part.to_owned(), journal.seconds(&format!("{}{part}/", names.prefix)));
-    }
-    for dataset in datasets {
-        for rung in &dataset.rungs {
-            let seconds = |direction: &str| journal.seconds(&names.rung(dataset.number, rung.t, direction));
-            timing.rungs.push(RungTime {
-                name: format!("simulated-{}", dataset.number),
-                t: rung.t,
-                forward_seconds: seconds("forward"),
-                reverse_seconds: seconds("reverse"),
-            });
-        }
-    }
-    timing
+fn timing(datasets: &[Dataset], journal: &Journal) -> Timing {
+    let parts = [
+        part_seconds(journal, "pilot", |name| name.part == Part::Pilot),
+        part_seconds(journal, "starts", |name| matches!(name.part, Part::Starts { .. })),
+        part_seconds(journal, "rank", |name| name.part == Part::Rank),
+        part_seconds(journal, "ladder", |name| matches!(name.part, Part::Anneal { .. })),
+    ];
+    let time = |number: u32, rung: &Rung| rung_time(journal, format!("simulated-{number}"), (None, number), rung.t);
+    let rungs = datasets.iter().flat_map(|dataset| dataset.rungs.iter().map(|rung| time(dataset.number, rung)));
+    Timing { parts: parts.into(), rungs: rungs.collect() }
 }

@@ -11,16 +11,17 @@ pub use sizes::Size;
 
 use crate::bdmc::{is_tight, violation_checks};
 use crate::checkpoint::{Halt, Journal};
-use crate::experiment::{
-    Experiment, Moves, Names, REAL, Work, estimates, forward, forward_is_done, mean_and_error, reverse,
-    reverse_estimates, unit,
-};
+use crate::executor::{Chains, Executor, InProcess, Workshop};
+use crate::experiment::{Experiment, REAL, Work, estimates, mean_and_error, reverse_estimates};
 use crate::ladder::Ladder;
 use crate::result::{
     Calibration, Check, Dataset, Fit, ForwardRung, KernelAt, RealData, Rung, RungTime, StartCheck, Timing, Verdict,
 };
+use crate::timing::{part_seconds, rung_time};
+use crate::units::{Annealed, Part, Task};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
 /// An experiment with real data.
 pub trait Fitted: Experiment {
@@ -61,7 +62,7 @@ pub struct Plan {
 
 /// What came out, as far as the run got.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct Findings {
     pub fit: Option<Fit>,
     pub real: RealData,
     pub simulated: Dataset,
@@ -85,72 +86,79 @@ const SHORT: usize = 100;
 const CURVE_STEPS: [usize; 3] = [10, 30, 100];
 /// Chains of a curve of the calibrated comparison.
 const CURVE_CHAINS: usize = 50;
-const NAMES: Names<'static> = Names { prefix: "" };
 
-/// Runs the protocol. An interruption is no error: the outcome is what was finished.
-pub fn bread<E: Fitted>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Outcome, Halt<E::Error>> {
-    let mut outcome = Outcome { simulated: Dataset { number: SIMULATED, rungs: vec![] }, ..Outcome::default() };
-    match run(experiment, plan, journal, &mut outcome) {
-        Ok(()) => {}
-        Err(Halt::Interrupted) => outcome.partial = true,
-        Err(halt) => return Err(halt),
-    }
-    outcome.checks = violation_checks(&vec![outcome.simulated.rungs.as_slice()], true);
-    outcome.violation = outcome.checks.iter().any(|check| check.failed && check.rigorous);
-    outcome.timing = timing(&outcome, journal);
-    outcome.verdict = verdict::verdict(&outcome, plan);
-    Ok(outcome)
+/// Runs the protocol in this process. An interruption is no error: the findings are what was finished.
+pub fn bread<E: Fitted>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Findings, Halt<E::Error>> {
+    bread_with::<E, _>(&mut InProcess::fitted(experiment), plan, journal)
 }
 
-fn run<E: Fitted>(
-    experiment: &mut E,
+/// Runs the protocol wherever the executor does its work.
+pub fn bread_with<E: Fitted, X: Executor<E>>(
+    executor: &mut X,
     plan: &Plan,
     journal: &mut Journal,
-    outcome: &mut Outcome,
+) -> Result<Findings, Halt<E::Error>> {
+    let mut findings = Findings { simulated: Dataset { number: SIMULATED, rungs: vec![] }, ..Findings::default() };
+    match run::<E, X>(&mut Workshop { executor, journal, way: None }, plan, &mut findings) {
+        Ok(()) => {}
+        Err(Halt::Interrupted) => findings.partial = true,
+        Err(halt) => return Err(halt),
+    }
+    findings.checks = violation_checks(&vec![findings.simulated.rungs.as_slice()], true);
+    findings.violation = findings.checks.iter().any(|check| check.failed && check.rigorous);
+    findings.timing = timing(&findings, journal);
+    findings.verdict = verdict::verdict(&findings, plan);
+    Ok(findings)
+}
+
+fn run<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
+    plan: &Plan,
+    findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
-    let (fit, hyperparameters) = unit(experiment, journal, "fit/0", ("fitting the data with NUTS", 0), E::fit)?;
-    outcome.fit = Some(fit);
-    experiment.fix(&hyperparameters);
-    outcome.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
+    let fit = workshop.unit::<E>(REAL, Task::Fit);
+    let (fit, hyperparameters) = workshop.one::<E, (Fit, E::Hyperparameters)>(fit)?;
+    findings.fit = Some(fit);
+    workshop.executor.fix(&hyperparameters);
+    let experiment = workshop.executor.experiment();
+    findings.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
     let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
     // One set of kernels for all: the curves then differ by the data alone
-    let kernels = unit(experiment, journal, "pilot/1", ("pilot run", 0), |e| e.tune(SIMULATED))?;
-    outcome.kernels = experiment.table(&kernels);
-    let truths = vec![truth; plan.chains];
-    let starts = |experiment: &mut E, journal: &mut Journal, name: &str, steps: usize, moves: Moves| {
-        let what = (&*format!("{steps} transitions before the reverse chains"), plan.chains * steps);
-        let work = |e: &mut E| e.equilibrate(&kernels, SIMULATED, &truths, steps, moves);
-        unit::<E, Vec<Vec<f64>>>(experiment, journal, name, what, work)
+    let kernels = workshop.one::<E, E::Kernels>(workshop.unit::<E>(SIMULATED, Task::Pilot))?;
+    findings.kernels = workshop.executor.experiment().table(&kernels);
+    let starts = |workshop: &mut Workshop<'_, X>, steps: usize, fewer: bool| {
+        let (kernels, truth) = (Cow::Borrowed(&kernels), Cow::Borrowed(&truth));
+        let task = Task::Starts { kernels, truth, chains: plan.chains, steps, fewer, more: false };
+        workshop.one::<E, Vec<E::State>>(workshop.unit::<E>(SIMULATED, task))
     };
-    let after_s = starts(experiment, journal, "starts/1", plan.start_steps, Moves::Start)?;
-    ladder(experiment, plan, journal, &kernels, &after_s, outcome)?;
-    let fewer_steps = plan.start_steps / 10;
-    let fewer = starts(experiment, journal, "starts-fewer/1", fewer_steps, Moves::FewerSteps)?;
-    let t = check_t(&outcome.simulated.rungs);
-    let down = reverse(experiment, journal, NAMES, &kernels, (SIMULATED, t, "reverse-fewer"), &fewer)?;
-    outcome.start_check = start_check(&outcome.simulated.rungs, plan.start_steps, t, &down);
-    outcome.calibration = compare(experiment, plan, journal, &kernels)?;
+    let after_s = starts(workshop, plan.start_steps, false)?;
+    ladder::<E, X>(workshop, plan, &kernels, &after_s, findings)?;
+    let fewer = starts(workshop, plan.start_steps / 10, true)?;
+    let t = check_t(&findings.simulated.rungs);
+    let chains = Chains::first(SIMULATED, t, fewer.len());
+    let units = workshop.reverse_units::<E>(&kernels, chains, &fewer, true);
+    let down = workshop.all::<E, Vec<Work>>(units)?.concat();
+    findings.start_check = start_check(&findings.simulated.rungs, plan.start_steps, t, &down);
+    findings.calibration = compare::<E, X>(workshop, plan, &kernels)?;
     Ok(())
 }
 
 /// Both directions on simulated data and the forward one on real data, rung by rung.
-fn ladder<E: Fitted>(
-    experiment: &mut E,
+fn ladder<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
     kernels: &E::Kernels,
-    starts: &[Vec<f64>],
-    outcome: &mut Outcome,
+    starts: &[E::State],
+    findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
     let mut next = plan.ladder.steps.first().copied();
     while let Some(t) = next {
-        let up = forward(experiment, journal, NAMES, kernels, (SIMULATED, t, plan.chains))?;
-        let down = reverse(experiment, journal, NAMES, kernels, (SIMULATED, t, "reverse"), starts)?;
+        let (up, down) = workshop.both::<E>(kernels, &Chains::first(SIMULATED, t, plan.chains), starts)?;
         let rung = Rung::new(t, &up, &down);
         next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).filter(|_| !is_tight(&rung, plan.tolerance));
-        outcome.simulated.rungs.push(rung);
-        let real = forward(experiment, journal, NAMES, kernels, (REAL, t, plan.chains))?;
-        outcome.real.rungs.push(ForwardRung::new(t, &real));
+        findings.simulated.rungs.push(rung);
+        let real = workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))?;
+        findings.real.rungs.push(ForwardRung::new(t, &real));
     }
     Ok(())
 }
@@ -182,56 +190,51 @@ fn start_check(rungs: &[Rung], steps: usize, t: usize, fewer: &[Work]) -> Option
 }
 
 /// The rank of the real data's forward curve among those of further simulated data.
-fn compare<E: Fitted>(
-    experiment: &mut E,
+fn compare<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
     kernels: &E::Kernels,
 ) -> Result<Option<Calibration>, Halt<E::Error>> {
     if plan.replicates == 0 {
         return Ok(None);
     }
     let chains = plan.chains.min(CURVE_CHAINS);
-    let mut curve_of = |dataset: u32, run: usize| -> Result<Curve, Halt<E::Error>> {
-        let known = CURVE_STEPS.iter().all(|&t| forward_is_done(journal, NAMES, (dataset, t, run)));
-        if dataset != REAL && !known {
-            experiment.simulate(dataset).map_err(Halt::Work)?;
-        }
-        let mut log_weights = Vec::new();
-        for t in CURVE_STEPS {
-            let up = forward(experiment, journal, NAMES, kernels, (dataset, t, run))?;
-            log_weights.push(estimates(&up[..chains]));
-        }
-        Ok(curve(&log_weights.iter().map(Vec::as_slice).collect::<Vec<_>>()))
-    };
     // The real data's chains are those of the ladder, where it has these T.
-    let real = curve_of(REAL, plan.chains)?;
-    let replicates = SIMULATED + 1..=SIMULATED + plan.replicates;
-    let replicates = replicates.map(|dataset| curve_of(dataset, chains)).collect::<Result<Vec<Curve>, _>>()?;
-    Ok(Some(calibrate(&CURVE_STEPS, chains, &real, &replicates)))
+    let curves = (SIMULATED + 1..=SIMULATED + plan.replicates).map(|dataset| (dataset, chains));
+    let curves = std::iter::once((REAL, plan.chains)).chain(curves);
+    let wanted = curves.flat_map(|(dataset, run)| CURVE_STEPS.map(|t| Chains::first(dataset, t, run)));
+    let units: Vec<Vec<_>> = wanted.map(|wanted| workshop.forward_units::<E>(kernels, wanted)).collect();
+    let counts: Vec<usize> = units.iter().map(Vec::len).collect();
+    let mut works = workshop.all::<E, Vec<Work>>(units.concat())?.into_iter();
+    let mut log_weights = |count: usize| {
+        let works: Vec<Work> = works.by_ref().take(count).flatten().collect();
+        estimates(&works[..chains])
+    };
+    let log_weights: Vec<Vec<f64>> = counts.into_iter().map(&mut log_weights).collect();
+    let of_dataset = |rungs: &[Vec<f64>]| curve(&rungs.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let curves: Vec<Curve> = log_weights.chunks(CURVE_STEPS.len()).map(of_dataset).collect();
+    let (real, replicates) = curves.split_first().ok_or(Halt::Interrupted)?;
+    Ok(Some(calibrate(&CURVE_STEPS, chains, real, replicates)))
 }
 
-fn timing(outcome: &Outcome, journal: &Journal) -> Timing {
-    let mut timing = Timing::default();
-    for part in ["fit", "pilot", "starts", "starts-fewer"] {
-        timing.parts.insert(part.to_owned(), journal.seconds(&format!("{part}/")));
-    }
-    let rungs = |dataset: u32| journal.seconds(&format!("anneal/{dataset}/"));
-    let replicates = outcome.calibration.as_ref().map_or(0, |c| c.replicates.len());
-    let calibration = (0..replicates).filter_map(|r| u32::try_from(r).ok()).map(|r| rungs(SIMULATED + 1 + r)).sum();
-    timing.parts.insert("calibration".to_owned(), calibration);
-    let seconds = |dataset, t, direction| journal.seconds(&NAMES.rung(dataset, t, direction));
-    for rung in &outcome.simulated.rungs {
-        timing.rungs.push(RungTime {
-            name: "simulated-1".to_owned(),
-            t: rung.t,
-            forward_seconds: seconds(SIMULATED, rung.t, "forward"),
-            reverse_seconds: seconds(SIMULATED, rung.t, "reverse"),
-        });
-    }
-    for rung in &outcome.real.rungs {
-        let forward_seconds = seconds(REAL, rung.t, "forward");
-        timing.rungs.push(RungTime { name: "real".to_owned(), t: rung.t, forward_seconds, reverse_seconds: 0.0 });
-    }
-    timing
+fn timing(findings: &Findings, journal: &Journal) -> Timing {
+    let anneals = |part: &Part, datasets: std::ops::RangeInclusive<u32>, dataset: u32| {
+        let fewer = matches!(part, Part::Anneal { chains: Annealed::ReverseFewer, .. });
+        matches!(part, Part::Anneal { .. }) && !fewer && datasets.contains(&dataset)
+    };
+    let checks_starts =
+        |part: &Part| matches!(part, Part::StartsFewer | Part::Anneal { chains: Annealed::ReverseFewer, .. });
+    let parts = [
+        part_seconds(journal, "fit", |name| name.part == Part::Fit),
+        part_seconds(journal, "pilot", |name| name.part == Part::Pilot),
+        part_seconds(journal, "starts", |name| matches!(name.part, Part::Starts { .. })),
+        part_seconds(journal, "ladder", |name| anneals(&name.part, REAL..=SIMULATED, name.dataset)),
+        part_seconds(journal, "start check", |name| checks_starts(&name.part)),
+        part_seconds(journal, "replicates", |name| anneals(&name.part, SIMULATED + 1..=u32::MAX, name.dataset)),
+    ];
+    let simulated = findings.simulated.rungs.iter();
+    let simulated = simulated.map(|rung| rung_time(journal, "simulated-1".to_owned(), (None, SIMULATED), rung.t));
+    let real = findings.real.rungs.iter().map(|rung| rung_time(journal, "real".to_owned(), (None, REAL), rung.t));
+    let rungs: Vec<RungTime> = simulated.chain(real).collect();
+    Timing { parts: parts.into(), rungs }
 }

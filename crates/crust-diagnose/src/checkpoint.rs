@@ -1,11 +1,15 @@
 //! A journal of finished units of work, so that a run that was ended goes on where it was.
 //!
-//! One JSON object a line: a header that names the run by a hash of its inputs and options, then a line for each finished unit. A
-//! line is on the disk before the next unit begins. A last line that is incomplete (power cut, `kill -9`, full disk) is dropped.
+//! One JSON object a line: a header with the [`Identity`] of the run, then a line for each finished unit. A line is on the disk
+//! before the next unit begins. A last line that is incomplete (power cut, `kill -9`, full disk) is dropped.
 
+mod identity;
 #[cfg(test)]
 mod tests;
 
+pub use identity::{Difference, Differences, Identity};
+
+use crate::units::UnitName;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,10 +25,11 @@ pub const FILE: &str = "journal.jsonl";
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     #[error(
-        "{} belongs to another run: another program, other data, other options or another version of crust; \
-         choose another folder, or remove that file to begin anew", .path.display()
+        "{} belongs to another run ({differences}): choose another folder, or remove that file to begin anew", .path.display()
     )]
-    AnotherRun { path: PathBuf },
+    AnotherRun { path: PathBuf, differences: Differences },
+    #[error("{} is not a journal of crust: choose another folder, or remove that file to begin anew", .path.display())]
+    NoJournal { path: PathBuf },
     #[error("another crust is at work in the folder of {}: wait for it, or choose another folder", .path.display())]
     InUse { path: PathBuf },
     #[error("line {line} of {} is damaged: remove the file to begin anew", .path.display())]
@@ -50,13 +55,16 @@ pub enum Halt<E> {
     Work(E),
     #[error(transparent)]
     Journal(JournalError),
+    #[error("there are no real data to fit")]
+    NoRealData,
 }
 
 /// Finished units by name, in memory and, if there is a folder, on the disk.
 #[derive(Debug, Default)]
 pub struct Journal {
     place: Option<Place>,
-    units: BTreeMap<String, Unit>,
+    identity: Identity,
+    units: BTreeMap<String, Finished>,
 }
 
 #[derive(Debug)]
@@ -68,7 +76,7 @@ struct Place {
 }
 
 #[derive(Clone, Debug)]
-struct Unit {
+struct Finished {
     seconds: f64,
     value: Value,
 }
@@ -77,7 +85,14 @@ struct Unit {
 struct Header {
     /// What the file is.
     crust_journal: u32,
-    hash: String,
+    #[serde(flatten)]
+    identity: Identity,
+}
+
+/// All that is sure to be in the header of any format.
+#[derive(Deserialize)]
+struct Format {
+    crust_journal: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -88,7 +103,7 @@ struct Line<T> {
 }
 
 /// The format of the journal.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Journal {
     /// One that is forgotten at the end.
@@ -96,8 +111,8 @@ impl Journal {
         Self::default()
     }
 
-    /// The journal of a run in its folder, which must exist. `inputs` is everything that the results depend on.
-    pub fn open(folder: &Path, inputs: &[&str]) -> Result<Self, JournalError> {
+    /// The journal of a run in its folder, which must exist.
+    pub fn open(folder: &Path, identity: &Identity) -> Result<Self, JournalError> {
         let path = folder.join(FILE);
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let mut file = opened.map_err(|error| JournalError::Write { path: path.clone(), error })?;
@@ -108,32 +123,35 @@ impl Journal {
         }
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(|error| JournalError::Read { path: path.clone(), error })?;
-        let hash = hash(inputs);
-        let mut journal = Self { place: Some(Place { path, file, length: 0 }), units: BTreeMap::new() };
-        journal.take_in(&text, &hash)?;
+        let mut journal =
+            Self { place: Some(Place { path, file, length: 0 }), identity: identity.clone(), units: BTreeMap::new() };
+        journal.take_in(&text)?;
         Ok(journal)
     }
 
     /// Reads what an earlier run left, or begins.
-    fn take_in(&mut self, text: &[u8], hash: &str) -> Result<(), JournalError> {
+    fn take_in(&mut self, text: &[u8]) -> Result<(), JournalError> {
         let Some(place) = &mut self.place else { return Ok(()) };
         let mut lines = text.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n"));
         let Some(first) = lines.next() else {
             // nothing, or a header that was cut off
-            let header = Header { crust_journal: FORMAT, hash: hash.to_owned() };
+            let header = Header { crust_journal: FORMAT, identity: self.identity.clone() };
             return place.append(&header);
         };
-        let another = |path: &Path| JournalError::AnotherRun { path: path.to_owned() };
-        let header: Header = serde_json::from_slice(first).map_err(|_| another(&place.path))?;
-        if header.crust_journal != FORMAT || header.hash != hash {
-            return Err(another(&place.path));
+        let path = place.path.clone();
+        let differences = match header(first) {
+            None => return Err(JournalError::NoJournal { path }),
+            Some(theirs) => self.identity.differences(theirs.as_ref()),
+        };
+        if !differences.0.is_empty() {
+            return Err(JournalError::AnotherRun { path, differences });
         }
         let mut length = first.len();
         let complete: Vec<&[u8]> = lines.collect();
         for (index, line) in complete.iter().enumerate() {
             match serde_json::from_slice::<Line<Value>>(line) {
                 Ok(Line { unit, seconds, value }) => {
-                    self.units.insert(unit, Unit { seconds, value });
+                    self.units.insert(unit, Finished { seconds, value });
                     length += line.len();
                 }
                 // blocks of a file can reach the disk in any order: the end of the last line may be there without its middle
@@ -152,33 +170,51 @@ impl Journal {
     where
         V: Serialize + DeserializeOwned,
     {
-        if let Some(unit) = self.units.get(name) {
-            return V::deserialize(&unit.value).map_err(|e| Halt::Journal(JournalError::Value(e)));
+        let value_error = |error| Halt::Journal(JournalError::Value(error));
+        if let Some(value) = self.value(name).map_err(Halt::Journal)? {
+            return Ok(value);
         }
         let begin = Instant::now();
         let value = work().map_err(Halt::Work)?.ok_or(Halt::Interrupted)?;
-        let seconds = begin.elapsed().as_secs_f64();
-        let json = serde_json::to_value(&value).map_err(|e| Halt::Journal(JournalError::Value(e)))?;
-        if let Some(place) = &mut self.place {
-            place.append(&Line { unit: name.to_owned(), seconds, value: &json }).map_err(Halt::Journal)?;
-        }
-        self.units.insert(name.to_owned(), Unit { seconds, value: json });
+        let json = serde_json::to_value(&value).map_err(value_error)?;
+        self.keep(name, begin.elapsed().as_secs_f64(), json).map_err(Halt::Journal)?;
         Ok(value)
     }
 
-    /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not there, or is not
-    /// one, has none.
-    pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&str) -> bool) -> Result<(), JournalError> {
+    /// The value of a unit that is finished.
+    pub fn value<V: DeserializeOwned>(&self, name: &str) -> Result<Option<V>, JournalError> {
+        self.units.get(name).map(|unit| V::deserialize(&unit.value)).transpose().map_err(JournalError::Value)
+    }
+
+    /// Keeps the value of a unit that is finished now.
+    pub fn keep(&mut self, name: &str, seconds: f64, value: Value) -> Result<(), JournalError> {
+        if let Some(place) = &mut self.place {
+            place.append(&Line { unit: name.to_owned(), seconds, value: &value })?;
+        }
+        self.units.insert(name.to_owned(), Finished { seconds, value });
+        Ok(())
+    }
+
+    /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not there, is not
+    /// one, or is of another build or processor, has none.
+    pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&UnitName) -> bool) -> Result<(), JournalError> {
         let text = std::fs::read_to_string(other.join(FILE)).unwrap_or_default();
-        for line in text.lines().skip(1) {
+        let mut lines = text.lines();
+        let theirs = lines.next().and_then(|first| header(first.as_bytes())).flatten();
+        // Another program or other options may share units, but never another build or processor.
+        let apart = |difference: &Difference| *difference != Difference::Inputs;
+        if self.identity.differences(theirs.as_ref()).0.iter().any(apart) {
+            return Ok(());
+        }
+        for line in lines {
             let Ok(line) = serde_json::from_str::<Line<Value>>(line) else { continue };
-            if !wanted(&line.unit) || self.has(&line.unit) {
+            if !line.unit.parse().is_ok_and(|name| wanted(&name)) || self.has(&line.unit) {
                 continue;
             }
             if let Some(place) = &mut self.place {
                 place.append(&line)?;
             }
-            self.units.insert(line.unit, Unit { seconds: line.seconds, value: line.value });
+            self.units.insert(line.unit, Finished { seconds: line.seconds, value: line.value });
         }
         Ok(())
     }
@@ -188,13 +224,10 @@ impl Journal {
         self.units.contains_key(name)
     }
 
-    /// How long the units took whose names begin so, whichever run did them.
-    pub fn seconds(&self, prefix: &str) -> f64 {
-        self.units
-            .range(prefix.to_owned()..)
-            .take_while(|(name, _)| name.starts_with(prefix))
-            .map(|(_, u)| u.seconds)
-            .sum()
+    /// How long the units took that are wanted, whichever run did them.
+    pub fn seconds(&self, wanted: impl Fn(&UnitName) -> bool) -> f64 {
+        let is_wanted = |name: &str| name.parse().is_ok_and(|name| wanted(&name));
+        self.units.iter().filter(|(name, _)| is_wanted(name)).map(|(_, unit)| unit.seconds).sum()
     }
 }
 
@@ -223,15 +256,9 @@ impl Place {
     }
 }
 
-/// FNV-1a with 128 bits over the texts and their lengths: two runs that a person has do not meet by chance.
-fn hash(inputs: &[&str]) -> String {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    let mut state = OFFSET;
-    let mut take = |bytes: &[u8]| bytes.iter().for_each(|&b| state = (state ^ u128::from(b)).wrapping_mul(PRIME));
-    for input in inputs {
-        take(&(input.len() as u64).to_le_bytes());
-        take(input.as_bytes());
-    }
-    format!("{state:032x}")
+/// The identity in a header; nothing if the line is none, and no identity if it is of another format.
+fn header(line: &[u8]) -> Option<Option<Identity>> {
+    let format: Format = serde_json::from_slice(line).ok()?;
+    let header = serde_json::from_slice::<Header>(line).ok();
+    Some(header.filter(|_| format.crust_journal == FORMAT).map(|header| header.identity))
 }

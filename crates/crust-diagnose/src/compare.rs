@@ -2,8 +2,11 @@
 
 use crate::bdmc::{Ladders, is_tight, nats, nats_with_error, violation_checks};
 use crate::checkpoint::{Halt, Journal};
-use crate::experiment::{Experiment, Names, forward, reverse, unit};
-use crate::result::{Check, Entry, Level, Rung, RungTime, Timing, Verdict};
+use crate::executor::{Chains, Executor, InProcess, Workshop};
+use crate::experiment::Experiment;
+use crate::result::{Check, Entry, Level, Rung, Timing, Verdict};
+use crate::timing::{part_seconds, rung_time};
+use crate::units::{Part, Task};
 use std::fmt::Write;
 
 /// One way, with what is known of it beforehand: everything but rungs and kernels is filled in.
@@ -23,7 +26,7 @@ pub struct Plan {
 
 /// What came out, as far as the run got.
 #[derive(Clone, Debug, Default)]
-pub struct Outcome {
+pub struct Findings {
     pub entries: Vec<Entry>,
     pub checks: Vec<Check>,
     pub violation: bool,
@@ -35,65 +38,56 @@ pub struct Outcome {
 /// The dataset that all share.
 const DATASET: u32 = 1;
 
-/// Runs the ladder for every way on the same simulated data. An interruption is no error: the outcome is what was finished.
+/// Runs the ladder for every way on the same simulated data. An interruption is no error: the findings are what was finished.
 pub fn compare<E: Experiment>(
     ways: &mut [Way<E>],
     plan: &Plan,
     journal: &mut Journal,
-) -> Result<Outcome, Halt<E::Error>> {
-    let mut outcome = Outcome::default();
-    for (index, way) in ways.iter_mut().enumerate() {
-        let prefix = format!("way-{}/", index + 1);
-        let names = Names { prefix: &prefix };
-        let climbed = climb(way, plan, journal, names);
-        for rung in &way.entry.rungs {
-            let seconds = |direction: &str| journal.seconds(&names.rung(DATASET, rung.t, direction));
-            outcome.timing.rungs.push(RungTime {
-                name: way.entry.name.clone(),
-                t: rung.t,
-                forward_seconds: seconds("forward"),
-                reverse_seconds: seconds("reverse"),
-            });
-        }
-        let pilot = journal.seconds(&format!("{prefix}pilot/"));
-        outcome.timing.parts.insert(format!("pilot {}", way.entry.name), pilot);
-        outcome.entries.push(way.entry.clone());
+) -> Result<Findings, Halt<E::Error>> {
+    let mut findings = Findings::default();
+    for (way, number) in ways.iter_mut().zip(1..) {
+        let entry = &mut way.entry;
+        let mut executor = InProcess::new(&mut way.experiment);
+        let mut workshop = Workshop { executor: &mut executor, journal: &mut *journal, way: Some(number) };
+        let climbed = climb::<E, _>(&mut workshop, plan, entry);
+        let time = |rung: &Rung| rung_time(journal, entry.name.clone(), (Some(number), DATASET), rung.t);
+        findings.timing.rungs.extend(entry.rungs.iter().map(time));
+        let is_pilot = |unit: &crate::units::UnitName| unit.way == Some(number) && unit.part == Part::Pilot;
+        findings.timing.parts.extend([part_seconds(journal, &format!("pilot {}", entry.name), is_pilot)]);
+        findings.entries.push(entry.clone());
         match climbed {
             Ok(()) => {}
             Err(Halt::Interrupted) => {
-                outcome.partial = true;
+                findings.partial = true;
                 break;
             }
             Err(halt) => return Err(halt),
         }
     }
-    outcome.finish();
-    Ok(outcome)
+    findings.finish();
+    Ok(findings)
 }
 
-fn climb<E: Experiment>(
-    way: &mut Way<E>,
+fn climb<E: Experiment, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    journal: &mut Journal,
-    names: Names<'_>,
+    entry: &mut Entry,
 ) -> Result<(), Halt<E::Error>> {
-    let experiment = &mut way.experiment;
-    let truth = experiment.simulate(DATASET).map_err(Halt::Work)?;
-    let kernels = unit(experiment, journal, &names.other("pilot", DATASET), ("pilot run", 0), |e| e.tune(DATASET))?;
-    way.entry.kernels = experiment.table(&kernels);
+    let truth = workshop.executor.experiment().simulate(DATASET).map_err(Halt::Work)?;
+    let kernels = workshop.one::<E, E::Kernels>(workshop.unit::<E>(DATASET, Task::Pilot))?;
+    entry.kernels = workshop.executor.experiment().table(&kernels);
     let starts = vec![truth; plan.chains];
     for &t in &plan.steps {
-        let up = forward(experiment, journal, names, &kernels, (DATASET, t, plan.chains))?;
-        let down = reverse(experiment, journal, names, &kernels, (DATASET, t, "reverse"), &starts)?;
-        way.entry.rungs.push(Rung::new(t, &up, &down));
-        if way.entry.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance)) {
+        let (up, down) = workshop.both::<E>(&kernels, &Chains::first(DATASET, t, plan.chains), &starts)?;
+        entry.rungs.push(Rung::new(t, &up, &down));
+        if entry.rungs.last().is_some_and(|rung| is_tight(rung, plan.tolerance)) {
             break;
         }
     }
     Ok(())
 }
 
-impl Outcome {
+impl Findings {
     fn finish(&mut self) {
         for entry in &self.entries {
             let ladders: Ladders<'_> = vec![entry.rungs.as_slice()];

@@ -1,6 +1,5 @@
 //! What a protocol needs of a model with its sampler: to simulate, to tune, to anneal. It knows nothing else of either.
 
-use crate::checkpoint::{Halt, Journal};
 use crate::convergence::mean;
 use crate::number::count;
 use crate::result::{ForwardRung, KernelAt, Rung};
@@ -11,10 +10,8 @@ use crate::sandwich::{
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
-use std::ops::Range;
 
-/// The number of the real data; simulated datasets are counted from 1.
-pub const REAL: u32 = 0;
+pub use crate::units::REAL;
 
 /// What one chain of annealed importance sampling brought.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,7 +40,7 @@ pub struct Group {
 }
 
 /// What transitions at β = 1 are for: each use has random numbers of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Moves {
     /// From the generating values to the starts of the reverse chains.
     Start,
@@ -55,7 +52,7 @@ pub enum Moves {
     Spokes,
 }
 
-/// Log prior and log likelihood of a point.
+/// Log prior and log likelihood of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Densities {
     #[serde(with = "crate::number")]
@@ -69,13 +66,16 @@ pub struct Densities {
 pub trait Experiment {
     type Error: Display;
     /// Tuned in a pilot run, then frozen.
-    type Kernels: Serialize + DeserializeOwned;
+    type Kernels: Clone + Serialize + DeserializeOwned;
+    /// What is inferred: a point of ℝᵈ, an assignment to clusters, a cell of a grid.
+    type State: Clone + Send + Sync + Serialize + DeserializeOwned;
 
     /// Whether the user ended the run. What is returned then is thrown away.
     fn interrupted(&self) -> bool;
 
     /// Draws parameters and a dataset; the parameters are an exact draw from its posterior unless hyperparameters are fixed.
-    fn simulate(&mut self, dataset: u32) -> Result<Vec<f64>, Self::Error>;
+    /// A second time gives the same.
+    fn simulate(&mut self, dataset: u32) -> Result<Self::State, Self::Error>;
 
     /// A pilot run on a dataset. It must not know the generating parameters.
     fn tune(&mut self, dataset: u32) -> Result<Self::Kernels, Self::Error>;
@@ -87,150 +87,33 @@ pub trait Experiment {
     fn forward(&mut self, kernels: &Self::Kernels, group: Group) -> Result<Vec<Work>, Self::Error>;
 
     /// Reverse chains, one from each start.
-    fn reverse(&mut self, kernels: &Self::Kernels, group: Group, starts: &[Vec<f64>])
-    -> Result<Vec<Work>, Self::Error>;
+    fn reverse(
+        &mut self,
+        kernels: &Self::Kernels,
+        group: Group,
+        starts: &[Self::State],
+    ) -> Result<Vec<Work>, Self::Error>;
 
-    /// Transitions at β = 1 from each start.
+    /// Transitions at β = 1 from each start. Those to the [hub](Moves::Hub) are the time reversal of the others, which matters
+    /// for kernels that are not reversible.
     fn equilibrate(
         &mut self,
         kernels: &Self::Kernels,
         dataset: u32,
-        starts: &[Vec<f64>],
+        starts: &[Self::State],
         steps: usize,
         moves: Moves,
-    ) -> Result<Vec<Vec<f64>>, Self::Error>;
+    ) -> Result<Vec<Self::State>, Self::Error>;
 
-    fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Self::Error>;
+    fn densities(&mut self, dataset: u32, states: &[Self::State]) -> Result<Vec<Densities>, Self::Error>;
+
+    /// Numbers of a state whose ranks are worth a look, as many for all states.
+    fn coordinates(&self, _state: &Self::State) -> Vec<f64> {
+        vec![]
+    }
 
     /// Says what is about to be done, with the number of transitions that it takes.
     fn announce(&mut self, _what: &str, _transitions: usize) {}
-}
-
-/// Does one unit of work, or takes it from the journal.
-pub(crate) fn unit<E: Experiment, V: Serialize + DeserializeOwned>(
-    experiment: &mut E,
-    journal: &mut Journal,
-    name: &str,
-    (what, transitions): (&str, usize),
-    work: impl FnOnce(&mut E) -> Result<V, E::Error>,
-) -> Result<V, Halt<E::Error>> {
-    journal.unit(name, || {
-        experiment.announce(what, transitions);
-        if experiment.interrupted() {
-            return Ok(None);
-        }
-        match work(experiment) {
-            // an error may be the echo of an interruption
-            _ if experiment.interrupted() => Ok(None),
-            result => result.map(Some),
-        }
-    })
-}
-
-/// Transitions of a group at most: what a killed run has to do again.
-const UNIT: usize = 100_000;
-/// Groups of some of the chains are multiples of this: two threads have full vector registers then.
-const FEWEST: usize = 16;
-
-/// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its resumption.
-pub(crate) fn groups(dataset: u32, t: usize, chains: Range<usize>) -> Vec<Group> {
-    let most = (UNIT / t.max(1)).clamp(FEWEST, chains.len().max(FEWEST));
-    let each = if most < chains.len() { most / FEWEST * FEWEST } else { most };
-    let end = chains.end;
-    chains
-        .step_by(each)
-        .filter_map(|first| {
-            let chains = each.min(end - first);
-            u32::try_from(first).ok().map(|first| Group { dataset, t, first, chains })
-        })
-        .collect()
-}
-
-/// The names of units, in which the entries of a comparison are kept apart.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Names<'a> {
-    pub(crate) prefix: &'a str,
-}
-
-impl Names<'_> {
-    pub(crate) fn rung(self, dataset: u32, t: usize, direction: &str) -> String {
-        format!("{}anneal/{dataset}/{t}/{direction}/", self.prefix)
-    }
-
-    pub(crate) fn other(self, what: &str, dataset: u32) -> String {
-        format!("{}{what}/{dataset}", self.prefix)
-    }
-
-    fn title(dataset: u32) -> String {
-        if dataset == REAL { "the data".to_owned() } else { format!("simulated data {dataset}") }
-    }
-}
-
-/// All forward chains of a rung.
-pub(crate) fn forward<E: Experiment>(
-    experiment: &mut E,
-    journal: &mut Journal,
-    names: Names<'_>,
-    kernels: &E::Kernels,
-    (dataset, t, chains): (u32, usize, usize),
-) -> Result<Vec<Work>, Halt<E::Error>> {
-    forward_part(experiment, journal, names, kernels, (dataset, t, 0..chains))
-}
-
-/// Some of the forward chains of a rung.
-pub(crate) fn forward_part<E: Experiment>(
-    experiment: &mut E,
-    journal: &mut Journal,
-    names: Names<'_>,
-    kernels: &E::Kernels,
-    (dataset, t, chains): (u32, usize, Range<usize>),
-) -> Result<Vec<Work>, Halt<E::Error>> {
-    let mut all = Vec::with_capacity(chains.len());
-    let what = format!("forward, T = {t}, {}", Names::title(dataset));
-    for group in groups(dataset, t, chains) {
-        let name = names.rung(dataset, t, "forward") + &group.first.to_string();
-        let work = |e: &mut E| e.forward(kernels, group);
-        all.extend(unit::<E, Vec<Work>>(experiment, journal, &name, (&what, group.chains * t), work)?);
-    }
-    Ok(all)
-}
-
-/// Whether the forward chains of a rung are all in the journal.
-pub(crate) fn forward_is_done(journal: &Journal, names: Names<'_>, (dataset, t, chains): (u32, usize, usize)) -> bool {
-    let name = |group: Group| names.rung(dataset, t, "forward") + &group.first.to_string();
-    groups(dataset, t, 0..chains).into_iter().all(|group| journal.has(&name(group)))
-}
-
-/// All reverse chains of a rung, one from each start.
-pub(crate) fn reverse<E: Experiment>(
-    experiment: &mut E,
-    journal: &mut Journal,
-    names: Names<'_>,
-    kernels: &E::Kernels,
-    (dataset, t, direction): (u32, usize, &str),
-    starts: &[Vec<f64>],
-) -> Result<Vec<Work>, Halt<E::Error>> {
-    reverse_part(experiment, journal, names, kernels, (dataset, t, direction), (0, starts))
-}
-
-/// Some of the reverse chains of a rung, from a number on: the starts are those of all.
-pub(crate) fn reverse_part<E: Experiment>(
-    experiment: &mut E,
-    journal: &mut Journal,
-    names: Names<'_>,
-    kernels: &E::Kernels,
-    (dataset, t, direction): (u32, usize, &str),
-    (first, starts): (usize, &[Vec<f64>]),
-) -> Result<Vec<Work>, Halt<E::Error>> {
-    let mut all = Vec::with_capacity(starts.len());
-    let what = format!("{direction}, T = {t}, {}", Names::title(dataset));
-    for group in groups(dataset, t, first..starts.len()) {
-        let name = names.rung(dataset, t, direction) + &group.first.to_string();
-        let from = group.first as usize;
-        let work = |e: &mut E| e.reverse(kernels, group, &starts[from..from + group.chains]);
-        all.extend(unit::<E, Vec<Work>>(experiment, journal, &name, (&what, group.chains * t), work)?);
-    }
-    Ok(all)
 }
 
 /// log w of forward chains.

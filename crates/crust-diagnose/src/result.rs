@@ -391,7 +391,7 @@ pub enum Level {
 /// How long parts of a run took; beside the result in `timing.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds by the name of the part: `fit`, `pilot`, `starts`, `calibration`.
+    /// Seconds by the name of the part: `fit`, `pilot`, `starts`, `ladder`, `start check`, `replicates`, `rank`.
     pub parts: BTreeMap<String, f64>,
     pub rungs: Vec<RungTime>,
 }

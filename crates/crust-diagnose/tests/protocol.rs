@@ -3,13 +3,15 @@
 mod toy;
 
 use crust_diagnose::bdmc::{self, bdmc};
-use crust_diagnose::bread::{self, bread};
-use crust_diagnose::checkpoint::Journal;
+use crust_diagnose::bread::{self, Fitted, bread, bread_with};
+use crust_diagnose::checkpoint::{Halt, Identity, Journal};
 use crust_diagnose::compare::{self, Way, compare};
+use crust_diagnose::executor::{Executor, InProcess, Keep, UnitOf};
 use crust_diagnose::experiment::{Experiment, Group};
 use crust_diagnose::ladder::Ladder;
 use crust_diagnose::result::{Entry, Level};
 use crust_diagnose::sandwich::{Exchange, LEVEL, lower_bound, markov_check, upper_bound};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use toy::Toy;
 
@@ -26,7 +28,7 @@ fn plan(steps: &[usize]) -> bdmc::Plan {
     }
 }
 
-fn run(toy: &mut Toy, plan: &bdmc::Plan) -> bdmc::Outcome {
+fn run(toy: &mut Toy, plan: &bdmc::Plan) -> bdmc::Findings {
     bdmc(toy, plan, &mut Journal::in_memory()).expect("a result")
 }
 
@@ -39,7 +41,7 @@ fn chains_are_added_until_the_error_is_as_wished() {
         let many = bdmc::Plan { bennett_error: Some(0.01), ..few.clone() };
         let mut toy = Toy::new(3);
         let (before, after) = (run(&mut toy, &few), run(&mut toy, &many));
-        let last = |outcome: &bdmc::Outcome| outcome.datasets[0].rungs[1].clone();
+        let last = |outcome: &bdmc::Findings| outcome.datasets[0].rungs[1].clone();
         let (before, after, truth) = (last(&before), last(&after), toy.log_marginal_likelihood(1));
         assert!(before.log_ml_bar_se > 0.01 && after.log_ml_bar_se <= 0.01);
         assert!(after.forward.len() > 50 && after.forward.len() == after.reverse.len());
@@ -168,7 +170,7 @@ fn interrupted_runs_end_with_the_same_numbers() {
     let short = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
     let plan = bread::Plan { acceptable: 0.9 * short.simulated.rungs[1].jeffreys_bound, ..plan };
     let whole = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
-    let text = |outcome: &bread::Outcome| {
+    let text = |outcome: &bread::Findings| {
         let parts = (&outcome.real, &outcome.simulated, &outcome.start_check, &outcome.calibration, &outcome.verdict);
         serde_json::to_string(&parts).expect("JSON")
     };
@@ -177,7 +179,7 @@ fn interrupted_runs_end_with_the_same_numbers() {
     let folder = folder("resume");
     let mut patience = 0;
     let resumed = loop {
-        let mut journal = Journal::open(&folder, &["toy"]).expect("a journal");
+        let mut journal = Journal::open(&folder, &Identity::of(&["toy"])).expect("a journal");
         let outcome = bread(&mut Toy { patience: Some(patience), ..Toy::new(21) }, &plan, &mut journal);
         let outcome = outcome.expect("interruptions are no errors");
         if !outcome.partial {
@@ -190,6 +192,52 @@ fn interrupted_runs_end_with_the_same_numbers() {
     assert_eq!(text(&resumed), text(&whole));
     assert!(patience > 2, "interrupted {patience} times");
     let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Each unit is sent as text, in reverse order, to an experiment that has done nothing before.
+struct Elsewhere {
+    here: Toy,
+    seed: u64,
+    fixed: Option<f64>,
+    units: usize,
+}
+
+impl Executor<Toy> for Elsewhere {
+    fn experiment(&mut self) -> &mut Toy {
+        &mut self.here
+    }
+
+    fn execute(&mut self, units: &[UnitOf<'_, Toy>], keep: &mut Keep<'_>) -> Result<(), Halt<Infallible>> {
+        for unit in units.iter().rev() {
+            let text = serde_json::to_string(unit).expect("JSON");
+            let unit: UnitOf<'_, Toy> = serde_json::from_str(&text).expect("a unit");
+            let mut there = Toy { fixed: self.fixed, ..Toy::new(self.seed) };
+            InProcess::fitted(&mut there).execute(&[unit], keep)?;
+            self.units += 1;
+        }
+        Ok(())
+    }
+
+    fn fix(&mut self, hyperparameters: &f64) {
+        self.here.fix(hyperparameters);
+        self.fixed = Some(*hyperparameters);
+    }
+}
+
+/// Units say all that is needed to do them, wherever and in whichever order.
+#[test]
+fn units_may_be_done_elsewhere() {
+    let ladder = Ladder::exactly(vec![5, 3000]);
+    let plan = bread::Plan { chains: 40, ladder, tolerance: 0.0, start_steps: 20, replicates: 2, acceptable: 1.0 };
+    let mut elsewhere = Elsewhere { here: Toy::new(21), seed: 21, fixed: None, units: 0 };
+    let found = bread_with(&mut elsewhere, &plan, &mut Journal::in_memory()).expect("findings");
+    let own = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("findings");
+    assert!(elsewhere.units > 10, "{} units", elsewhere.units);
+    assert_eq!((found.real, found.simulated, found.calibration), (own.real, own.simulated, own.calibration));
+    assert_eq!((found.start_check, found.verdict), (own.start_check, own.verdict));
+    for part in ["fit", "pilot", "starts", "ladder", "replicates"] {
+        assert!(found.timing.parts.contains_key(part), "{part}");
+    }
 }
 
 /// Rungs are added only while the bound is above what is acceptable, and those below are the same with and without them.

@@ -9,7 +9,6 @@ pub use driver::{Driver, Evaluated};
 
 use crate::error::Error;
 use crate::kernel::Densities;
-use crate::path::Path;
 use crate::target::Fatal;
 
 /// A state machine that asks for one evaluation of a target after the other. No walker waits for another: what one does
@@ -115,14 +114,4 @@ impl Default for Parallelism {
     fn default() -> Self {
         Self { threads: NonZero::<usize>::MIN, width: NonZero::new(64).unwrap_or(NonZero::<usize>::MIN) }
     }
-}
-
-/// Runs walkers with a driver of their own, which costs threads and evaluators each time. The estimators of [`crate::evidence`] still
-/// do; everything else keeps its [`Driver`].
-pub fn drive<P, W>(path: &P, walkers: &mut [W], how: Parallelism, control: &Control) -> Result<(), W::Error>
-where
-    P: Path + Clone + Send,
-    W: Walker,
-{
-    Driver::new(path.clone(), how).drive(walkers, control)
 }

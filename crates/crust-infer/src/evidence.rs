@@ -1,45 +1,46 @@
-//! Estimators of log p(y), the log marginal likelihood, over any [`Target`](crate::target::Target) with a prior to draw from.
+//! Estimators of log p(y), the log marginal likelihood, over any [`Population`]: densities on ℝᵈ ([`Euclidean`]) and everything else
+//! with a path and kernels ([`OneByOne`]). Those that fit a density to draws of the posterior need a
+//! [`Target`](crate::target::Target).
 //!
 //! Every one says what [`Kind`] of number it gives. An unbiased estimate of p(y) is, on the logarithmic scale, a *stochastic lower bound*:
 //! by Jensen's inequality E[log Ẑ] ≤ log Z, and by Markov's P(log Ẑ > log Z + b) < e^−b (BDMC, Eq. 25). That holds only if nothing that
 //! steers the estimate (schedule, kernels, proposal, numbers of draws) has seen the random numbers it is made of: all of it is settled in
 //! pilot runs with numbers of their own.
 
+mod ais;
 mod bridge;
+mod euclidean;
+mod kind;
 mod nested;
+mod one_by_one;
+mod population;
 mod posterior;
 mod proposal;
+mod resample;
 mod smc;
 mod stones;
 mod trail;
 mod weighting;
 
+pub use ais::{Annealed, ais, reverse_ais};
 pub use bridge::{Bridge, bridge};
-pub use nested::{Nested, NestedSettings, nested};
+pub use euclidean::Euclidean;
+pub use kind::{Combination, Kind};
+pub use nested::{Nested, NestedSettings, Shrinkage, nested};
+pub use one_by_one::{Constrained, OneByOne};
+pub use population::{Climbers, Climbing, Crowd, Floor, Moving, Population, Walks};
 pub use posterior::{Exploration, Explorer, explore};
 pub use proposal::{BadProposal, Proposal};
-pub use smc::{Smc, SmcSettings, smc};
-pub use stones::{Stones, StonesSettings, stones};
-pub use weighting::{Weights, harmonic_mean, importance, likelihood_weighting};
+pub use resample::{Resampling, effective_size, take};
+pub use smc::{Keep, Smc, SmcSettings, find_schedule, smc};
+pub use stones::{Pair, Stones, StonesSettings, stones};
+pub use weighting::{Weights, harmonic_mean, importance, likelihood_weighting, posterior_log_likelihoods};
 
 use crust_math::random::StreamKey;
 use pxfm::{f_exp, f_log};
 
 use crate::drive::{Control, Parallelism};
 use crate::error::Error;
-
-/// What an estimate of log p(y) is known to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The logarithm of an unbiased estimate of p(y): above log p(y) + b with probability below e^−b.
-    StochasticLowerBound,
-    /// Consistent, but on no side of the truth.
-    Estimate,
-}
-
-/// Draws from the prior: one for each key.
-pub type Prior<'a> = dyn FnMut(StreamKey) -> Result<Vec<f64>, Error> + 'a;
 
 /// What all estimators of a run share.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +95,11 @@ pub fn log_mean_error(log_weights: &[f64]) -> f64 {
     let mean = weights().sum::<f64>() / n;
     let variance = weights().map(|w| (w / mean - 1.0).powi(2)).sum::<f64>() / (n - 1.0);
     (variance / n).sqrt()
+}
+
+/// The number of a chain.
+fn number(k: usize) -> u32 {
+    u32::try_from(k).unwrap_or(u32::MAX)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]

@@ -12,8 +12,8 @@ use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::evidence::{
-    Explorer, NestedSettings, Proposal, Run, SmcSettings, StonesSettings, bridge, explore, harmonic_mean, importance,
-    likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
+    Euclidean, Explorer, Keep, NestedSettings, Proposal, Run, Shrinkage, SmcSettings, StonesSettings, bridge, explore,
+    harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
 };
 use crust_infer::kernel::{Kernel, Method};
 use crust_infer::metric::Metric;
@@ -109,6 +109,19 @@ fn kernels<P: Pointwise>(target: &Lanes<P>, seed: u64) -> TunedKernels {
     tune(&mut driver, &draws(d, 32, seed), &pilot, key(seed), &Control::default()).expect("a pilot")
 }
 
+/// A population with draws from the standard normal prior.
+fn population<'a, P: Pointwise>(
+    target: &'a Lanes<P>,
+    run: &Run<'a>,
+) -> Euclidean<'a, Lanes<P>, impl FnMut(StreamKey) -> Result<Vec<f64>, Error>> {
+    Euclidean::new(target, prior(target.0.dimension()), *run)
+}
+
+fn climbing(live: usize, steps: usize, remainder: f64, most_nats: f64) -> NestedSettings {
+    let shrinkage = Shrinkage::Geometric;
+    NestedSettings { live, replaced: (live / 8).max(1), steps, shrinkage, remainder, most_nats }
+}
+
 #[track_caller]
 fn close(found: f64, se: f64, truth: f64, most_se: f64) {
     assert!(se > 0.0 && se < most_se, "standard error {se}");
@@ -155,11 +168,14 @@ fn smc_is_unbiased_with_poor_kernels() {
     let kernel = Kernel { method: Method::Metropolis, step_size: 0.3, jitter: 0.0, metric: Metric::Unit };
     let kernels = TunedKernels::constant(&kernel, 2).expect("a kernel");
     let schedule = Schedule::try_from(vec![0.0, 0.2, 0.6, 1.0]).expect("a schedule");
-    for (resampled, chain, seed) in [(2, 2, 1), (3, 4, 2), (8, 2, 3)] {
-        let settings = SmcSettings { islands: 4000, resampled, chain };
-        let starts = draws(2, u32::try_from(settings.islands * settings.particles()).expect("few"), seed);
+    for (resampled, chain, seed, keep) in
+        [(2, 2, 1, Keep::All), (3, 4, 2, Keep::All), (8, 2, 3, Keep::All), (4, 3, 4, Keep::Last)]
+    {
+        let settings = SmcSettings { islands: 4000, resampled, chain, keep };
         let control = Control::default();
-        let found = smc(&target, &kernels, &schedule, starts, settings, &run(seed, &control)).expect("a run");
+        let run = run(seed, &control);
+        let found =
+            smc(&mut population(&target, &run).with_kernels(&kernels), &schedule, settings, &run).expect("a run");
         let ratios: Vec<f64> = found.islands.iter().map(|log| log - target.0.truth()).collect();
         let (log_mean, se) = (log_mean_exp(&ratios), log_mean_error(&ratios));
         assert!(se < 0.05 && log_mean.abs() < 5.0 * se, "{resampled}, {chain}: {log_mean} ± {se}");
@@ -174,11 +190,14 @@ fn smc_and_stones_weigh_both_modes() {
     let (truth, control) = (target.0.truth(), Control::default());
     let kernels = kernels(&target, 5);
     let schedule = Schedule::from_pilot(12, &kernels).expect("a schedule");
-    let settings = SmcSettings { islands: 16, resampled: 64, chain: 4 };
-    let found = smc(&target, &kernels, &schedule, draws(2, 4096, 6), settings, &run(6, &control)).expect("a run");
+    let settings = SmcSettings { islands: 16, resampled: 64, chain: 4, keep: Keep::All };
+    let run6 = run(6, &control);
+    let found = smc(&mut population(&target, &run6).with_kernels(&kernels), &schedule, settings, &run6).expect("a run");
     close(log_mean_exp(&found.islands), log_mean_error(&found.islands), truth, 0.1);
     let settings = StonesSettings { chains: 64, burn_in: 10, draws: 40 };
-    let found = stones(&target, &kernels, &schedule, &mut prior(2), settings, &run(7, &control)).expect("a run");
+    let run7 = run(7, &control);
+    let found =
+        stones(&mut population(&target, &run7).with_kernels(&kernels), &schedule, settings, &run7).expect("a run");
     close(found.log_z, found.se, truth, 0.1);
     close(found.thermodynamic, found.thermodynamic_se, truth, 0.2);
 }
@@ -190,7 +209,9 @@ fn stones_find_a_conjugate_evidence() {
     let kernels = kernels(&target, 8);
     let schedule = Schedule::from_pilot(20, &kernels).expect("a schedule");
     let settings = StonesSettings { chains: 32, burn_in: 8, draws: 24 };
-    let found = stones(&target, &kernels, &schedule, &mut prior(5), settings, &run(8, &control)).expect("a run");
+    let run = run(8, &control);
+    let found =
+        stones(&mut population(&target, &run).with_kernels(&kernels), &schedule, settings, &run).expect("a run");
     close(found.log_z, found.se, target.0.truth(), 0.1);
     close(found.thermodynamic, found.thermodynamic_se, target.0.truth(), 0.15);
 }
@@ -198,10 +219,11 @@ fn stones_find_a_conjugate_evidence() {
 #[test]
 fn nested_sampling_finds_a_conjugate_evidence() {
     let control = Control::default();
-    let settings = NestedSettings { live: 256, steps: 30, remainder: 1e-3, most_nats: 1000.0 };
+    let settings = climbing(256, 30, 1e-3, 1000.0);
     for (dimension, t, seed) in [(1, 0.05, 1), (3, 0.2, 2)] {
         let target = Conjugate::new(dimension, t);
-        let found = nested(&target, &mut prior(dimension), settings, &run(seed, &control)).expect("a run");
+        let run = run(seed, &control);
+        let found = nested(&mut population(&target, &run), settings, &run).expect("a run");
         close(found.log_z, found.se, target.0.truth(), 0.3);
         // H = Σ ½ (−1 − 2 log s + s² + m²) for the posterior N(m, s²) of each coordinate
         let s = t / t.hypot(1.0);
@@ -213,7 +235,8 @@ fn nested_sampling_finds_a_conjugate_evidence() {
     // It says so if it is not allowed to get to the end.
     let short = NestedSettings { most_nats: 1.0, ..settings };
     let target = Conjugate::new(3, 0.05);
-    assert!(nested(&target, &mut prior(3), short, &run(1, &control)).expect("a run").unfinished);
+    let run = run(1, &control);
+    assert!(nested(&mut population(&target, &run), short, &run).expect("a run").unfinished);
 }
 
 /// A likelihood that is the same everywhere: all volume is on one plateau.
@@ -221,10 +244,11 @@ fn nested_sampling_finds_a_conjugate_evidence() {
 fn a_flat_likelihood_is_exact() {
     let target = Conjugate::new(2, 1e6);
     let (truth, control) = (target.0.truth(), Control::default());
-    let found = likelihood_weighting(&target, &mut prior(2), 50, &run(1, &control)).expect("weights");
+    let run = run(1, &control);
+    let found = likelihood_weighting(&mut population(&target, &run), 50, run.key).expect("weights");
     assert!((found.log_z - truth).abs() < 1e-9);
-    let settings = NestedSettings { live: 16, steps: 4, remainder: 1e-3, most_nats: 100.0 };
-    let found = nested(&target, &mut prior(2), settings, &run(1, &control)).expect("a run");
+    let settings = climbing(16, 4, 1e-3, 100.0);
+    let found = nested(&mut population(&target, &run), settings, &run).expect("a run");
     assert!((found.log_z - truth).abs() < 1e-9 && found.information < 1e-9, "{found:?}");
 }
 
@@ -232,11 +256,12 @@ fn a_flat_likelihood_is_exact() {
 fn likelihood_weighting_and_the_harmonic_mean() {
     let target = Conjugate::new(1, 1.0);
     let (truth, control) = (target.0.truth(), Control::default());
-    let found = likelihood_weighting(&target, &mut prior(1), 4000, &run(1, &control)).expect("weights");
+    let run = run(1, &control);
+    let found = likelihood_weighting(&mut population(&target, &run), 4000, run.key).expect("weights");
     close(found.log_z, found.se, truth, 0.05);
     // with a likelihood as wide as the prior, 1/L has a mean but no variance
-    let exploration = explore(&target, EXPLORER, &run(1, &control)).expect("draws");
-    let found = harmonic_mean(&exploration);
+    let exploration = explore(&target, EXPLORER, &run).expect("draws");
+    let found = harmonic_mean(&exploration.log_likelihoods());
     assert!((found.log_z - truth).abs() < 0.5, "{} for {truth}", found.log_z);
 }
 
@@ -282,12 +307,12 @@ fn results_do_not_depend_on_threads_and_lanes() {
         let run = Run { key: key(11), how, control: &control };
         let exploration = explore(&target, Explorer { draws: 40, ..EXPLORER }, &run).expect("draws");
         let found = bridge(&target, &exploration, &run).expect("no failure").expect("a proposal");
-        let settings = NestedSettings { live: 32, steps: 8, remainder: 1e-2, most_nats: 100.0 };
-        let climbed = nested(&target, &mut prior(3), settings, &run).expect("a run");
+        let climbed = nested(&mut population(&target, &run), climbing(32, 8, 1e-2, 100.0), &run).expect("a run");
         let kernels = kernels(&target, 3);
         let schedule = Schedule::from_pilot(6, &kernels).expect("a schedule");
-        let settings = SmcSettings { islands: 3, resampled: 4, chain: 2 };
-        let islands = smc(&target, &kernels, &schedule, draws(3, 24, 2), settings, &run).expect("a run").islands;
+        let settings = SmcSettings { islands: 3, resampled: 4, chain: 2, keep: Keep::All };
+        let mut moving = population(&target, &run).with_kernels(&kernels);
+        let islands = smc(&mut moving, &schedule, settings, &run).expect("a run").islands;
         (found.log_z.to_bits(), climbed.log_z.to_bits(), islands)
     };
     let one = with(1, 64);
@@ -311,10 +336,10 @@ fn data_that_are_impossible_are_an_error() {
     }
     let control = Control::default();
     let (target, run) = (Lanes(Impossible), run(1, &control));
-    let settings = NestedSettings { live: 8, steps: 2, remainder: 1e-3, most_nats: 10.0 };
+    let settings = climbing(8, 2, 1e-3, 10.0);
     let messages = [
-        likelihood_weighting(&target, &mut prior(1), 20, &run).expect_err("no likelihood").to_string(),
-        nested(&target, &mut prior(1), settings, &run).expect_err("no likelihood").to_string(),
+        likelihood_weighting(&mut population(&target, &run), 20, run.key).expect_err("no likelihood").to_string(),
+        nested(&mut population(&target, &run), settings, &run).expect_err("no likelihood").to_string(),
     ];
     for message in messages {
         assert!(message.contains("draws from the prior") && message.contains("is outside"), "{message}");
@@ -323,7 +348,7 @@ fn data_that_are_impossible_are_an_error() {
     let kernel = Kernel { method: Method::Metropolis, step_size: 1.0, jitter: 0.0, metric: Metric::Unit };
     let kernels = TunedKernels::constant(&kernel, 1).expect("a kernel");
     let schedule = Schedule::linear(3).expect("a schedule");
-    let settings = SmcSettings { islands: 2, resampled: 2, chain: 2 };
-    let found = smc(&target, &kernels, &schedule, draws(1, 8, 1), settings, &run).expect("a run");
+    let settings = SmcSettings { islands: 2, resampled: 2, chain: 2, keep: Keep::All };
+    let found = smc(&mut population(&target, &run).with_kernels(&kernels), &schedule, settings, &run).expect("a run");
     assert_eq!(found.islands, [f64::NEG_INFINITY; 2]);
 }

@@ -25,7 +25,7 @@ mod trigonometric;
 #[cfg(test)]
 mod tests;
 
-pub use dispatch::{InstructionSet, Kernel, dispatch, dispatch_on};
+pub use dispatch::{InstructionSet, Kernel, digits_of_processor, dispatch, dispatch_on};
 pub use rows::{log_sum_exp, softmax};
 
 /// Defines a type in `functions` for each kernel.

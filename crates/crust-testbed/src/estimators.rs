@@ -21,7 +21,6 @@ mod tests;
 #[cfg(test)]
 pub(crate) mod urn;
 mod variational;
-mod weights;
 
 pub use ais::{Ais, BothDirections, ReverseAis};
 pub use bic::Bic;
@@ -29,19 +28,21 @@ pub use chib::ChibMurraySalakhutdinov;
 pub use harmonic_mean::HarmonicMean;
 pub use held_out::held_out;
 pub use likelihood_weighting::LikelihoodWeighting;
-pub use nested::{NestedSampling, Shrinkage};
+pub use nested::NestedSampling;
 pub use path::{PathMethod, PathSampling};
 pub use shme::Shme;
 pub use smc::Smc;
 pub use tempering::TemperedSmc;
 pub use variational::VariationalBayes;
-pub use weights::Resampling;
 
 pub(crate) use ais::both_directions;
 
+pub use crust_infer::evidence::{Combination, Kind, Resampling, Shrinkage};
+
 use crust_diagnose::sandwich::{bennett, lower_bound, upper_bound};
 use crust_infer::anneal::BadSchedule;
-use crust_infer::drive::Control;
+use crust_infer::drive::{Control, Parallelism};
+use crust_infer::evidence::{OneByOne, Run};
 use crust_infer::target::Fatal;
 use crust_math::random::StreamKey;
 
@@ -62,6 +63,15 @@ impl<M: Model> Problem<'_, M> {
         self.exact.ok_or(Error::NoExactDraw(estimator))
     }
 
+    /// The model's states, on this thread: trials run in parallel, so that their chains need not.
+    fn population(&self) -> OneByOne<'_, M> {
+        OneByOne::new(self.model.clone(), Parallelism::default(), self.control)
+    }
+
+    fn run(&self, key: StreamKey) -> Run<'_> {
+        Run { key, how: Parallelism::default(), control: self.control }
+    }
+
     /// One more transition.
     fn tick(&self) -> Result<(), Error> {
         if self.control.is_interrupted() {
@@ -72,54 +82,17 @@ impl<M: Model> Problem<'_, M> {
     }
 }
 
-/// What theory says about an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// The estimate of p(Y) is unbiased, so its logarithm is low in expectation, and above by b nats with probability below e^−b
-    /// (Eqs. 25–26).
-    StochasticLowerBound,
-    /// The estimate of 1/p(Y) is unbiased: the mirror image (Eqs. 30–31).
-    StochasticUpperBound,
-    /// Never above log p(Y) (Eq. 41).
-    LowerBound,
-    /// May be on either side.
-    NoGuarantee,
-}
+/// δ of the sigmoidal schedule of section 6.2.
+pub(crate) const DELTA: f64 = 4.0;
 
-impl Kind {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::StochasticLowerBound => "stochastic lower bound",
-            Self::StochasticUpperBound => "stochastic upper bound",
-            Self::LowerBound => "lower bound",
-            Self::NoGuarantee => "no guarantee",
-        }
-    }
-}
-
-/// How the estimates of several trials become one (footnote 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Combination {
-    /// log of the arithmetic mean, for unbiased estimates of p(Y).
-    Arithmetic,
-    /// log of the harmonic mean, for unbiased estimates of 1/p(Y).
-    Harmonic,
-    Greatest,
-    /// The mean of the logarithms.
-    MeanOfLogs,
-}
-
-impl Combination {
-    pub fn combine(self, log_estimates: &[f64]) -> f64 {
-        match self {
-            Self::Arithmetic => lower_bound(log_estimates),
-            Self::Harmonic => upper_bound(log_estimates),
-            Self::Greatest => log_estimates.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Self::MeanOfLogs => mean(log_estimates),
-        }
-    }
+/// The estimators of [`crust_infer::evidence`] fill in purposes of their own: what the purpose has told apart goes into the seed
+/// (with the step, and the finaliser of `splitmix64`).
+fn own_streams(key: StreamKey) -> StreamKey {
+    let mut mixed = key.seed ^ u64::from(key.purpose.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^= key.step.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    StreamKey { seed: mixed ^ (mixed >> 31), step: 0, ..key }
 }
 
 /// The setting that trades accuracy for time.
@@ -143,12 +116,7 @@ pub trait Estimator<M: Model>: Send + Sync {
     fn kind(&self) -> Kind;
 
     fn combination(&self) -> Combination {
-        match self.kind() {
-            Kind::StochasticLowerBound => Combination::Arithmetic,
-            Kind::StochasticUpperBound => Combination::Harmonic,
-            Kind::LowerBound => Combination::Greatest,
-            Kind::NoGuarantee => Combination::MeanOfLogs,
-        }
+        self.kind().into()
     }
 
     fn knob(&self) -> Knob;

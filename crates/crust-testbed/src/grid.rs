@@ -5,6 +5,8 @@ use crust_infer::target::Fatal;
 use crust_math::random::{Stream, StreamKey};
 use pxfm::f_exp;
 
+use crate::model::{Model, Simulate};
+
 /// Cells on a side.
 pub const SIDE: usize = 7;
 /// Cells in all.
@@ -57,7 +59,10 @@ impl Grid {
 
     /// log f independent and normal, with standard deviation σ in every cell: 2 is EASY RANDOM, 10 is HARD RANDOM.
     pub fn random(sigma: f64, key: StreamKey) -> Self {
-        let mut stream = key.stream();
+        Self::from_stream(sigma, &mut key.stream())
+    }
+
+    fn from_stream(sigma: f64, stream: &mut Stream) -> Self {
         Self { log_f: std::array::from_fn(|_| sigma * stream.standard_normal()) }
     }
 
@@ -150,5 +155,37 @@ impl System for Grid {
     /// Metropolis–Hastings is reversible.
     fn step_reversed(&mut self, cell: &mut usize, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
         self.step(cell, beta, stream)
+    }
+}
+
+/// The uniform distribution is the prior, and f the likelihood.
+impl Model for Grid {
+    fn log_joint(&mut self, &cell: &usize, beta: f64) -> Result<f64, Fatal> {
+        Ok(beta * self.log_f[cell] - pxfm::f_log(float(CELLS)))
+    }
+
+    fn cases(&self) -> usize {
+        1
+    }
+}
+
+/// There are no data to simulate, but distributions, and exact draws of each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Setting {
+    Barrier,
+    /// With σ.
+    Random(f64),
+}
+
+impl Simulate for Grid {
+    type Setting = Setting;
+
+    fn simulate(setting: &Setting, stream: &mut Stream) -> Result<(Self, usize), Fatal> {
+        let grid = match *setting {
+            Setting::Barrier => Self::barrier(),
+            Setting::Random(sigma) => Self::from_stream(sigma, stream),
+        };
+        let cell = grid.draw(1.0, stream);
+        Ok((grid, cell))
     }
 }

@@ -1,5 +1,6 @@
 //! The papers' models and experiments as code, and problems whose answers are known.
 
+pub mod bidirectional;
 pub mod check;
 pub mod estimators;
 pub mod exact;

@@ -8,6 +8,8 @@
 //! Models may keep scratch memory, hence `&mut self`: every thread works with a clone of its own. No method depends on what
 //! was called before it.
 
+pub use crust_infer::evidence::{Constrained, Floor};
+
 use crust_infer::anneal::{Direction, System};
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
@@ -116,48 +118,6 @@ pub trait Variational: Model {
     fn log_symmetries(&self) -> f64;
 }
 
-/// The constraint of nested sampling: states whose likelihood is above a threshold C (Eq. 45).
-///
-/// The paper assumes that no two states have the same likelihood. That is not so for discrete states, so each state carries a
-/// label that is uniform on (0, 1) under the prior, and states are ordered by likelihood, then label. A state whose likelihood *is*
-/// C is allowed with the labels above the threshold's: it keeps a share of its prior probability.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Floor {
-    pub log_likelihood: f64,
-    pub label: f64,
-}
-
-impl Floor {
-    /// Relative difference below which two log likelihoods are the same number that was added up in two ways.
-    const ROUNDING: f64 = 1e-11;
-
-    /// How a log likelihood compares to the threshold's.
-    pub fn compare(&self, log_likelihood: f64) -> std::cmp::Ordering {
-        let tie = (log_likelihood - self.log_likelihood).abs()
-            <= Self::ROUNDING * (1.0 + self.log_likelihood.abs().min(f64::MAX));
-        if tie { std::cmp::Ordering::Equal } else { log_likelihood.total_cmp(&self.log_likelihood) }
-    }
-
-    /// The share of a state's prior probability that satisfies the constraint, given its log likelihood: 1 above the
-    /// threshold, 0 below, 1 − label at it.
-    pub fn share(&self, log_likelihood: f64) -> f64 {
-        match self.compare(log_likelihood) {
-            std::cmp::Ordering::Greater => 1.0,
-            std::cmp::Ordering::Equal => 1.0 - self.label,
-            std::cmp::Ordering::Less => 0.0,
-        }
-    }
-}
-
-/// Moves within the constrained prior, for nested sampling (section 5.3).
-pub trait Constrained: Model {
-    /// One sweep that leaves p(x) · [`Floor::share`](log p(Y | x)) invariant. Gibbs sampling of a discrete variable draws from the
-    /// prior conditional times the share of each value; of a continuous variable, from the prior conditional restricted to the
-    /// interval (Gaussian likelihoods make it one) where the likelihood is above C. Starts at a state whose share is positive.
-    /// Returns log p(Y | x) of the new state.
-    fn step_constrained(&mut self, state: &mut Self::State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal>;
-}
-
 /// A fit, for the Bayesian information criterion.
 pub trait Fit: Model {
     /// The largest log likelihood that a local search finds from a random start: over the parameters θ, with the latent variables
@@ -182,19 +142,4 @@ pub trait HeldOut: Model {
 
     /// log p(y | θ), where the sum or integral over z is short enough to take.
     fn log_held_out(&mut self, parameters: &Self::Parameters, y: &[f64]) -> Result<Option<f64>, Fatal>;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn floors_share_ties() {
-        let floor = Floor { log_likelihood: -2000.0, label: 0.75 };
-        assert!((floor.share(-2000.0 + 1e-9) - 0.25).abs() < 1e-15, "a tie up to rounding");
-        assert!(floor.share(-2000.0 + 1e-6) >= 1.0 && floor.share(-2000.0 - 1e-6) <= 0.0);
-        assert!(floor.share(f64::NEG_INFINITY) <= 0.0 && floor.share(f64::NAN.copysign(-1.0)) <= 0.0);
-        let all = Floor { log_likelihood: f64::NEG_INFINITY, label: 0.0 };
-        assert!(all.share(-1e300) >= 1.0);
-    }
 }

@@ -43,6 +43,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     pub estimator: &'static str,
+    #[serde(serialize_with = "hyphenated")]
     pub kind: Kind,
     pub combination: Combination,
     pub knob: Knob,
@@ -60,6 +61,12 @@ pub struct Row {
     /// From all trials together (footnote 5).
     pub combined: f64,
     pub combined_error: f64,
+}
+
+/// A kind as `result.json` of the testbed has it.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn hyphenated<S: serde::Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&kind.words().replace(' ', "-"))
 }
 
 /// How long the trials of a row took.

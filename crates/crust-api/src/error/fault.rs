@@ -74,6 +74,7 @@ impl Context<'_> {
             Halt::Interrupted => Error::Interrupted,
             Halt::Journal(error) => Error::Journal(error),
             Halt::Work(trouble) => self.trouble(trouble),
+            Halt::NoRealData => Error::NoRealData,
         }
     }
 

@@ -11,12 +11,13 @@ use crust_diagnose::psis::{khat_threshold, psis};
 use crust_diagnose::result::{EvidenceKind, EvidenceMethod};
 use crust_diagnose::summary::Number;
 use crust_engine::Simulator;
-use crust_infer::anneal::{Direction, Pilot, Run as AnnealRun, Schedule, TunedKernels, anneal_target, tune};
+use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::evidence::{
-    Bridge, Exploration, Explorer, NestedSettings, Run, SmcSettings, Stones, StonesSettings, bridge, explore,
-    harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
+    Bridge, Euclidean, Exploration, Explorer, Keep, NestedSettings, Run, Shrinkage, SmcSettings, Stones,
+    StonesSettings, ais, bridge, explore, harmonic_mean, importance, likelihood_weighting, log_mean_error,
+    log_mean_exp, nested, smc, stones,
 };
 use crust_math::random::{Purpose, StreamKey};
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ const MOST_IMPORTANCE: f64 = 100_000.0;
 /// R-hat beyond which chains are said to have been in different places.
 const MOST_R_HAT: f64 = 1.05;
 /// Chains of annealed importance sampling.
-const AIS_CHAINS: f64 = 64.0;
+const AIS_CHAINS: u32 = 64;
 /// Islands of sequential Monte Carlo, resampled particles of each, and the length of their chains, which is what grows with the effort: on the
 /// clustering example 8 times as many particles with chains of 4 are still 2 to 5 nats low, the same number in chains of 32 is within 0.3.
 const ISLANDS: usize = 8;
@@ -292,10 +293,12 @@ impl<'a> Estimation<'a> {
         let kernels = self.kernels()?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let chain = self.effort(CHAIN) as usize;
-        let settings = SmcSettings { islands: ISLANDS, resampled: RESAMPLED, chain };
+        let settings = SmcSettings { islands: ISLANDS, resampled: RESAMPLED, chain, keep: Keep::All };
         let schedule = Self::schedule(&kernels, smc_steps(&kernels))?;
-        let draws = self.prior_draws(Use::Smc, settings.islands * settings.particles())?;
-        let found = smc(&self.target, &kernels, &schedule, draws, settings, &self.run_of(Use::Smc))?;
+        let run = self.run_of(Use::Smc);
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
+        let found = smc(&mut population.with_kernels(&kernels), &schedule, settings, &run)?;
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details = BTreeMap::from([
             ("islands", settings.islands as f64),
@@ -328,32 +331,25 @@ impl<'a> Estimation<'a> {
     fn ais(&mut self) -> Found<EvidenceMethod> {
         let kernels = self.kernels()?;
         let schedule = Self::schedule(&kernels, self.effort(ais_steps(&kernels)))?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
-        let starts = self.prior_draws(Use::Ais, AIS_CHAINS as usize)?;
-        let run = AnnealRun {
-            direction: Direction::Forward,
-            first_chain: 0,
-            key: self.key(Purpose::FORWARD, Use::Ais),
-            how: self.how,
-            control: self.control,
-        };
-        let outcomes =
-            anneal_target(&mut Driver::new(self.target.clone(), self.how), &kernels, &schedule, &starts, &run)?;
-        let weights: Vec<f64> = outcomes.iter().map(|outcome| outcome.log_weight).collect();
+        let run = self.run_of(Use::Ais);
+        let moves = self.key(Purpose::FORWARD, Use::Ais);
+        let (simulator, faults) = (&mut self.simulator, &self.faults);
+        let population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
+        let found = ais(&mut population.with_kernels(&kernels), &schedule, AIS_CHAINS, run.key, moves)?;
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let details = BTreeMap::from([
-            ("chains", AIS_CHAINS),
+            ("chains", f64::from(AIS_CHAINS)),
             ("distributions", schedule.len() as f64),
-            ("accept", outcomes.iter().map(|outcome| outcome.accept).sum::<f64>() / AIS_CHAINS),
+            ("accept", found.accept),
             ("thermodynamic_length", kernels.length()),
         ]);
-        let se = log_mean_error(&weights);
+        let se = log_mean_error(&found.log_weights);
         Ok(EvidenceMethod {
             name: Estimator::Ais.name().to_owned(),
             kind: EvidenceKind::StochasticLowerBound,
-            log_ml: log_mean_exp(&weights),
+            log_ml: found.log_mean(),
             se,
-            evaluations: outcomes.iter().map(|outcome| outcome.evaluations).sum(),
+            evaluations: found.evaluations,
             details: named(details),
             warnings: wide(se),
         })
@@ -388,19 +384,26 @@ impl<'a> Estimation<'a> {
             StonesSettings { chains: 32, burn_in: self.effort(8.0) as usize, draws: self.effort(16.0) as usize };
         let run = self.run_of(Use::Stones);
         let (simulator, faults) = (&mut self.simulator, &self.faults);
-        let mut prior = |key| draw(simulator, key, faults);
-        Ok(stones(&self.target, &kernels, &schedule, &mut prior, settings, &run)?)
+        let population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
+        Ok(stones(&mut population.with_kernels(&kernels), &schedule, settings, &run)?)
     }
 
     fn nested(&mut self) -> Found<EvidenceMethod> {
         let dimension = self.loaded.model.dimension();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "efforts are limited")]
         let live = self.effort(512.0).max(16.0) as usize;
-        let settings = NestedSettings { live, steps: (4 * dimension).max(24), remainder: 1e-3, most_nats: 2000.0 };
+        let settings = NestedSettings {
+            live,
+            replaced: live / 8,
+            steps: (4 * dimension).max(24),
+            shrinkage: Shrinkage::Geometric,
+            remainder: 1e-3,
+            most_nats: 2000.0,
+        };
         let run = self.run_of(Use::Nested);
         let (simulator, faults) = (&mut self.simulator, &self.faults);
-        let mut prior = |key| draw(simulator, key, faults);
-        let found = nested(&self.target, &mut prior, settings, &run)?;
+        let mut population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
+        let found = nested(&mut population, settings, &run)?;
         let mut warnings = Vec::new();
         if found.unfinished {
             warnings.push(format!(
@@ -427,8 +430,8 @@ impl<'a> Estimation<'a> {
         let draws_wanted = self.effort(10_000.0) as u32;
         let run = self.run_of(Use::LikelihoodWeighting);
         let (simulator, faults) = (&mut self.simulator, &self.faults);
-        let mut prior = |key| draw(simulator, key, faults);
-        let found = likelihood_weighting(&self.target, &mut prior, draws_wanted, &run)?;
+        let mut population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
+        let found = likelihood_weighting(&mut population, draws_wanted, run.key)?;
         Ok(EvidenceMethod {
             name: Estimator::LikelihoodWeighting.name().to_owned(),
             kind: EvidenceKind::StochasticLowerBound,
@@ -442,7 +445,7 @@ impl<'a> Estimation<'a> {
 
     fn harmonic_mean(&mut self) -> Found<EvidenceMethod> {
         let fit = self.fit()?;
-        let found = harmonic_mean(&fit.exploration);
+        let found = harmonic_mean(&fit.exploration.log_likelihoods());
         let mut warnings = vec![
             "the harmonic mean has infinite variance as a rule and hardly depends on the prior, which the marginal likelihood does: do \
              not use this number, it is here for comparison"

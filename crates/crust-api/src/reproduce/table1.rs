@@ -41,7 +41,7 @@ pub fn table1(options: &Table1Options, session: &Session<'_>) -> Result<Table1, 
     }
     let (chains, wanted) = (options.chains, options.datasets);
     let settings = format!("table1 {} {distributions} {chains}", session.seed);
-    let mut journal = journal(options.folder.as_deref(), &[env!("CARGO_PKG_VERSION"), &settings])?;
+    let mut journal = journal(options.folder.as_deref(), &[&settings])?;
     let effort = Effort {
         distributions,
         chains,
@@ -99,6 +99,7 @@ fn fill(
                     Halt::Interrupted => Error::Interrupted,
                     Halt::Work(error) => infer(error),
                     Halt::Journal(error) => error.into(),
+                    Halt::NoRealData => Error::NoRealData,
                 })?;
             }
         }

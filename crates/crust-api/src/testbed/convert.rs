@@ -42,7 +42,7 @@ fn row(row: Row) -> TestbedRow {
         Kind::StochasticLowerBound => TestbedKind::StochasticLowerBound,
         Kind::StochasticUpperBound => TestbedKind::StochasticUpperBound,
         Kind::LowerBound => TestbedKind::LowerBound,
-        Kind::NoGuarantee => TestbedKind::NoGuarantee,
+        Kind::Estimate => TestbedKind::NoGuarantee,
     };
     let combination = match row.combination {
         Combination::Arithmetic => "arithmetic",

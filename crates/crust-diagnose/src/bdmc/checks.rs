@@ -1,12 +1,16 @@
 //! Checks of the implementation: results that a correct one has with tiny probability only.
 
-use crate::checkpoint::{Halt, Journal};
-use crate::experiment::{Experiment, Moves, Names, unit};
+use std::borrow::Cow;
+
+use crate::checkpoint::Halt;
+use crate::executor::{Executor, Workshop};
+use crate::experiment::{Experiment, Moves};
 use crate::number::count;
 use crate::result::{Check, Rung};
 use crate::sandwich::{
     Exchange, LEVEL, SLOPE_LEVEL, exchange_check, fisher_combination, fluctuation_slope, markov_check, rank_p_values,
 };
+use crate::units::Task;
 
 /// The rungs of each dataset.
 pub(crate) type Ladders<'a> = Vec<&'a [Rung]>;
@@ -17,6 +21,8 @@ const SPOKES: usize = 99;
 const TRANSITIONS: usize = 20;
 /// Parameters whose ranks are looked at: each more makes the others count for less.
 const MOST_PARAMETERS: usize = 100;
+/// Transitions of the check of one dataset.
+pub(crate) const RANK_TRANSITIONS: usize = (SPOKES + 1) * TRANSITIONS;
 
 /// Whether the generating parameters look like draws from the posterior that the kernels leave invariant.
 ///
@@ -25,22 +31,18 @@ const MOST_PARAMETERS: usize = 100;
 /// and the others are exchangeable, exactly and for any number of transitions (Besag and Clifford 1989). So their ranks are uniform
 /// in every quantity: log prior, log likelihood and parameters are looked at. Ranks of independent datasets are combined by
 /// Fisher's method, for each direction; the quantities and directions by Bonferroni's. A simulator or a kernel with a mistake
-/// breaks this.
-pub(crate) fn rank_check<E: Experiment>(
-    experiment: &mut E,
+/// breaks this. A kernel that is not reversible goes to the hub by its time reversal.
+pub(crate) fn rank_check<E: Experiment, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
     datasets: u32,
-    journal: &mut Journal,
-    names: Names<'_>,
     kernels: &E::Kernels,
 ) -> Result<Option<Check>, Halt<E::Error>> {
     if datasets == 0 {
         return Ok(None);
     }
-    let mut all: Vec<Vec<[f64; 2]>> = Vec::new();
-    for dataset in 1..=datasets {
-        let what = ("checking simulator and kernels", (SPOKES + 1) * TRANSITIONS);
-        all.push(unit(experiment, journal, &names.other("rank", dataset), what, |e| ranks(e, kernels, dataset))?);
-    }
+    let unit = |dataset| workshop.unit::<E>(dataset, Task::Rank { kernels: Cow::Borrowed(kernels) });
+    let units = (1..=datasets).map(unit).collect();
+    let all: Vec<Vec<[f64; 2]>> = workshop.all::<E, _>(units)?;
     let p_value = combine(&all);
     let failed = p_value <= LEVEL;
     let found = if failed {
@@ -73,18 +75,23 @@ fn combine(all: &[Vec<[f64; 2]>]) -> f64 {
 }
 
 /// The p-values of log prior, log likelihood and the first parameters for one dataset.
-fn ranks<E: Experiment>(experiment: &mut E, kernels: &E::Kernels, dataset: u32) -> Result<Vec<[f64; 2]>, E::Error> {
+pub(crate) fn ranks<E: Experiment>(
+    experiment: &mut E,
+    kernels: &E::Kernels,
+    dataset: u32,
+) -> Result<Vec<[f64; 2]>, E::Error> {
     let truth = experiment.simulate(dataset)?;
     let hub = experiment.equilibrate(kernels, dataset, std::slice::from_ref(&truth), TRANSITIONS, Moves::Hub)?;
-    let starts: Vec<Vec<f64>> = hub.iter().cycle().take(SPOKES).cloned().collect();
-    let mut points = experiment.equilibrate(kernels, dataset, &starts, TRANSITIONS, Moves::Spokes)?;
-    points.push(truth);
-    let densities = experiment.densities(dataset, &points)?;
+    let starts: Vec<E::State> = hub.iter().cycle().take(SPOKES).cloned().collect();
+    let mut states = experiment.equilibrate(kernels, dataset, &starts, TRANSITIONS, Moves::Spokes)?;
+    states.push(truth);
+    let densities = experiment.densities(dataset, &states)?;
     let rank = |values: Vec<f64>| values.split_last().map_or([1.0; 2], |(truth, others)| rank_p_values(*truth, others));
     let mut p_values = vec![
         rank(densities.iter().map(|d| d.log_prior).collect()),
         rank(densities.iter().map(|d| d.log_likelihood).collect()),
     ];
+    let points: Vec<Vec<f64>> = states.iter().map(|state| experiment.coordinates(state)).collect();
     let dimension = points.iter().map(Vec::len).min().unwrap_or(0);
     p_values.extend((0..dimension.min(MOST_PARAMETERS)).map(|i| rank(points.iter().map(|point| point[i]).collect())));
     Ok(p_values)

@@ -1,6 +1,6 @@
 //! What a run of bidirectional Monte Carlo says, in words.
 
-use super::{Outcome, Plan};
+use super::{Findings, Plan};
 use crate::result::{Level, Rung, Verdict};
 
 /// A bound on a divergence, with a precision that its size deserves.
@@ -41,24 +41,24 @@ pub(crate) fn without_density(rung: &Rung) -> String {
     )
 }
 
-pub(super) fn verdict(outcome: &Outcome, plan: &Plan) -> Verdict {
-    let last = outcome.datasets.first().and_then(|dataset| dataset.rungs.last());
+pub(super) fn verdict(findings: &Findings, plan: &Plan) -> Verdict {
+    let last = findings.datasets.first().and_then(|dataset| dataset.rungs.last());
     let (level, sentence) = match last {
-        _ if outcome.violation => (Level::Violation, violated(outcome)),
+        _ if findings.violation => (Level::Violation, violated(findings)),
         None => (Level::Partial, "The run ended before there was a bound.".to_owned()),
-        Some(rung) => judge(outcome, plan, rung),
+        Some(rung) => judge(findings, plan, rung),
     };
-    Verdict { sentence, rests_on: rests_on(outcome, plan), does_not_cover: does_not_cover(), level }
+    Verdict { sentence, rests_on: rests_on(findings, plan), does_not_cover: does_not_cover(), level }
 }
 
-fn violated(outcome: &Outcome) -> String {
-    let failed = outcome.checks.iter().find(|check| check.failed && check.rigorous);
+fn violated(findings: &Findings) -> String {
+    let failed = findings.checks.iter().find(|check| check.failed && check.rigorous);
     let reason = failed.map_or("", |check| check.sentence.as_str());
     format!("Something is wrong, and the bounds mean nothing: {reason}")
 }
 
-fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
-    let (bound, se) = match outcome.mean.last() {
+fn judge(findings: &Findings, plan: &Plan, rung: &Rung) -> (Level, String) {
+    let (bound, se) = match findings.mean.last() {
         Some(mean) if mean.t == rung.t => (mean.jeffreys_bound, mean.jeffreys_se),
         _ => (rung.jeffreys_bound, rung.jeffreys_se),
     };
@@ -73,7 +73,7 @@ fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
          {size}, in expectation."
     );
     let good = bound <= plan.acceptable;
-    let level = match (outcome.partial, good) {
+    let level = match (findings.partial, good) {
         (true, _) => Level::Partial,
         (false, true) => Level::Good,
         (false, false) => Level::Poor,
@@ -89,9 +89,9 @@ fn judge(outcome: &Outcome, plan: &Plan, rung: &Rung) -> (Level, String) {
     (level, sentence + advice)
 }
 
-fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
+fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
     let chains = plan.chains;
-    let datasets = outcome.datasets.len();
+    let datasets = findings.datasets.len();
     let mut list = vec![
         format!("{chains} forward and {chains} reverse chains at each T, each on its own (no averaging of weights)"),
         "exact draws from the posterior, which simulated data come with".to_owned(),
@@ -105,7 +105,7 @@ fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
         );
     }
     list.extend(
-        outcome.checks.iter().filter(|check| check.rigorous && !check.failed).map(|check| check.sentence.clone()),
+        findings.checks.iter().filter(|check| check.rigorous && !check.failed).map(|check| check.sentence.clone()),
     );
     list
 }

@@ -71,10 +71,10 @@ fn chains_without_density_are_told() {
         reverse: vec![0.0; 5],
         ..Rung::default()
     };
-    let outcome = Outcome { simulated: Dataset { number: 1, rungs: vec![rung] }, ..Outcome::default() };
+    let findings = Findings { simulated: Dataset { number: 1, rungs: vec![rung] }, ..Findings::default() };
     let ladder = Ladder::exactly(vec![30]);
     let plan = Plan { chains: 5, ladder, tolerance: 0.1, start_steps: 10, replicates: 0, acceptable: 1.0 };
-    let verdict = verdict::verdict(&outcome, &plan);
+    let verdict = verdict::verdict(&findings, &plan);
     assert_eq!(verdict.level, crate::result::Level::Poor);
     for words in ["no finite bound", "3 of 10 chains", "−0.25 to 0.50 nats", "`bernoulli_logit`"] {
         assert!(verdict.sentence.contains(words), "{words}: {}", verdict.sentence);

@@ -1,19 +1,19 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
-use super::{Outcome, Plan};
+use super::{Findings, Plan};
 use crate::bdmc::{OVERFLOW, nats_with_error, without_density};
 use crate::result::{Calibration, Fit, Level, Rung, Verdict};
 
 /// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
 const MISMATCH: f64 = 0.05;
 
-pub(super) fn verdict(outcome: &Outcome, plan: &Plan) -> Verdict {
-    let (level, sentence) = judge(outcome, plan);
-    Verdict { sentence, rests_on: rests_on(outcome, plan), does_not_cover: does_not_cover(outcome), level }
+pub(super) fn verdict(findings: &Findings, plan: &Plan) -> Verdict {
+    let (level, sentence) = judge(findings, plan);
+    Verdict { sentence, rests_on: rests_on(findings, plan), does_not_cover: does_not_cover(findings), level }
 }
 
-fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
-    if outcome.violation {
+fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
+    if findings.violation {
         return (
             Level::Violation,
             "The bounds contradict each other: upper bounds lie significantly below lower bounds. Either the reverse chains need more \
@@ -21,15 +21,15 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
                 .to_owned(),
         );
     }
-    let Some(rung) = outcome.simulated.rungs.last() else {
+    let Some(rung) = findings.simulated.rungs.last() else {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
     let bound = if rung.jeffreys_bound.is_finite() { in_words(rung) } else { unbounded(rung) };
-    let mismatch = outcome.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH);
-    let agree = outcome.start_check.as_ref().is_none_or(|check| check.agree);
-    let rank = outcome.calibration.as_ref().map(rank_in_words).unwrap_or_default();
+    let mismatch = findings.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH);
+    let agree = findings.start_check.as_ref().is_none_or(|check| check.agree);
+    let rank = findings.calibration.as_ref().map(rank_in_words).unwrap_or_default();
     let good = rung.jeffreys_bound <= plan.acceptable;
-    match (outcome.partial, mismatch, agree && good) {
+    match (findings.partial, mismatch, agree && good) {
         (true, ..) => (Level::Partial, format!("{bound}; the run was ended before its end.")),
         (_, true, _) => (
             Level::Mismatch,
@@ -38,25 +38,25 @@ fn judge(outcome: &Outcome, plan: &Plan) -> (Level, String) {
                  The model probably does not describe the data."
             ),
         ),
-        (.., true) => (Level::Good, format!("{bound}, and {}.", carries_over(outcome, &rank))),
+        (.., true) => (Level::Good, format!("{bound}, and {}.", carries_over(findings, &rank))),
         (.., false) if !agree => (
             Level::Poor,
             format!(
                 "{bound}, but this depends on the number of steps before the reverse chains: use more (`--start-steps`)."
             ),
         ),
-        (.., false) if outcome.size_notice.is_some() => {
-            (Level::Poor, format!("{bound}; and {}", outcome.size_notice.as_deref().unwrap_or_default()))
+        (.., false) if findings.size_notice.is_some() => {
+            (Level::Poor, format!("{bound}; and {}", findings.size_notice.as_deref().unwrap_or_default()))
         }
         (.., false) if !rung.jeffreys_bound.is_finite() => {
-            (Level::Poor, format!("{bound}; {}. {OVERFLOW}", carries_over(outcome, &rank)))
+            (Level::Poor, format!("{bound}; {}. {OVERFLOW}", carries_over(findings, &rank)))
         }
         (.., false) => (
             Level::Poor,
             format!(
                 "{bound}; the bound is not small: more distributions (`--steps`), another kernel or another way to write the model may \
                  help; {}.",
-                carries_over(outcome, &rank)
+                carries_over(findings, &rank)
             ),
         ),
     }
@@ -79,8 +79,8 @@ fn unbounded(rung: &Rung) -> String {
     )
 }
 
-fn carries_over(outcome: &Outcome, rank: &str) -> String {
-    if outcome.calibration.is_some() {
+fn carries_over(findings: &Findings, rank: &str) -> String {
+    if findings.calibration.is_some() {
         format!("inference on the real data behaves as on simulated data ({rank})")
     } else {
         "whether the real data behave in the same way was not tested (`--replicates`)".to_owned()
@@ -92,16 +92,16 @@ fn rank_in_words(calibration: &Calibration) -> String {
     format!("discrepancy of rank {rank} among {}, p = {p_value:.2}", replicates.len() + 1)
 }
 
-fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
+fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
     let chains = plan.chains;
     let mut list = vec![format!(
         "bound: {chains} forward and {chains} reverse chains on one dataset that was simulated with the fitted hyperparameters; \
          ± is the standard error between chains"
     )];
-    if let Some(fit) = &outcome.fit {
+    if let Some(fit) = &findings.fit {
         list.push(fit_in_words(fit));
     }
-    if let Some(check) = &outcome.start_check {
+    if let Some(check) = &findings.start_check {
         let word = if check.agree { "does not change" } else { "changes" };
         list.push(format!(
             "heuristic: reverse chains start {} transitions away from the generating values, in place of an exact draw; starting after \
@@ -112,14 +112,14 @@ fn rests_on(outcome: &Outcome, plan: &Plan) -> Vec<String> {
             check.t
         ));
     }
-    if let Some(calibration) = &outcome.calibration {
+    if let Some(calibration) = &findings.calibration {
         list.push(format!(
             "test: {} datasets were simulated from the fitted model and annealed like the real one; if the real data come from it, \
              p ≤ {MISMATCH} happens with probability {MISMATCH}",
             calibration.replicates.len()
         ));
     }
-    list.extend(outcome.checks.iter().map(|check| check.sentence.clone()));
+    list.extend(findings.checks.iter().map(|check| check.sentence.clone()));
     list
 }
 
@@ -133,14 +133,14 @@ fn fit_in_words(fit: &Fit) -> String {
     format!("fit: NUTS with {} chains, worst R-hat {:.3}; {values}", fit.chains, fit.worst_r_hat)
 }
 
-fn does_not_cover(outcome: &Outcome) -> Vec<String> {
+fn does_not_cover(findings: &Findings) -> Vec<String> {
     let mut list = vec![
         "the posterior of the real data itself: the bound is for simulated data, and carries over as far as both behave alike".to_owned(),
         "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only".to_owned(),
         "whether the model is true: behaving alike is about inference, not about fit".to_owned(),
     ];
-    list.extend(outcome.size_notice.clone());
-    if let Some(fit) = outcome.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {
+    list.extend(findings.size_notice.clone());
+    if let Some(fit) = findings.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {
         list.push(format!("the fit, which has trouble of its own: {}", fit.warnings.join("; ")));
     }
     list

@@ -20,7 +20,7 @@ impl Folder {
     }
 
     fn open(&self) -> Result<Journal, JournalError> {
-        Journal::open(&self.0, &["program", "data"])
+        Journal::open(&self.0, &Identity::of(&["program", "data"]))
     }
 }
 
@@ -51,7 +51,12 @@ fn units_are_done_once_and_kept_to_the_last_bit() {
     let mut journal = folder.open().expect("the same journal");
     let kept = recall(&mut journal, "a").expect("kept");
     assert!(kept.iter().zip(NUMBERS).all(|(a, b)| a.to_bits() == b.to_bits()));
-    assert!(journal.has("a") && !journal.has("b") && journal.seconds("a") >= 0.0);
+    assert!(journal.has("a") && !journal.has("b"));
+    for (dataset, seconds) in [(1, 2.5), (2, 4.0)] {
+        journal.keep(&format!("pilot/{dataset}"), seconds, Value::Null).expect("kept");
+    }
+    let seconds = |dataset: u32| journal.seconds(|name| name.dataset == dataset);
+    assert_eq!((seconds(1), seconds(2), seconds(3)), (2.5, 4.0, 0.0), "names that are no units do not count");
 }
 
 #[test]
@@ -86,18 +91,49 @@ fn other_runs_and_damage_are_refused() {
     drop(journal);
     // the same bytes, divided in another way, are another run
     for inputs in [["program", "other"], ["programd", "ata"]] {
-        assert!(matches!(Journal::open(&folder.0, &inputs), Err(JournalError::AnotherRun { .. })));
+        let refused = Journal::open(&folder.0, &Identity::of(&inputs)).expect_err("another run").to_string();
+        assert!(refused.contains("(another program, data or options)"), "{refused}");
     }
     let text = fs::read_to_string(folder.file()).expect("a file");
     fs::write(folder.file(), text.replacen("\"unit\":\"a\"", "\"unit\":", 1)).expect("written");
     assert!(matches!(folder.open(), Err(JournalError::Damaged { line: 2, .. })));
     fs::write(folder.file(), "this is no journal\n").expect("written");
-    assert!(matches!(folder.open(), Err(JournalError::AnotherRun { .. })));
+    assert!(matches!(folder.open(), Err(JournalError::NoJournal { .. })));
+}
+
+/// A header says by which build and where it was made; which of the three is another one is told.
+#[test]
+fn other_builds_and_processors_are_told_apart() {
+    let folder = Folder::new("builds");
+    drop(folder.open().expect("a new journal"));
+    let text = fs::read_to_string(folder.file()).expect("a file");
+    let own: Header = serde_json::from_str(&text).expect("a header");
+    let other = |part: &str, value: &str| text.replacen(&format!("\"{part}\":\""), &format!("\"{part}\":\"{value}"), 1);
+    let build = other("build", "0");
+    let cases = [
+        (build.clone(), "(made by another build of crust)"),
+        (other("processor", "quantum "), "(made on a processor with other vector instructions)"),
+        (
+            build.replacen("\"inputs\":\"", "\"inputs\":\"0", 1),
+            "(another program, data or options; made by another build of crust)",
+        ),
+        ("{\"crust_journal\":1,\"hash\":\"0\"}\n".to_owned(), "(made by another build of crust)"),
+    ];
+    for (text, words) in cases {
+        fs::write(folder.file(), &text).expect("written");
+        let refused = folder.open().expect_err("refused").to_string();
+        assert!(refused.contains(words), "{refused}");
+        // and nothing is taken from it, either
+        let mut journal = Journal { identity: own.identity.clone(), ..Journal::default() };
+        fs::write(folder.file(), text + "{\"unit\":\"rank/1\",\"seconds\":0.0,\"value\":1.0}\n").expect("written");
+        journal.adopt(&folder.0, |_| true).expect("nothing");
+        assert!(!journal.has("rank/1"));
+    }
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_told() {
-    let error = Journal::open(Path::new("/nowhere/at/all"), &[]).expect_err("no folder");
+    let error = Journal::open(Path::new("/nowhere/at/all"), &Identity::of(&[])).expect_err("no folder");
     assert!(error.to_string().contains("cannot write"));
 }
 
@@ -124,7 +160,7 @@ fn units_of_another_run_are_adopted() {
     compute(&mut journal, "pilot/1", &NUMBERS);
     compute(&mut journal, "starts/1", &[1.0]);
     let mut other = second.open().expect("a new journal");
-    other.adopt(&first.0, |name| name.starts_with("pilot/")).expect("units");
+    other.adopt(&first.0, |name| name.part == crate::units::Part::Pilot).expect("units");
     other.adopt(&first.0.join("nowhere"), |_| true).expect("nothing");
     drop(other);
     let mut other = second.open().expect("the same journal");

@@ -123,6 +123,7 @@ impl Toy {
 impl Experiment for Toy {
     type Error = Infallible;
     type Kernels = ();
+    type State = Vec<f64>;
 
     fn interrupted(&self) -> bool {
         self.asked.set(self.asked.get() + 1);
@@ -177,6 +178,10 @@ impl Experiment for Toy {
     fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Infallible> {
         let y = self.data(dataset);
         Ok(points.iter().map(|point| Self::densities_at(&y, point[0])).collect())
+    }
+
+    fn coordinates(&self, state: &Vec<f64>) -> Vec<f64> {
+        state.clone()
     }
 }
 

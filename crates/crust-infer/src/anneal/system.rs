@@ -4,7 +4,8 @@ use std::thread;
 
 use crust_math::random::{Stream, StreamKey};
 
-use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use super::{ChainOutcome, Direction, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use crate::drive::Parallelism;
 use crate::error::Error;
 use crate::target::Fatal;
 
@@ -57,28 +58,74 @@ pub fn anneal_system<S>(
 where
     S: System + Clone + Send,
 {
-    let anneal = |mut system: S, starts: &[S::State], first: u32| -> Result<Vec<_>, Error> {
-        let chain = |(start, k): (&S::State, u32)| anneal_one(&mut system, schedule, start.clone(), k, run);
-        starts.iter().zip(first..).map(chain).collect()
+    let chain = |system: &mut S, start: &S::State, k: u32| anneal_one(system, schedule, start.clone(), k, run);
+    on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
+}
+
+/// Transitions at β = 1 from each start, or their time reversals in the reverse direction.
+pub fn equilibrate_system<S>(
+    system: &S,
+    starts: &[S::State],
+    steps: usize,
+    run: &Run<'_>,
+) -> Result<Vec<S::State>, Error>
+where
+    S: System + Clone + Send,
+{
+    let chain = |system: &mut S, start: &S::State, k: u32| {
+        let mut state = start.clone();
+        for step in 0..steps as u64 {
+            if run.control.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let stream = &mut run.key.chain(k).step(step).stream();
+            match run.direction {
+                Direction::Forward => system.step(&mut state, 1.0, stream)?,
+                Direction::Reverse => system.step_reversed(&mut state, 1.0, stream)?,
+            };
+            run.control.count_iteration();
+        }
+        Ok(state)
     };
-    let share = starts.len().div_ceil(run.how.threads.get()).max(1);
-    if share >= starts.len() {
-        return anneal(system.clone(), starts, run.first_chain);
+    on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
+}
+
+/// One piece of work for each item, in order; neighbours are given to the same thread, and each thread has a copy of the system if there
+/// are several. Items are numbered from `first` on.
+pub(crate) fn on_threads<S, I, O, F>(
+    system: &mut S,
+    items: &[I],
+    first: u32,
+    how: Parallelism,
+    work: &F,
+) -> Result<Vec<O>, Error>
+where
+    S: Clone + Send,
+    I: Sync,
+    O: Send,
+    F: Fn(&mut S, &I, u32) -> Result<O, Error> + Sync,
+{
+    let all = |system: &mut S, items: &[I], first: u32| -> Result<Vec<O>, Error> {
+        items.iter().zip(first..).map(|(item, k)| work(system, item, k)).collect()
+    };
+    let share = how.share(items.len());
+    if share >= items.len() {
+        return all(system, items, first);
     }
     thread::scope(|scope| {
-        let anneal = &anneal;
-        let mut first = run.first_chain;
+        let all = &all;
+        let mut from = first;
         let mut handles = vec![];
-        for starts in starts.chunks(share) {
-            let (system, from) = (system.clone(), first);
-            handles.push(scope.spawn(move || anneal(system, starts, from)));
-            first += u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        for items in items.chunks(share) {
+            let (mut system, first) = (system.clone(), from);
+            handles.push(scope.spawn(move || all(&mut system, items, first)));
+            from += u32::try_from(items.len()).unwrap_or(u32::MAX);
         }
-        let mut outcomes = vec![];
+        let mut results = vec![];
         for handle in handles {
-            outcomes.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            results.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
-        Ok(outcomes)
+        Ok(results)
     })
 }
 

@@ -14,6 +14,7 @@ use super::posterior::Exploration;
 use super::proposal::{BadProposal, Proposal};
 use super::trail::look;
 use super::{Particle, Run, float, log_mean_error};
+use crate::drive::Driver;
 use crate::error::Error;
 use crate::target::Target;
 
@@ -77,7 +78,7 @@ pub(super) fn weigh<T: Target + Clone + Send>(
     run: &Run<'_>,
 ) -> Result<Vec<f64>, Error> {
     let points = (0..count).map(|k| proposal.draw(&mut key.chain(u32::try_from(k).unwrap_or(u32::MAX)).stream()));
-    let looked = look(target, points.collect(), run)?;
+    let looked = look(&mut Driver::new(target.clone(), run.how), points.collect(), run.control)?;
     Ok(looked.particles.iter().map(|particle| log_weight(particle, proposal)).collect())
 }
 

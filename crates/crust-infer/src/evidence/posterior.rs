@@ -79,6 +79,11 @@ impl Exploration {
         self.chains.iter().map(Vec::len).min().unwrap_or(0)
     }
 
+    /// The log likelihoods of each chain's draws.
+    pub fn log_likelihoods(&self) -> Vec<Vec<f64>> {
+        self.chains.iter().map(|chain| chain.iter().map(|particle| particle.log_likelihood).collect()).collect()
+    }
+
     /// More draws of each chain.
     pub fn go_on<T: Target + Clone + Send>(&mut self, target: &T, draws: usize, run: &Run<'_>) -> Result<(), Error> {
         self.rounds += 1;

@@ -1,21 +1,20 @@
-//! Sequential Monte Carlo from the prior to the posterior along a frozen schedule, without waste.
+//! Sequential Monte Carlo from the prior to the posterior along a frozen schedule, with or without waste.
 //!
-//! Of N particles with weights L^Δβ, M are resampled; each is the start of a chain of P = N/M states at the new β, and all
-//! N = M P states are the next particles (Dau and Chopin 2022, *Waste-free sequential Monte Carlo*). The product over t of mean weights is an
-//! unbiased estimate of p(y) if schedule and kernels are fixed beforehand (their proposition 1), so its logarithm is a stochastic lower bound.
+//! Of N particles with weights `f_β′`/`f_β`, M are resampled; each is the start of a chain of P states at the new β. Without waste all
+//! N = M P states are the next particles (Dau and Chopin 2022, *Waste-free sequential Monte Carlo*); otherwise the last of each chain are,
+//! and N = M. The product over t of mean weights is an unbiased estimate of p(y) if schedule and kernels are fixed beforehand (their
+//! proposition 1), so its logarithm is a stochastic lower bound.
 //!
 //! Several independent *islands* tell the error: the mean over islands is unbiased too.
 
-use crust_math::random::{Purpose, Stream, StreamKey};
-use pxfm::f_exp;
+use crust_math::random::{Purpose, StreamKey};
 
-use super::trail::{Trail, look};
-use super::{Particle, Run, float, log_mean_exp};
-use crate::anneal::{Schedule, TunedKernels};
-use crate::drive::drive;
+use super::population::{Moving, Population};
+use super::resample::{Resampling, effective_size};
+use super::{Run, float, log_mean_exp, number};
+use crate::anneal::Schedule;
 use crate::error::Error;
-use crate::kernel::Kernel;
-use crate::target::Target;
+use crate::target::Fatal;
 
 /// How many particles there are, and how they move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +25,34 @@ pub struct SmcSettings {
     pub resampled: usize,
     /// P: states of the chain that begins with each of them, its start included.
     pub chain: usize,
+    pub keep: Keep,
+}
+
+/// Which states of a chain become particles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    All,
+    Last,
 }
 
 impl SmcSettings {
     /// N: particles of an island.
     pub fn particles(&self) -> usize {
-        self.resampled * self.chain
+        match self.keep {
+            Keep::All => self.resampled * self.chain,
+            Keep::Last => self.resampled,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let setting = |name, value: usize, must_be| Err(Error::Setting { name, value: value.to_string(), must_be });
+        if self.islands == 0 || self.resampled < 2 {
+            return setting("the number of particles that are resampled", self.resampled, "at least 2 on 1 island");
+        }
+        if self.chain < 2 {
+            return setting("the length of a particle's chain", self.chain, "at least 2");
+        }
+        Ok(())
     }
 }
 
@@ -44,65 +65,143 @@ pub struct Smc {
     /// The mean acceptance probability.
     pub accept: f64,
     /// The largest correlation, over distributions, of a chain's last log likelihood with its first. Near 0 chains forget where they began;
-    /// near 1 they do not, all that descends from a particle is alike, and the bound is low.
+    /// near 1 they do not, all that descends from a particle is alike, and the bound is low. 0 where log likelihoods are not at hand.
     pub memory: f64,
 }
 
-/// Runs all islands, each from its share of the draws from the prior: `settings.islands` · `settings.particles()` of them.
-pub fn smc<T: Target + Clone + Send>(
-    target: &T,
-    kernels: &TunedKernels,
+/// Runs all islands, each from its share of draws from the prior.
+pub fn smc<P: Moving>(
+    population: &mut P,
     schedule: &Schedule,
-    prior_draws: Vec<Vec<f64>>,
     settings: SmcSettings,
     run: &Run<'_>,
 ) -> Result<Smc, Error> {
-    check(&prior_draws, settings)?;
-    let mut evaluations = prior_draws.len() as u64;
-    let mut particles = look(target, prior_draws, run)?.particles;
-    let n = settings.particles();
-    let mut islands = vec![0.0; settings.islands];
-    let (mut accept, mut moves, mut memory) = (0.0, 0, 0.0_f64);
-    for t in 2..=schedule.len() {
-        let rise = schedule.beta(t) - schedule.beta(t - 1);
-        let mut starts = Vec::with_capacity(settings.islands * settings.resampled);
-        for (island, group) in particles.chunks(n).enumerate() {
-            let log_weights: Vec<f64> = group.iter().map(|particle| log_weight(particle, rise)).collect();
-            islands[island] += log_mean_exp(&log_weights);
-            let key = StreamKey { chain: number(island), step: t as u64, ..run.key.purpose(Purpose::RESAMPLE) };
-            let chosen = systematic(&log_weights, settings.resampled, &mut key.stream());
-            starts.extend(chosen.into_iter().map(|i| (island, &group[i])));
-        }
-        if t == schedule.len() || starts.is_empty() {
-            break;
-        }
-        let kernel = kernels.at(schedule.beta(t));
-        let chains = move_all(target, &starts, &kernel, schedule.beta(t), t, settings, run)?;
-        evaluations += chains.evaluations;
-        accept += chains.accept;
-        moves += starts.len() * (settings.chain - 1);
-        memory = memory.max(correlation(&chains.visited));
-        // An island without a likelihood has no more particles: its places stay, with weight 0.
-        let mut next = vec![lost(); settings.islands * n];
-        let mut filled = vec![0; settings.islands];
-        for ((island, _), trail) in starts.iter().zip(chains.visited) {
-            for particle in trail {
-                next[island * n + filled[*island]] = particle;
-                filled[*island] += 1;
-            }
-        }
-        particles = next;
-    }
-    Ok(Smc { islands, evaluations, accept: accept / float(moves.max(1)), memory })
+    Ok(rise(population, &Betas::Frozen(schedule), settings, run)?.0)
 }
 
-/// Of the last log likelihood of each chain with its first; 0 where they do not vary.
-fn correlation(chains: &[Vec<Particle>]) -> f64 {
-    let ends = || chains.iter().filter_map(|c| Some((c.first()?.log_likelihood, c.last()?.log_likelihood)));
-    let n = float(chains.len());
-    let (a, b) = ends().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+/// A schedule for such a run: each step is as long as keeps a share of the effective number of particles. What it weighs decides where it
+/// goes, so that its own estimate would be biased and is not told: a run that is to be a bound needs a key of its own.
+pub fn find_schedule<P: Moving>(
+    population: &mut P,
+    efficiency: f64,
+    settings: SmcSettings,
+    run: &Run<'_>,
+) -> Result<Schedule, Error> {
+    let (_, betas) = rise(population, &Betas::Adaptive { efficiency }, settings, run)?;
+    Schedule::try_from(betas).map_err(|bad| Fatal::new(bad).into())
+}
+
+/// Where the next β comes from.
+enum Betas<'a> {
+    Frozen(&'a Schedule),
+    Adaptive { efficiency: f64 },
+}
+
+fn rise<P: Moving>(
+    population: &mut P,
+    betas: &Betas<'_>,
+    settings: SmcSettings,
+    run: &Run<'_>,
+) -> Result<(Smc, Vec<f64>), Error> {
+    settings.check()?;
+    let n = settings.particles();
+    let before = population.evaluations();
+    let drawn = population.draw(0..number(settings.islands * n), run.key.purpose(Purpose::PRIOR))?;
+    let mut islands: Vec<Vec<P::Particle>> = drawn.chunks(n).map(<[P::Particle]>::to_vec).collect();
+    let mut log_z = vec![0.0; settings.islands];
+    let (mut accept, mut moves, mut memory) = (0.0, 0, 0.0_f64);
+    let (mut beta, mut visited) = (0.0, vec![0.0]);
+    loop {
+        let t = visited.len() + 1;
+        let next = match betas {
+            Betas::Frozen(schedule) => schedule.beta(t),
+            Betas::Adaptive { efficiency } => next_beta(population, &islands, beta, *efficiency)?,
+        };
+        let mut starts = Vec::with_capacity(settings.islands * settings.resampled);
+        for (island, group) in islands.iter().enumerate() {
+            let log_weights = population.log_ratios(group, beta, next)?;
+            log_z[island] += log_mean_exp(&log_weights);
+            let key = StreamKey { chain: number(island), step: t as u64, ..run.key.purpose(Purpose::RESAMPLE) };
+            let chosen = Resampling::Systematic.choose(&log_weights, settings.resampled, &mut key.stream());
+            starts.extend(chosen.into_iter().map(|i| (island, &group[i])));
+        }
+        beta = next;
+        visited.push(beta);
+        if beta >= 1.0 || starts.is_empty() {
+            break;
+        }
+        let key = StreamKey { step: (t as u64) << 32, ..run.key.purpose(Purpose::KERNEL) };
+        let firsts: Vec<&P::Particle> = starts.iter().map(|(_, start)| *start).collect();
+        let walks = population.walk(&firsts, beta, settings.chain - 1, key)?;
+        accept += walks.accept;
+        moves += starts.len() * (settings.chain - 1);
+        memory = memory.max(forgetting(population, &firsts, &walks.visited));
+        islands = settle(&starts, walks.visited, settings);
+    }
+    let evaluations = population.evaluations() - before;
+    Ok((Smc { islands: log_z, evaluations, accept: accept / float(moves.max(1)), memory }, visited))
+}
+
+/// The next particles of each island. One without a likelihood has none any more, and its estimate stays 0.
+fn settle<S: Clone>(starts: &[(usize, &S)], visited: Vec<Vec<S>>, settings: SmcSettings) -> Vec<Vec<S>> {
+    let mut islands: Vec<Vec<S>> = vec![vec![]; settings.islands];
+    for ((island, start), mut trail) in starts.iter().zip(visited) {
+        match settings.keep {
+            Keep::All => {
+                islands[*island].push((*start).clone());
+                islands[*island].append(&mut trail);
+            }
+            Keep::Last => islands[*island].extend(trail.pop()),
+        }
+    }
+    islands
+}
+
+/// The smallest rise of β relative to the way that is left, so that the number of distributions is bounded.
+const LEAST_RISE: f64 = 1e-4;
+
+/// The largest β whose weights keep the efficiency, by bisection.
+fn next_beta<P: Population>(
+    population: &mut P,
+    islands: &[Vec<P::Particle>],
+    beta: f64,
+    efficiency: f64,
+) -> Result<f64, Error> {
+    let enough = efficiency * float(islands.iter().map(Vec::len).sum());
+    let mut reaches = |to: f64| -> Result<bool, Error> {
+        let mut log_ratios = vec![];
+        for group in islands {
+            log_ratios.extend(population.log_ratios(group, beta, to)?);
+        }
+        Ok(effective_size(&log_ratios) >= enough)
+    };
+    if reaches(1.0)? {
+        return Ok(1.0);
+    }
+    // In the logarithm of the rise: the first one may be by 10⁻³, the last ones by 10⁻¹.
+    let (mut low, mut high) = (LEAST_RISE.ln(), 0.0);
+    let at = |log_share: f64| beta + (1.0 - beta) * log_share.exp();
+    for _ in 0..12 {
+        let middle = f64::midpoint(low, high);
+        if reaches(at(middle))? { low = middle } else { high = middle }
+    }
+    Ok(at(low))
+}
+
+/// The correlation of both ends of chains, as far as log likelihoods are at hand.
+fn forgetting<P: Population>(population: &P, starts: &[&P::Particle], visited: &[Vec<P::Particle>]) -> f64 {
+    let ends = starts.iter().zip(visited).filter_map(|(start, trail)| {
+        Some((population.known_log_likelihood(start)?, population.known_log_likelihood(trail.last()?)?))
+    });
+    correlation(&ends.collect::<Vec<_>>())
+}
+
+/// 0 where there is no variation.
+fn correlation(ends: &[(f64, f64)]) -> f64 {
+    let n = float(ends.len());
+    let (a, b) = ends.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
     let (mut first, mut last, mut both) = (0.0, 0.0, 0.0);
-    for (x, y) in ends() {
+    for (x, y) in ends {
         first += (x - a) * (x - a);
         last += (y - b) * (y - b);
         both += (x - a) * (y - b);
@@ -111,110 +210,15 @@ fn correlation(chains: &[Vec<Particle>]) -> f64 {
     if found.is_finite() { found } else { 0.0 }
 }
 
-/// A particle that counts as one but has no weight.
-fn lost() -> Particle {
-    Particle { q: vec![], log_prior: f64::NEG_INFINITY, log_likelihood: f64::NEG_INFINITY }
-}
-
-fn check(draws: &[Vec<f64>], settings: SmcSettings) -> Result<(), Error> {
-    let setting = |name, value: usize, must_be| Err(Error::Setting { name, value: value.to_string(), must_be });
-    if settings.islands == 0 || settings.resampled < 2 {
-        return setting("the number of particles that are resampled", settings.resampled, "at least 2 on 1 island");
-    }
-    if settings.chain < 2 {
-        return setting("the length of a particle's chain", settings.chain, "at least 2");
-    }
-    if draws.len() != settings.islands * settings.particles() {
-        return setting("the number of prior draws", draws.len(), "that of all particles");
-    }
-    Ok(())
-}
-
-/// log L^rise; −∞ where there is no density.
-fn log_weight(particle: &Particle, rise: f64) -> f64 {
-    if particle.log_joint().is_finite() { rise * particle.log_likelihood } else { f64::NEG_INFINITY }
-}
-
-/// The states of all chains, their starts included.
-struct Moved {
-    visited: Vec<Vec<Particle>>,
-    evaluations: u64,
-    accept: f64,
-}
-
-fn move_all<T: Target + Clone + Send>(
-    target: &T,
-    starts: &[(usize, &Particle)],
-    kernel: &Kernel,
-    beta: f64,
-    t: usize,
-    settings: SmcSettings,
-    run: &Run<'_>,
-) -> Result<Moved, Error> {
-    let steps = settings.chain - 1;
-    let key = run.key.purpose(Purpose::KERNEL);
-    // Transition i of this t has a step of its own.
-    let key = |k: usize| StreamKey { chain: number(k), step: (t as u64) << 32, ..key };
-    let mut trails: Vec<Trail<'_>> = starts
-        .iter()
-        .enumerate()
-        .map(|(k, (_, start))| Trail::new(&start.q, kernel, beta, steps, key(k), run.control))
-        .collect();
-    let before = run.control.evaluations();
-    drive(target, &mut trails, run.how, run.control)?;
-    run.check_interrupt()?;
-    let accept = trails.iter().map(|trail| trail.accept).sum();
-    let visited = starts.iter().zip(trails).map(|((_, start), trail)| {
-        let mut states = Vec::with_capacity(settings.chain);
-        states.push((*start).clone());
-        states.extend(trail.visited);
-        states
-    });
-    Ok(Moved { visited: visited.collect(), evaluations: run.control.evaluations() - before, accept })
-}
-
-/// Systematic resampling: `count` indices, each i drawn ⌊c wᵢ⌋ or ⌈c wᵢ⌉ times with c = count/Σ w. Nothing if all weights are 0.
-pub(super) fn systematic(log_weights: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
-    let greatest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut chosen = Vec::with_capacity(count);
-    if greatest == f64::NEG_INFINITY {
-        return chosen;
-    }
-    let weights: Vec<f64> = log_weights.iter().map(|v| f_exp(v - greatest)).collect();
-    let spacing = weights.iter().sum::<f64>() / float(count);
-    let mut point = stream.uniform() * spacing;
-    let mut sum = 0.0;
-    for (i, w) in weights.iter().enumerate() {
-        sum += w;
-        while *w > 0.0 && point < sum && chosen.len() < count {
-            chosen.push(i);
-            point += spacing;
-        }
-    }
-    // Rounding may leave the last place empty.
-    while let (true, Some(&last)) = (chosen.len() < count, chosen.last()) {
-        chosen.push(last);
-    }
-    chosen
-}
-
-fn number(k: usize) -> u32 {
-    u32::try_from(k).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn chains_that_stay_remember() {
-        let chain = |values: &[f64]| -> Vec<Particle> {
-            values.iter().map(|&log_likelihood| Particle { log_likelihood, ..Particle::default() }).collect()
-        };
-        let stuck: Vec<_> = (0..9).map(|k| chain(&[f64::from(k), -3.0, f64::from(k)])).collect();
+        let stuck: Vec<(f64, f64)> = (0..9).map(|k| (f64::from(k), f64::from(k))).collect();
         assert!((correlation(&stuck) - 1.0).abs() < 1e-12);
-        let free = [chain(&[0.0, 1.0]), chain(&[1.0, 1.0]), chain(&[0.0, 2.0]), chain(&[1.0, 2.0])];
-        assert!(correlation(&free).abs() < 1e-12);
-        assert!(correlation(&[chain(&[1.0, 1.0])]).abs() < 1e-12, "no variation, no memory");
+        assert!(correlation(&[(0.0, 1.0), (1.0, 1.0), (0.0, 2.0), (1.0, 2.0)]).abs() < 1e-12);
+        assert!(correlation(&[(1.0, 1.0)]).abs() < 1e-12, "no variation, no memory");
     }
 }

@@ -1,23 +1,24 @@
 //! Stepping stones and thermodynamic integration: chains at every β of a schedule, from the prior to the posterior.
 //!
-//! > log Z = Σ log E_{p_β}[L^Δβ] (Xie et al. 2011) = ∫ E_{p_β}[log L] dβ (the thermodynamic identity)
+//! With Δ = log `f_β′`(x) − log `f_β`(x) of neighbours on the path,
 //!
-//! Neither is on a known side of the truth, since the chains' draws are not exact: but for that, the product of stones would be unbiased.
+//! > log Z′/Z = log E_β\[e^Δ\] (Xie et al. 2011), and it lies between E_β\[Δ\] and E_β′\[Δ\] (thermodynamic integration).
+//!
+//! Neither estimate is on a known side of the truth, since the chains' draws are not exact: but for that, the product of stones would be
+//! unbiased. Draws of both neighbours allow other estimates of the same ratio, such as Bennett's.
 
 use crust_math::random::{Purpose, StreamKey};
 
-use super::smc::systematic;
-use super::trail::{Trail, look};
-use super::{Particle, Prior, Run, float, log_mean_exp};
-use crate::anneal::{Schedule, TunedKernels};
-use crate::drive::drive;
+use super::population::{Moving, Population};
+use super::resample::Resampling;
+use super::{Run, float, log_mean_exp, number};
+use crate::anneal::Schedule;
 use crate::error::Error;
-use crate::target::Target;
 
 /// How many chains there are, and how long each stays at a β.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StonesSettings {
-    /// At least 2: errors are told from differences between chains.
+    /// Errors are told from differences between chains: one chain has none.
     pub chains: usize,
     /// Transitions at each β before those that count.
     pub burn_in: usize,
@@ -32,125 +33,105 @@ pub struct Stones {
     /// log Z by thermodynamic integration.
     pub thermodynamic: f64,
     pub thermodynamic_se: f64,
+    /// All neighbours, from the prior on.
+    pub pairs: Vec<Pair>,
     pub evaluations: u64,
 }
 
-/// Log likelihoods at one β, chain by chain.
-struct Stone {
-    beta: f64,
-    chains: Vec<Vec<f64>>,
+/// Δ at draws of two neighbours on the path, chain by chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// At draws of the lower β.
+    pub up: Vec<Vec<f64>>,
+    /// At draws of the higher β.
+    pub down: Vec<Vec<f64>>,
 }
 
 /// Runs the chains. The first stone is made of independent draws from the prior.
-pub fn stones<T: Target + Clone + Send>(
-    target: &T,
-    kernels: &TunedKernels,
+pub fn stones<P: Moving>(
+    population: &mut P,
     schedule: &Schedule,
-    prior: &mut Prior<'_>,
     settings: StonesSettings,
     run: &Run<'_>,
 ) -> Result<Stones, Error> {
-    let StonesSettings { chains, draws, .. } = settings;
-    if chains < 2 || draws < 1 {
+    let StonesSettings { chains, draws, burn_in } = settings;
+    if chains < 1 || draws < 1 {
         let (name, value) = ("the number of chains and of draws", format!("{chains} and {draws}"));
-        return Err(Error::Setting { name, value, must_be: "at least 2 and 1" });
+        return Err(Error::Setting { name, value, must_be: "at least 1" });
     }
-    let key = run.key.purpose(Purpose::PRIOR);
-    let number = |k: usize| u32::try_from(k).unwrap_or(u32::MAX);
-    let points = (0..chains * draws).map(|k| prior(key.chain(number(k)))).collect::<Result<Vec<_>, _>>()?;
-    let before = run.control.evaluations();
-    let looked = look(target, points, run)?;
-    let mut states: Vec<Vec<Particle>> = looked.particles.chunks(draws).map(<[Particle]>::to_vec).collect();
-    let mut list = vec![Stone::new(0.0, &states)];
+    let before = population.evaluations();
+    let drawn = population.draw(0..number(chains * draws), run.key.purpose(Purpose::PRIOR))?;
+    let mut states: Vec<Vec<P::Particle>> = drawn.chunks(draws).map(<[P::Particle]>::to_vec).collect();
+    let mut pairs = vec![];
     for t in 2..=schedule.len() {
-        let (beta, rise) = (schedule.beta(t), schedule.beta(t) - schedule.beta(t - 1));
-        let starts: Option<Vec<Vec<f64>>> =
-            states.iter().enumerate().map(|(k, chain)| start(chain, rise, k, t, run)).collect();
+        let (from, to) = (schedule.beta(t - 1), schedule.beta(t));
+        let up = ratios(population, &states, from, to)?;
+        let starts: Option<Vec<&P::Particle>> =
+            states.iter().zip(&up).enumerate().map(|(k, (chain, up))| start(chain, up, (k, t), run)).collect();
         let Some(starts) = starts else {
-            return Err(Error::NoLikelihood { draws, reason: looked.reason });
+            return Err(Error::NoLikelihood { draws, reason: population.rejection() });
         };
-        states = walk(target, kernels, beta, &starts, t, settings, run)?;
-        list.push(Stone::new(beta, &states));
+        let key = StreamKey { step: (t as u64) << 32, ..run.key.purpose(Purpose::KERNEL) };
+        let visited = population.walk(&starts, to, burn_in + draws, key)?.visited;
+        states = visited.into_iter().map(|trail| trail.into_iter().skip(burn_in).collect()).collect();
+        let down = ratios(population, &states, from, to)?;
+        pairs.push(Pair { up, down });
     }
-    Ok(summarise(&list, run.control.evaluations() - before))
+    Ok(summarise(pairs, population.evaluations() - before))
 }
 
-impl Stone {
-    fn new(beta: f64, states: &[Vec<Particle>]) -> Self {
-        let log = |p: &Particle| if p.log_joint().is_finite() { p.log_likelihood } else { f64::NEG_INFINITY };
-        Self { beta, chains: states.iter().map(|chain| chain.iter().map(log).collect()).collect() }
-    }
+/// Δ of all states.
+fn ratios<P: Population>(
+    population: &mut P,
+    states: &[Vec<P::Particle>],
+    from: f64,
+    to: f64,
+) -> Result<Vec<Vec<f64>>, Error> {
+    states.iter().map(|chain| population.log_ratios(chain, from, to)).collect()
 }
 
-/// Where a chain goes on at the next β: one of its own draws, by weight. Chains stay independent of each other.
-fn start(chain: &[Particle], rise: f64, k: usize, t: usize, run: &Run<'_>) -> Option<Vec<f64>> {
-    let weight = |p: &Particle| if p.log_joint().is_finite() { rise * p.log_likelihood } else { f64::NEG_INFINITY };
-    let log_weights: Vec<f64> = chain.iter().map(weight).collect();
-    let key = StreamKey { chain: u32::try_from(k).unwrap_or(u32::MAX), step: t as u64, ..run.key };
-    let chosen = systematic(&log_weights, 1, &mut key.purpose(Purpose::RESAMPLE).stream());
-    chosen.first().map(|&i| chain[i].q.clone())
+/// Where chain k goes on at distribution t: one of its own draws, by weight. Chains stay independent of each other.
+fn start<'s, S>(chain: &'s [S], up: &[f64], (k, t): (usize, usize), run: &Run<'_>) -> Option<&'s S> {
+    let key = StreamKey { chain: number(k), step: t as u64, ..run.key };
+    let chosen = Resampling::Systematic.choose(up, 1, &mut key.purpose(Purpose::RESAMPLE).stream());
+    chosen.first().map(|&i| &chain[i])
 }
 
-fn walk<T: Target + Clone + Send>(
-    target: &T,
-    kernels: &TunedKernels,
-    beta: f64,
-    starts: &[Vec<f64>],
-    t: usize,
-    settings: StonesSettings,
-    run: &Run<'_>,
-) -> Result<Vec<Vec<Particle>>, Error> {
-    let kernel = kernels.at(beta);
-    let steps = settings.burn_in + settings.draws;
-    let key = StreamKey { step: (t as u64) << 32, ..run.key.purpose(Purpose::KERNEL) };
-    let trail = |(q, k): (&Vec<f64>, u32)| Trail::new(q, &kernel, beta, steps, key.chain(k), run.control);
-    let mut trails: Vec<Trail<'_>> = starts.iter().zip(0..).map(trail).collect();
-    drive(target, &mut trails, run.how, run.control)?;
-    run.check_interrupt()?;
-    Ok(trails.into_iter().map(|trail| trail.visited.into_iter().skip(settings.burn_in).collect()).collect())
-}
-
-fn summarise(list: &[Stone], evaluations: u64) -> Stones {
-    let chains = list[0].chains.len();
+fn summarise(pairs: Vec<Pair>, evaluations: u64) -> Stones {
+    let chains = pairs.first().map_or(0, |pair| pair.up.len());
     let (mut log_z, mut thermodynamic) = (0.0, 0.0);
     // What each chain adds to the estimate, relative to the mean of all: their variance is that of the estimate, times the number of chains.
     let mut influence = vec![0.0; chains];
     let mut thermodynamic_influence = vec![0.0; chains];
-    for pair in list.windows(2) {
-        let rise = pair[1].beta - pair[0].beta;
-        let stones: Vec<f64> = pair[0].chains.iter().map(|chain| log_mean_exp(&scaled(chain, rise))).collect();
+    for Pair { up, down } in &pairs {
+        let stones: Vec<f64> = up.iter().map(|chain| log_mean_exp(chain)).collect();
         let stone = log_mean_exp(&stones);
         log_z += stone;
         influence.iter_mut().zip(&stones).for_each(|(sum, s)| *sum += pxfm::f_exp(s - stone) - 1.0);
-        let [(mean_a, variance_a), (mean_b, variance_b)] = [&pair[0], &pair[1]].map(moments);
-        // The trapezoidal rule with its error term, for which the derivative of the mean is the variance (Friel et al. 2014). The mean rises
-        // with β, so that its average lies between its ends, also where heavy tails make the error term useless.
-        let corrected = f64::midpoint(mean_a, mean_b) - rise / 12.0 * (variance_b - variance_a);
-        thermodynamic += rise * corrected.clamp(mean_a.min(mean_b), mean_a.max(mean_b));
+        let [(mean_up, variance_up), (mean_down, variance_down)] = [up, down].map(|chains| moments(chains));
+        // The trapezoidal rule with its error term, for which the derivative of the mean is the variance (Friel et al. 2014). The truth lies
+        // between the means, also where heavy tails make the error term useless.
+        let corrected = f64::midpoint(mean_up, mean_down) - (variance_down - variance_up) / 12.0;
+        thermodynamic += corrected.clamp(mean_up.min(mean_down), mean_up.max(mean_down));
         for (k, sum) in thermodynamic_influence.iter_mut().enumerate() {
-            *sum += rise
-                * (f64::midpoint(mean(&pair[0].chains[k]), mean(&pair[1].chains[k])) - f64::midpoint(mean_a, mean_b));
+            *sum += f64::midpoint(mean(&up[k]), mean(&down[k])) - f64::midpoint(mean_up, mean_down);
         }
     }
     let error = |influence: &[f64]| {
         let n = float(influence.len());
         (influence.iter().map(|x| x * x).sum::<f64>() / (n - 1.0) / n).sqrt()
     };
-    let thermodynamic_se = error(&thermodynamic_influence);
-    Stones { log_z, se: error(&influence), thermodynamic, thermodynamic_se, evaluations }
-}
-
-fn scaled(chain: &[f64], rise: f64) -> Vec<f64> {
-    chain.iter().map(|log| rise * log).collect()
+    let (se, thermodynamic_se) = (error(&influence), error(&thermodynamic_influence));
+    Stones { log_z, se, thermodynamic, thermodynamic_se, pairs, evaluations }
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-/// Mean and variance of the log likelihood.
-fn moments(stone: &Stone) -> (f64, f64) {
-    let all: Vec<f64> = stone.chains.iter().flatten().copied().collect();
+/// Mean and variance of all chains together.
+fn moments(chains: &[Vec<f64>]) -> (f64, f64) {
+    let all: Vec<f64> = chains.iter().flatten().copied().collect();
     let centre = mean(&all);
     (centre, all.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (float(all.len()) - 1.0).max(1.0))
 }

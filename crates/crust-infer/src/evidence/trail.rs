@@ -2,8 +2,8 @@
 
 use crust_math::random::StreamKey;
 
-use super::{Particle, Run};
-use crate::drive::{Answer, Control, Walker, drive};
+use super::Particle;
+use crate::drive::{Answer, Control, Driver, Evaluated, Walker};
 use crate::error::{Error, InitialFailure};
 use crate::kernel::{Densities, Kernel, State, Transition};
 use crate::target::Target;
@@ -97,42 +97,6 @@ impl Walker for Trail<'_> {
     }
 }
 
-/// Asks for the densities of one point, without a gradient.
-struct Look {
-    particle: Particle,
-    done: bool,
-    reason: Option<String>,
-}
-
-impl Walker for Look {
-    type Error = Error;
-
-    fn wants_evaluation(&self) -> bool {
-        !self.done
-    }
-
-    fn beta(&self) -> f64 {
-        1.0
-    }
-
-    fn position(&self) -> &[f64] {
-        &self.particle.q
-    }
-
-    fn gradient_mut(&mut self) -> &mut [f64] {
-        &mut []
-    }
-
-    fn advance(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        (self.particle.log_prior, self.particle.log_likelihood) = (answer.log_prior, answer.log_likelihood);
-        if !(answer.log_prior + answer.log_likelihood).is_finite() {
-            self.reason = answer.rejection();
-        }
-        self.done = true;
-        Ok(())
-    }
-}
-
 /// Points with their densities.
 pub(super) struct Looked {
     pub(super) particles: Vec<Particle>,
@@ -142,14 +106,15 @@ pub(super) struct Looked {
 
 /// The densities of points.
 pub(super) fn look<T: Target + Clone + Send>(
-    target: &T,
+    driver: &mut Driver<T>,
     points: Vec<Vec<f64>>,
-    run: &Run<'_>,
+    control: &Control,
 ) -> Result<Looked, Error> {
-    let look = |q| Look { particle: Particle { q, ..Particle::default() }, done: false, reason: None };
-    let mut looks: Vec<Look> = points.into_iter().map(look).collect();
-    drive(target, &mut looks, run.how, run.control)?;
-    run.check_interrupt()?;
-    let reason = looks.iter().find_map(|look| look.reason.clone());
-    Ok(Looked { particles: looks.into_iter().map(|look| look.particle).collect(), reason })
+    let found = driver.evaluate_points(&points, 1.0, false, control)?;
+    let reason = found.iter().find_map(|at| at.rejection.clone());
+    let particle = |(q, at): (Vec<f64>, Evaluated)| {
+        let Densities { log_prior, log_likelihood, .. } = at.densities;
+        Particle { q, log_prior, log_likelihood }
+    };
+    Ok(Looked { particles: points.into_iter().zip(found).map(particle).collect(), reason })
 }

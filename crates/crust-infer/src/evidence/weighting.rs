@@ -3,10 +3,9 @@
 use crust_math::random::{Purpose, StreamKey};
 
 use super::bridge::weigh;
-use super::posterior::Exploration;
+use super::population::{Moving, Population};
 use super::proposal::Proposal;
-use super::trail::look;
-use super::{Prior, Run, log_mean_error, log_mean_exp};
+use super::{Run, log_mean_error, log_mean_exp};
 use crate::error::Error;
 use crate::target::Target;
 
@@ -28,21 +27,20 @@ impl Weights {
     }
 }
 
+/// Draws that are in memory at the same time.
+const AT_ONCE: u32 = 1024;
+
 /// Likelihood weighting: Ẑ is the mean likelihood of draws from the prior (BDMC, section 3.1). Unbiased, and hopeless unless prior and
 /// posterior are much alike.
-pub fn likelihood_weighting<T: Target + Clone + Send>(
-    target: &T,
-    prior: &mut Prior<'_>,
-    draws: u32,
-    run: &Run<'_>,
-) -> Result<Weights, Error> {
-    let key = run.key.purpose(Purpose::PRIOR);
-    let points = (0..draws).map(|k| prior(key.chain(k))).collect::<Result<Vec<_>, _>>()?;
-    let looked = look(target, points, run)?;
-    let weight = |p: &super::Particle| if p.log_joint().is_finite() { p.log_likelihood } else { f64::NEG_INFINITY };
-    let weights = Weights::mean(looked.particles.iter().map(weight).collect());
+pub fn likelihood_weighting<P: Population>(population: &mut P, draws: u32, key: StreamKey) -> Result<Weights, Error> {
+    let mut log_weights = Vec::with_capacity(draws as usize);
+    for first in (0..draws).step_by(AT_ONCE as usize) {
+        let particles = population.draw(first..draws.min(first.saturating_add(AT_ONCE)), key)?;
+        log_weights.extend(population.log_ratios(&particles, 0.0, 1.0)?);
+    }
+    let weights = Weights::mean(log_weights);
     if weights.log_z == f64::NEG_INFINITY {
-        return Err(Error::NoLikelihood { draws: draws as usize, reason: looked.reason });
+        return Err(Error::NoLikelihood { draws: draws as usize, reason: population.rejection() });
     }
     Ok(weights)
 }
@@ -59,12 +57,31 @@ pub fn importance<T: Target + Clone + Send>(
     Ok(Weights::mean(weigh(target, proposal, draws, key, run)?))
 }
 
-/// The harmonic mean of the likelihood over draws of the posterior: 1/Ẑ is the mean of 1/L (BDMC, Eq. 8), unbiased for exact draws, but as a rule
-/// with infinite variance. The error is that between chains.
-pub fn harmonic_mean(exploration: &Exploration) -> Weights {
-    let inverse = |chain: &Vec<super::Particle>| -> Vec<f64> { chain.iter().map(|p| -p.log_likelihood).collect() };
-    let chains: Vec<f64> = exploration.chains.iter().map(|chain| log_mean_exp(&inverse(chain))).collect();
-    let log_weights: Vec<f64> = exploration.chains.iter().flat_map(inverse).collect();
+/// The harmonic mean of the likelihood over draws of the posterior, chain by chain: 1/Ẑ is the mean of 1/L (BDMC, Eqs. 6–7), unbiased for
+/// exact draws, but as a rule with infinite variance. The error is that between chains.
+pub fn harmonic_mean(log_likelihoods: &[Vec<f64>]) -> Weights {
+    let inverse = |chain: &Vec<f64>| -> Vec<f64> { chain.iter().map(|log| -log).collect() };
+    let chains: Vec<f64> = log_likelihoods.iter().map(|chain| log_mean_exp(&inverse(chain))).collect();
+    let log_weights: Vec<f64> = log_likelihoods.iter().flat_map(inverse).collect();
     let (log_z, se) = (-log_mean_exp(&log_weights), log_mean_error(&chains));
     Weights { log_z, se, log_weights, evaluations: 0 }
+}
+
+/// Log likelihoods along a chain of the posterior from an exact draw of it: every state is one.
+pub fn posterior_log_likelihoods<P: Moving>(
+    population: &mut P,
+    exact: &<P as Population>::Particle,
+    draws: usize,
+    key: StreamKey,
+) -> Result<Vec<f64>, Error> {
+    let mut last = exact.clone();
+    let mut log_likelihoods = Vec::with_capacity(draws);
+    while log_likelihoods.len() < draws {
+        let steps = (AT_ONCE as usize).min(draws - log_likelihoods.len());
+        let key = key.step(key.step + log_likelihoods.len() as u64);
+        let visited = population.walk(&[&last], 1.0, steps, key)?.visited.pop().unwrap_or_default();
+        log_likelihoods.extend(population.log_ratios(&visited, 0.0, 1.0)?);
+        last = visited.last().cloned().unwrap_or(last);
+    }
+    Ok(log_likelihoods)
 }

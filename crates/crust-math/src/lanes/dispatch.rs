@@ -51,6 +51,31 @@ impl InstructionSet {
     }
 }
 
+/// The processor's features that change digits, by name.
+///
+/// Kernels here give the same bits on every instruction set, but elementary functions of other crates (`pxfm`, linear algebra) choose
+/// their own ways by the same features. So results of processors that differ in them are not mixed.
+pub fn digits_of_processor() -> String {
+    let set = match InstructionSet::best() {
+        InstructionSet::Portable => "portable",
+        InstructionSet::Avx2 => "avx2",
+        InstructionSet::Avx512 => "avx512",
+    };
+    let fused = if has_fused() { " fma" } else { "" };
+    format!("{} {set}{fused}", std::env::consts::ARCH)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_fused() -> bool {
+    is_x86_feature_detected!("fma")
+}
+
+/// Other architectures have it always or never.
+#[cfg(not(target_arch = "x86_64"))]
+fn has_fused() -> bool {
+    cfg!(target_arch = "aarch64")
+}
+
 /// A computation to be compiled once for each instruction set.
 ///
 /// `run` must be `#[inline(always)]`, and so must everything that it calls: only what is inlined is compiled for the set.

@@ -5,7 +5,7 @@ use crust_infer::target::Fatal;
 use crust_math::random::Stream;
 
 use crate::grid::float;
-use crate::model::{Constrained, Floor, Transition};
+use crate::model::{Constrained, Floor, Model, Transition};
 
 /// log p(x) 𝒯(x′ | x) − log p(x′) 𝒯̃(x | x′) at β, which is 0 for *any* two states (BDMC, Eq. 44); invariance follows from it.
 pub fn imbalance<M: Transition>(model: &mut M, x: &M::State, other: &M::State, beta: f64) -> Result<f64, Fatal> {
@@ -16,7 +16,7 @@ pub fn imbalance<M: Transition>(model: &mut M, x: &M::State, other: &M::State, b
 
 /// By how many standard errors one constrained move changes the means of some statistics, from `count` exact draws of the constrained
 /// prior: draws from the prior whose likelihood is above that of most of them. A kernel that leaves it invariant changes none.
-pub fn drift<M: Constrained, const N: usize>(
+pub fn drift<M: Constrained + Model, const N: usize>(
     model: &mut M,
     statistics: impl Fn(&M::State) -> [f64; N],
     count: usize,
@@ -47,14 +47,14 @@ pub fn drift<M: Constrained, const N: usize>(
 }
 
 /// A floor that seven of ten draws from the prior are below.
-fn typical<M: Constrained>(model: &mut M, stream: &mut Stream) -> Result<Floor, Fatal> {
+fn typical<M: Constrained + Model>(model: &mut M, stream: &mut Stream) -> Result<Floor, Fatal> {
     let mut log_likelihoods = vec![];
     for _ in 0..100 {
         let state = model.draw_initial(stream)?;
         log_likelihoods.push(model.log_likelihood(&state)?);
     }
     log_likelihoods.sort_by(f64::total_cmp);
-    Ok(Floor { log_likelihood: log_likelihoods[70], label: 0.0 })
+    Ok(Floor { log_likelihood: log_likelihoods[70], label: 0.0, rounding: 1e-11 })
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ pub(crate) mod asserts {
     }
 
     /// 5 standard errors: a false alarm in 10⁶ for each number.
-    pub(crate) fn does_not_drift<M: Constrained, const N: usize>(
+    pub(crate) fn does_not_drift<M: Constrained + Model, const N: usize>(
         model: &mut M,
         statistics: impl Fn(&M::State) -> [f64; N],
         stream: &mut Stream,

@@ -3,15 +3,13 @@
 use std::num::NonZero;
 
 use crust_diagnose::sandwich::{lower_bound, upper_bound};
-use crust_infer::anneal::{Direction, Run, Schedule, anneal_system, draw_initial};
+use crust_infer::anneal::Schedule;
 use crust_infer::drive::Parallelism;
+use crust_infer::evidence::{OneByOne, ais, reverse_ais};
 use crust_math::random::StreamKey;
 
-use super::{Error, Estimator, Kind, Knob, Problem, at_least, from_both_sides};
+use super::{DELTA, Error, Estimator, Kind, Knob, Problem, at_least, from_both_sides};
 use crate::model::Model;
-
-/// δ of the sigmoidal schedule of section 6.2.
-const DELTA: f64 = 4.0;
 
 /// Forward AIS (Algorithm 1) with the sigmoidal schedule: log of the mean weight.
 #[derive(Clone, Copy, Debug)]
@@ -36,26 +34,15 @@ pub struct BothDirections {
     pub chains: u32,
 }
 
-/// log w of forward chains, or −log w of reverse ones.
-fn anneal<M: Model>(
-    problem: &Problem<'_, M>,
-    distributions: usize,
-    (starts, first_chain): (&[M::State], u32),
-    direction: Direction,
-    threads: NonZero<usize>,
-    key: StreamKey,
-) -> Result<Vec<f64>, Error> {
-    let schedule = Schedule::sigmoid(distributions, DELTA)?;
-    let how = Parallelism { threads, ..Parallelism::default() };
-    let run = Run { direction, first_chain, key, how, control: problem.control };
-    let outcomes = anneal_system(problem.model, &schedule, starts, &run)?;
-    let sign = if direction == Direction::Forward { 1.0 } else { -1.0 };
-    Ok(outcomes.iter().map(|chain| sign * chain.log_weight).collect())
-}
-
 /// Trials run in parallel, so that their chains need not.
 const ONE: NonZero<usize> = NonZero::<usize>::MIN;
 
+fn population<'a, M: Model>(problem: &Problem<'a, M>, threads: NonZero<usize>) -> OneByOne<'a, M> {
+    let how = Parallelism { threads, ..Parallelism::default() };
+    OneByOne::new(problem.model.clone(), how, problem.control)
+}
+
+/// log w.
 fn forward<M: Model>(
     problem: &Problem<'_, M>,
     distributions: usize,
@@ -64,11 +51,11 @@ fn forward<M: Model>(
     key: StreamKey,
 ) -> Result<Vec<f64>, Error> {
     at_least("AIS", "chains", 1, chains as usize)?;
-    let starts = draw_initial(&mut problem.model.clone(), chains, 0, key)?;
-    anneal(problem, distributions, (&starts, 0), Direction::Forward, threads, key)
+    let schedule = Schedule::sigmoid(distributions, DELTA)?;
+    Ok(ais(&mut population(problem, threads), &schedule, chains, key, key)?.log_weights)
 }
 
-/// Chain numbers begin with `first_chain`.
+/// −log w. Chain numbers begin with `first_chain`.
 fn reverse<M: Model>(
     problem: &Problem<'_, M>,
     distributions: usize,
@@ -77,8 +64,10 @@ fn reverse<M: Model>(
     key: StreamKey,
 ) -> Result<Vec<f64>, Error> {
     at_least("reverse AIS", "chains", 1, chains as usize)?;
+    let schedule = Schedule::sigmoid(distributions, DELTA)?;
     let starts = vec![problem.exact("reverse AIS")?.clone(); chains as usize];
-    anneal(problem, distributions, (&starts, first_chain), Direction::Reverse, threads, key)
+    let found = reverse_ais(&mut population(problem, threads), &schedule, &starts, first_chain, key)?;
+    Ok(found.log_weights.iter().map(|log| -log).collect())
 }
 
 /// log w of forward chains and −log w of reverse ones, as many of the one as of the other.
@@ -137,7 +126,7 @@ impl<M: Model> Estimator<M> for BothDirections {
     }
 
     fn kind(&self) -> Kind {
-        Kind::NoGuarantee
+        Kind::Estimate
     }
 
     fn knob(&self) -> Knob {

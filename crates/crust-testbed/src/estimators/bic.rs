@@ -18,7 +18,7 @@ impl<M: Fit> Estimator<M> for Bic {
     }
 
     fn kind(&self) -> Kind {
-        Kind::NoGuarantee
+        Kind::Estimate
     }
 
     /// The penalty is the same in all trials: the best is the one with the best fit.

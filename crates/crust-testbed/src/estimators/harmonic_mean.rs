@@ -1,9 +1,9 @@
 //! The harmonic mean estimator (section 3.2).
 
-use crust_diagnose::sandwich::upper_bound;
+use crust_infer::evidence;
 use crust_math::random::StreamKey;
 
-use super::{Error, Estimator, Kind, Knob, Problem, at_least};
+use super::{Error, Estimator, Kind, Knob, Problem, at_least, own_streams};
 use crate::model::Model;
 
 /// The harmonic mean of the likelihood over draws from the posterior (Eqs. 6–7), which are those of a Markov chain that starts
@@ -31,15 +31,9 @@ impl<M: Model> Estimator<M> for HarmonicMean {
 
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
         at_least("the harmonic mean", "draws", 1, self.draws)?;
-        let mut model = problem.model.clone();
-        let mut state = problem.exact("the harmonic mean")?.clone();
-        let mut stream = key.stream();
-        let mut likelihoods = Vec::with_capacity(self.draws);
-        for _ in 0..self.draws {
-            problem.tick()?;
-            model.step(&mut state, 1.0, &mut stream)?;
-            likelihoods.push(model.log_likelihood(&state)?);
-        }
-        Ok(upper_bound(&likelihoods))
+        let exact = problem.exact("the harmonic mean")?;
+        let key = own_streams(key);
+        let chain = evidence::posterior_log_likelihoods(&mut problem.population(), exact, self.draws, key)?;
+        Ok(evidence::harmonic_mean(&[chain]).log_z)
     }
 }

@@ -1,9 +1,9 @@
 //! Likelihood weighting (section 3.1).
 
-use crust_diagnose::sandwich::lower_bound;
+use crust_infer::evidence;
 use crust_math::random::StreamKey;
 
-use super::{Error, Estimator, Kind, Knob, Problem, at_least};
+use super::{Error, Estimator, Kind, Knob, Problem, at_least, own_streams};
 use crate::model::Model;
 
 /// The mean likelihood of draws from the prior: importance sampling with the prior as the proposal (Eqs. 4–5).
@@ -27,14 +27,7 @@ impl<M: Model> Estimator<M> for LikelihoodWeighting {
 
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
         at_least("likelihood weighting", "proposals", 1, self.proposals)?;
-        let mut model = problem.model.clone();
-        let mut stream = key.stream();
-        let mut weights = Vec::with_capacity(self.proposals);
-        for _ in 0..self.proposals {
-            problem.tick()?;
-            let state = model.draw_initial(&mut stream)?;
-            weights.push(model.log_likelihood(&state)?);
-        }
-        Ok(lower_bound(&weights))
+        let draws = u32::try_from(self.proposals).unwrap_or(u32::MAX);
+        Ok(evidence::likelihood_weighting(&mut problem.population(), draws, own_streams(key))?.log_z)
     }
 }

@@ -1,17 +1,17 @@
 //! Draws at every distribution of a path, and three ways to use them: thermodynamic integration, stepping stones, bridges.
 
-use crust_diagnose::sandwich::lower_bound;
 use crust_infer::anneal::Schedule;
+use crust_infer::evidence::{Pair, StonesSettings, stones};
 use crust_math::random::StreamKey;
 
-use super::{Error, Estimator, Kind, Knob, Problem, at_least, from_both_sides, mean};
+use super::{DELTA, Error, Estimator, Kind, Knob, Problem, at_least, from_both_sides, own_streams};
 use crate::model::Model;
 
 /// How the log ratio of two neighbouring normalisers follows from Δ = log f′(x) − log f(x) at draws of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathMethod {
-    /// The mean of Δ over the draws of both neighbours: the trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998). E[Δ] is
-    /// below log Z′/Z at the one and above at the other.
+    /// The trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998), with its error term. E[Δ] is below log Z′/Z at
+    /// the one and above at the other.
     Thermodynamic,
     /// log of the mean of e^Δ over the draws of the first (Xie et al. 2011).
     SteppingStone,
@@ -28,41 +28,6 @@ pub struct PathSampling {
     pub sweeps: usize,
 }
 
-/// Δ to the next distribution and from the previous one, at the draws of one.
-struct Visit {
-    up: Vec<f64>,
-    down: Vec<f64>,
-}
-
-impl PathSampling {
-    fn visit<M: Model>(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<Vec<Visit>, Error> {
-        let schedule = Schedule::sigmoid(self.distributions, 4.0)?;
-        let betas = schedule.betas();
-        let mut model = problem.model.clone();
-        let mut stream = key.stream();
-        let mut state = model.draw_initial(&mut stream)?;
-        let mut visits = Vec::with_capacity(betas.len());
-        for (t, &beta) in betas.iter().enumerate() {
-            let mut visit = Visit { up: vec![], down: vec![] };
-            for _ in 0..self.sweeps {
-                problem.tick()?;
-                if t == 0 {
-                    // Exact draws are as cheap as moves.
-                    state = model.draw_initial(&mut stream)?;
-                } else {
-                    model.step(&mut state, beta, &mut stream)?;
-                    visit.down.push(model.log_ratio(&state, betas[t - 1], beta)?);
-                }
-                if let Some(&next) = betas.get(t + 1) {
-                    visit.up.push(model.log_ratio(&state, beta, next)?);
-                }
-            }
-            visits.push(visit);
-        }
-        Ok(visits)
-    }
-}
-
 impl<M: Model> Estimator<M> for PathSampling {
     fn name(&self) -> &'static str {
         match self.method {
@@ -74,7 +39,7 @@ impl<M: Model> Estimator<M> for PathSampling {
 
     /// Draws of one distribution are the start of the next: no expectation is known.
     fn kind(&self) -> Kind {
-        Kind::NoGuarantee
+        Kind::Estimate
     }
 
     fn knob(&self) -> Knob {
@@ -83,12 +48,14 @@ impl<M: Model> Estimator<M> for PathSampling {
 
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
         at_least("path sampling", "draws at each distribution", 1, self.sweeps)?;
-        let visits = self.visit(problem, key)?;
-        let pairs = visits.windows(2).map(|two| (&two[0].up[..], &two[1].down[..]));
+        let schedule = Schedule::sigmoid(self.distributions, DELTA)?;
+        let settings = StonesSettings { chains: 1, burn_in: 0, draws: self.sweeps };
+        let found = stones(&mut problem.population(), &schedule, settings, &problem.run(own_streams(key)))?;
+        let bridge = |pair: &Pair| from_both_sides(&pair.up.concat(), &pair.down.concat());
         Ok(match self.method {
-            PathMethod::Thermodynamic => pairs.map(|(up, down)| f64::midpoint(mean(up), mean(down))).sum(),
-            PathMethod::SteppingStone => pairs.map(|(up, _)| lower_bound(up)).sum(),
-            PathMethod::Bridge => pairs.map(|(up, down)| from_both_sides(up, down)).sum(),
+            PathMethod::Thermodynamic => found.thermodynamic,
+            PathMethod::SteppingStone => found.log_z,
+            PathMethod::Bridge => found.pairs.iter().map(bridge).sum(),
         })
     }
 }

@@ -4,9 +4,9 @@ use crust_diagnose::sandwich::{log_mean_exp, upper_bound};
 use crust_math::random::StreamKey;
 
 use super::smc::{RESAMPLER, streams};
-use super::weights::{Resampling, effective_size, take};
 use super::{Error, Estimator, Kind, Knob, Problem, at_least, float};
 use crate::model::{Proposal, Sequential};
+use crust_infer::evidence::{Resampling, effective_size, take};
 
 /// Starts with all cases and the exact draw, and gives up one case at a time.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +67,11 @@ impl<M: Sequential> Estimator<M> for Shme {
                 *log_reciprocal -= model.retract(particle, self.proposal)?;
             }
             if left > 0 && effective_size(&log_reciprocals) < self.threshold * float(self.particles) {
-                let chosen = self.resampling.choose(&log_reciprocals, &mut resampler);
-                particles = take(particles, &chosen);
+                let chosen = self.resampling.choose(&log_reciprocals, self.particles, &mut resampler);
+                // All stay where all weights are 0.
+                if !chosen.is_empty() {
+                    particles = take(particles, &chosen);
+                }
                 let level = log_mean_exp(&log_reciprocals);
                 log_reciprocals.fill(level);
             }

@@ -3,9 +3,9 @@
 use crust_diagnose::sandwich::log_mean_exp;
 use crust_math::random::{Stream, StreamKey};
 
-use super::weights::{Resampling, effective_size, take};
 use super::{Error, Estimator, Kind, Knob, Problem, at_least, float};
 use crate::model::{Proposal, Sequential};
+use crust_infer::evidence::{Resampling, effective_size, take};
 
 /// Particle learning, with any number of particles (the paper's experiments have one).
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +79,11 @@ impl<M: Sequential> Estimator<M> for Smc {
                 break;
             }
             if effective_size(&log_weights) < self.threshold * float(self.particles) {
-                let chosen = self.resampling.choose(&log_weights, &mut resampler);
-                particles = take(particles, &chosen);
+                let chosen = self.resampling.choose(&log_weights, self.particles, &mut resampler);
+                // All stay where all weights are 0.
+                if !chosen.is_empty() {
+                    particles = take(particles, &chosen);
+                }
                 // S/K: w stays an estimate of p(y₁…yᵢ), not of one factor.
                 let level = log_mean_exp(&log_weights);
                 log_weights.fill(level);

@@ -193,16 +193,3 @@ fn bad_settings_and_missing_draws_are_errors() {
     let ended = HarmonicMean { draws: 5 }.estimate(&Problem { exact: Some(&vec![0; 3]), ..problem }, key(1));
     assert!(ended.unwrap_err().is_interruption());
 }
-
-#[test]
-fn estimates_are_combined_as_in_the_footnote() {
-    let estimates = [0.0, 3.0_f64.ln()];
-    for (combination, expected) in [
-        (Combination::Arithmetic, 2.0_f64.ln()),
-        (Combination::Harmonic, 1.5_f64.ln()),
-        (Combination::Greatest, 3.0_f64.ln()),
-        (Combination::MeanOfLogs, 0.5 * 3.0_f64.ln()),
-    ] {
-        assert!((combination.combine(&estimates) - expected).abs() < 1e-12, "{combination:?}");
-    }
-}

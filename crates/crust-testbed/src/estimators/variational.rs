@@ -41,7 +41,7 @@ impl<M: Variational> Estimator<M> for VariationalBayes {
     }
 
     fn kind(&self) -> Kind {
-        if self.symmetry_correction { Kind::NoGuarantee } else { Kind::LowerBound }
+        if self.symmetry_correction { Kind::Estimate } else { Kind::LowerBound }
     }
 
     fn combination(&self) -> Combination {

@@ -18,6 +18,7 @@ mod sequential;
 mod sweep;
 mod variational;
 
+use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 use crust_infer::anneal::{Direction, Moved, System};
@@ -83,7 +84,7 @@ pub struct BinaryAttributes {
 }
 
 /// Z and hyperparameters, with the sufficient statistics of the cases.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// n × K, of 0 and 1.
     z: Rows,
@@ -95,7 +96,7 @@ pub struct State {
 }
 
 /// πₖ with their log odds, σ_a² and σ_n².
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hyper {
     probabilities: Vec<f64>,
     /// Padded.

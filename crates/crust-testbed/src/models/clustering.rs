@@ -19,6 +19,7 @@ mod sequential;
 mod sweep;
 mod variational;
 
+use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 use crust_infer::anneal::{Direction, Moved, System};
@@ -83,10 +84,11 @@ pub struct Clustering {
 }
 
 /// z and hyperparameters, with the sufficient statistics of the cases.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     z: Vec<usize>,
     /// log π, padded with −∞.
+    #[serde(with = "crust_diagnose::number::list")]
     log_weights: Vec<f64>,
     between: f64,
     within: f64,

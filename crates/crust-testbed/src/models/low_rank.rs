@@ -18,6 +18,7 @@ mod held_out;
 mod sequential;
 mod variational;
 
+use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 use crust_infer::anneal::{Direction, Moved, System};
@@ -82,7 +83,7 @@ pub struct LowRank {
 }
 
 /// U, V and variances. Rows of `v` are the columns of the paper's V.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     u: Rows,
     v: Rows,
@@ -91,7 +92,7 @@ pub struct State {
     residual: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variances {
     /// σ_u²
     pub rows: f64,

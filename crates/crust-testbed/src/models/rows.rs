@@ -2,6 +2,7 @@
 
 use crate::grid::float;
 use crust_math::lanes::{Kernel, dispatch};
+use serde::{Deserialize, Serialize};
 
 pub(crate) use crust_math::linalg::vectors::{
     LANES as BLOCK, add_scaled_fused as add_scaled, dot_fused_padded as dot, total as sum_lanes,
@@ -13,7 +14,7 @@ pub(crate) fn padded(n: usize) -> usize {
 }
 
 /// A matrix by rows. Between the end of a row and the beginning of the next one are zeros, which sums and products do not see.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     height: usize,
     columns: usize,

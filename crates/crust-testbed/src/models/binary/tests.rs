@@ -275,7 +275,7 @@ fn constrained_moves_stay_above_the_floor_and_reach_all_that_is() {
     let likelihoods: Vec<f64> = states.iter().map(|s| model.log_likelihood(s).expect("a likelihood")).collect();
     let mut sorted = likelihoods.clone();
     sorted.sort_by(f64::total_cmp);
-    let floor = Floor { log_likelihood: sorted[8], label: 0.3 };
+    let floor = Floor { log_likelihood: sorted[8], label: 0.3, rounding: 1e-11 };
     let mut weights = vec![];
     for (state, &l) in states.iter().zip(&likelihoods) {
         weights.push(floor.share(l) * pxfm::f_exp(model.log_joint(state, 0.0).expect("log f")));

@@ -220,7 +220,7 @@ fn constrained_moves_stay_above_the_floor_and_reach_all_that_is() {
     let likelihoods: Vec<f64> = states.iter().map(|s| model.log_likelihood(s).expect("a likelihood")).collect();
     let mut sorted = likelihoods.clone();
     sorted.sort_by(f64::total_cmp);
-    let floor = Floor { log_likelihood: sorted[3], label: 0.5 };
+    let floor = Floor { log_likelihood: sorted[3], label: 0.5, rounding: 1e-11 };
     let weight = |s: &State, l: f64| floor.share(l) * pxfm::f_exp(s.z.iter().map(|&k| s.log_weights[k]).sum::<f64>());
     let weights: Vec<f64> = states.iter().zip(&likelihoods).map(|(s, &l)| weight(s, l)).collect();
     let total: f64 = weights.iter().sum();

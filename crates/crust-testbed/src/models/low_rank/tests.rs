@@ -246,7 +246,11 @@ fn bounds_and_evidence_agree_for_one_row_and_one_column() {
 #[test]
 fn constrained_moves_stay_above_the_floor() {
     let (mut model, mut state, mut stream) = simulated(&tiny(), 7);
-    let floor = Floor { log_likelihood: model.log_likelihood(&state).expect("a likelihood") - 2.0, label: 0.0 };
+    let floor = Floor {
+        log_likelihood: model.log_likelihood(&state).expect("a likelihood") - 2.0,
+        label: 0.0,
+        rounding: 1e-11,
+    };
     let mut moved = 0.0;
     for _ in 0..500 {
         let before = state.u.row(0)[0];
@@ -256,7 +260,7 @@ fn constrained_moves_stay_above_the_floor() {
     }
     assert!(moved > 10.0, "{moved}");
     // Without a constraint the moves are draws from the prior.
-    let all = Floor { log_likelihood: -1e6, label: 0.0 };
+    let all = Floor { log_likelihood: -1e6, label: 0.0, rounding: 1e-11 };
     let draws: Vec<f64> = (0..4000)
         .map(|_| {
             model.step_constrained(&mut state, &all, &mut stream).expect("a move");

@@ -3,6 +3,8 @@
 use crust_math::random::Stream;
 use pxfm::f_exp;
 
+use super::float;
+
 /// How particles are chosen in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -11,6 +13,10 @@ pub enum Resampling {
     Multinomial,
     /// At equal distances in the cumulative weights, from one random offset: the same expectations with less noise.
     Systematic,
+}
+
+fn greatest(log_weights: &[f64]) -> f64 {
+    log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// (Σ w)² / Σ w², between 1 and the number of weights; 0 if all are 0.
@@ -28,36 +34,57 @@ pub fn effective_size(log_weights: &[f64]) -> f64 {
     sum * sum / squares
 }
 
-fn greatest(log_weights: &[f64]) -> f64 {
-    log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max)
-}
-
 impl Resampling {
-    /// As many indices as there are weights; index k is expected n·`w_k`/Σ w times. All stay where all weights are 0.
-    pub fn choose(self, log_weights: &[f64], stream: &mut Stream) -> Vec<usize> {
-        let n = log_weights.len();
+    /// `count` indices; index k is expected count · `w_k`/Σ w times. Nothing if all weights are 0.
+    pub fn choose(self, log_weights: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
         let top = greatest(log_weights);
         if top == f64::NEG_INFINITY {
-            return (0..n).collect();
+            return vec![];
         }
-        let mut total = 0.0;
-        let cumulative: Vec<f64> = log_weights
-            .iter()
-            .map(|log| {
-                total += f_exp(log - top);
-                total
-            })
-            .collect();
-        let offset = stream.uniform();
-        let mut points: Vec<f64> = match self {
-            Self::Systematic => (0..n).map(|i| (super::float(i) + offset) / super::float(n)).collect(),
-            Self::Multinomial => (0..n).map(|i| if i == 0 { offset } else { stream.uniform() }).collect(),
-        };
-        points.iter_mut().for_each(|p| *p *= total);
-        let last = log_weights.iter().rposition(|log| *log > f64::NEG_INFINITY).unwrap_or(0);
-        // Rounding may put a point at the very end.
-        points.iter().map(|p| cumulative.partition_point(|c| c <= p).min(last)).collect()
+        let weights: Vec<f64> = log_weights.iter().map(|v| f_exp(v - top)).collect();
+        match self {
+            Self::Multinomial => multinomial(&weights, count, stream),
+            Self::Systematic => systematic(&weights, count, stream),
+        }
     }
+}
+
+fn multinomial(weights: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
+    let mut total = 0.0;
+    let cumulative: Vec<f64> = weights
+        .iter()
+        .map(|w| {
+            total += w;
+            total
+        })
+        .collect();
+    let last = weights.iter().rposition(|w| *w > 0.0).unwrap_or(0);
+    // Rounding may put a point at the very end.
+    let point = |_| {
+        let point = stream.uniform() * total;
+        cumulative.partition_point(|c| *c <= point).min(last)
+    };
+    (0..count).map(point).collect()
+}
+
+/// Each i is drawn ⌊c wᵢ⌋ or ⌈c wᵢ⌉ times with c = count/Σ w.
+fn systematic(weights: &[f64], count: usize, stream: &mut Stream) -> Vec<usize> {
+    let mut chosen = Vec::with_capacity(count);
+    let spacing = weights.iter().sum::<f64>() / float(count);
+    let mut point = stream.uniform() * spacing;
+    let mut sum = 0.0;
+    for (i, w) in weights.iter().enumerate() {
+        sum += w;
+        while *w > 0.0 && point < sum && chosen.len() < count {
+            chosen.push(i);
+            point += spacing;
+        }
+    }
+    // Rounding may leave the last place empty.
+    while let (true, Some(&last)) = (chosen.len() < count, chosen.last()) {
+        chosen.push(last);
+    }
+    chosen
 }
 
 /// A new population, from copies of the chosen. Particles that are chosen once are moved.
@@ -92,15 +119,15 @@ mod tests {
             let mut stream = StreamKey::new(3, Purpose::TEST).stream();
             let mut counts = [0.0_f64; 5];
             for _ in 0..20_000 {
-                scheme.choose(&log_weights, &mut stream).iter().for_each(|&i| counts[i] += 1.0 / 20_000.0);
+                scheme.choose(&log_weights, 5, &mut stream).iter().for_each(|&i| counts[i] += 1.0 / 20_000.0);
             }
             for (count, share) in counts.iter().zip([1.0, 0.0, 3.0, 2.0, 0.0]) {
                 // Standard errors are below 0.008 of 5 places: 6 of them, a false alarm in 10⁸.
                 assert!((count - 5.0 * share / 6.0).abs() < 0.05, "{scheme:?}: {counts:?}");
             }
+            assert_eq!(scheme.choose(&log_weights, 3, &mut stream).len(), 3);
+            assert!(scheme.choose(&[f64::NEG_INFINITY; 2], 2, &mut stream).is_empty());
         }
-        let mut stream = StreamKey::new(3, Purpose::TEST).stream();
-        assert_eq!(Resampling::Systematic.choose(&[f64::NEG_INFINITY; 2], &mut stream), [0, 1]);
         assert_eq!(take(vec!['a', 'b', 'c'], &[0, 2, 2]), ['a', 'c', 'c']);
     }
 }
