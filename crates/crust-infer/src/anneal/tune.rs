@@ -58,11 +58,11 @@ pub fn tune<P: Path + Clone + Send>(
     let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new) };
     // What the rehearsal measures are the weights that chains would collect: they must be known without evaluations.
     let rehearse = pilot.rehearse && driver.course().is_known();
+    if !rehearse {
+        return tune_upwards(driver, &basis, pilot);
+    }
     let mut best = with_stepper!(pilot.method, dimension, stepper => {
         let tuned = PilotRun::new(driver, &basis, *pilot, stepper.clone()).go()?;
-        if !rehearse {
-            return Ok(tuned.kernels);
-        }
         PilotRun::new(driver, &basis, *pilot, stepper).rehearse(tuned)?
     });
     while let Some(longer) = pilot.with_longer_trajectories(best.tuned.kernels.method()) {
@@ -80,6 +80,28 @@ pub fn tune<P: Path + Clone + Send>(
     }
     let pilot = Pilot { method: best.tuned.kernels.method(), ..*pilot };
     with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, &basis, pilot, stepper).refine(best))
+}
+
+/// Without a rehearsal each length of trajectories is tried from the prior on.
+fn tune_upwards<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
+    basis: &Basis<'_>,
+    pilot: &Pilot,
+) -> Result<TunedKernels, Error> {
+    let dimension = driver.dimension();
+    let mut go = |pilot: Pilot| -> Result<TunedKernels, Error> {
+        let run = with_stepper!(pilot.method, dimension, stepper => PilotRun::new(driver, basis, pilot, stepper).go());
+        Ok(run?.kernels)
+    };
+    let mut best = go(*pilot)?;
+    while let Some(longer) = pilot.with_longer_trajectories(best.method()) {
+        let next = go(longer)?;
+        if !pilot.prefers(&next, &best) {
+            break;
+        }
+        best = next;
+    }
+    Ok(best)
 }
 
 /// Kernels as a pilot run leaves them.
