@@ -79,6 +79,49 @@ impl Welford {
     }
 }
 
+/// The correlation matrix, shrunk towards the identity by the share that minimises the expected squared error:
+/// λ = Σ Var(r)/Σ r² over pairs (Schäfer and Strimmer 2005). Positive definite if λ > 0, also with fewer draws than coordinates.
+pub(crate) fn shrunk_correlations(draws: &[&[f64]], mean: &[f64], deviation: &[f64]) -> Vec<f64> {
+    let (n, d) = (count(draws.len()), mean.len());
+    let mut sums = vec![0.0; d * d];
+    let mut squares = vec![0.0; d * d];
+    let mut z = vec![0.0; d];
+    for x in draws {
+        for i in 0..d {
+            z[i] = (x[i] - mean[i]) / deviation[i];
+        }
+        for i in 0..d {
+            for j in 0..i {
+                let product = z[i] * z[j];
+                sums[i * d + j] += product;
+                squares[i * d + j] += product * product;
+            }
+        }
+    }
+    let (mut noise, mut signal) = (0.0, 0.0);
+    for i in 0..d {
+        for j in 0..i {
+            let (sum, square) = (sums[i * d + j], squares[i * d + j]);
+            noise += n / (n - 1.0).powi(3) * (square - sum * sum / n);
+            signal += (sum / (n - 1.0)).powi(2);
+        }
+    }
+    let keep = if signal > 0.0 { 1.0 - (noise / signal).clamp(0.0, 1.0) } else { 0.0 };
+    for i in 0..d {
+        for j in 0..i {
+            let r = keep * sums[i * d + j] / (n - 1.0);
+            (sums[i * d + j], sums[j * d + i]) = (r, r);
+        }
+        sums[i * d + i] = 1.0;
+    }
+    sums
+}
+
+#[expect(clippy::cast_precision_loss, reason = "draws are far fewer than 2⁵³")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
