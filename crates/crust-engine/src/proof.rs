@@ -122,6 +122,9 @@ impl Default for ProveOptions<'_> {
     }
 }
 
+/// How many draws from the prior are bet on.
+const PRIOR_BETS: u32 = 60;
+
 /// Random numbers of the proof.
 pub(crate) const PURPOSE: Purpose = Purpose(Purpose::FIRST_FREE.0 - 1);
 
@@ -183,7 +186,7 @@ impl Prover<'_> {
         if !supplied && !self.simulator.joint().outcomes.is_empty() {
             supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;
         }
-        if supplied { self.bet(Part::Likelihood, None) } else { Ok(()) }
+        if supplied { self.bet(Part::Likelihood, work.bets, None) } else { Ok(()) }
     }
 
     /// Draws from the prior. Some may fail where a prior is very wide; all of them may not.
@@ -232,16 +235,14 @@ impl Prover<'_> {
                     }
                     sets.push(DataSet { data, from: Some(i) });
                 }
-                Err(error @ (SimulateError::Rejected(_) | SimulateError::Outside { .. })) => trouble = Some(error),
+                Err(error @ SimulateError::Rejected(_)) => trouble = Some(error),
                 Err(error) => return Err(error.into()),
             }
         }
         if let Some(error) = trouble.filter(|_| sets.is_empty()) {
             return Err(error.into());
         }
-        let complete =
-            self.simulator.joint().outcomes.iter().all(|(id, _)| !self.simulator.data().missing.contains(id));
-        if complete && (sets.is_empty() || !self.simulator.joint().outcomes.is_empty()) {
+        if self.simulator.is_complete() && (sets.is_empty() || !self.simulator.joint().outcomes.is_empty()) {
             sets.push(DataSet { data: self.simulator.data().clone(), from: None });
         }
         Ok(sets)
@@ -257,13 +258,16 @@ impl Prover<'_> {
             let values = target.evaluate(&points.all[..some], Part::Prior)?;
             for (at, value) in values.into_iter().enumerate() {
                 let own = at < points.own;
-                all.push(Observation::new(&value, &scores[at], (at, number), own, self.accuracy));
+                let mut seen = Observation::new(&value, &scores[at], (at, number), own, self.accuracy);
+                // What refuses the point is perhaps the likelihood; what cuts the prior is looked for apart.
+                seen.refused = value.rejection.is_some();
+                all.push(seen);
             }
         }
         self.proof.prior = all.iter().filter(|o| o.is_sharp()).count();
         self.settle(Part::Prior, &all, points, sets)?;
         // The densities of statements are proven; bets also find draws that do not have them.
-        self.bet(Part::Prior, targets.first_mut())
+        self.bet(Part::Prior, PRIOR_BETS, targets.first_mut())
     }
 
     /// Whether some statement is drawn by a function of the program's own.
@@ -293,7 +297,7 @@ impl Prover<'_> {
 
     /// Compares, and names the statement where the densities differ.
     fn settle(&mut self, part: Part, all: &[Observation], points: &Points, sets: &[DataSet]) -> Result<(), ProveError> {
-        match compare::constant(all)? {
+        match compare::constant(all, self.accuracy)? {
             Ok(worst) => {
                 self.proof.worst = self.proof.worst.max(worst);
                 Ok(())

@@ -14,9 +14,6 @@ use crate::simulate::SimulateError;
 /// The wealth that is believed: the rate of false alarms is at most one in this many.
 const ENOUGH: f64 = 1e5;
 
-/// How many draws are bet on.
-const DRAWS: u32 = 60;
-
 /// How far the other point is away.
 const STEPS: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.01];
 
@@ -34,11 +31,11 @@ const TOGETHER: usize = 2;
 
 impl Prover<'_> {
     /// Bets against what draws the outcomes, or the parameters; those need one data set only.
-    pub(super) fn bet(&mut self, part: Part, first: Option<&mut Target>) -> Result<(), ProveError> {
+    pub(super) fn bet(&mut self, part: Part, number: u32, first: Option<&mut Target>) -> Result<(), ProveError> {
         let mut first = first;
         let mut directions = Vec::new();
         let mut log_wealth: Vec<f64> = Vec::new();
-        for i in 0..DRAWS {
+        for i in 0..number {
             let point = match self.simulator.draw_parameters(None, self.key(4).dataset(i)) {
                 Ok(point) => point,
                 Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)) => continue,
@@ -150,7 +147,7 @@ mod tests {
     fn wealth(seed: u64, scale: f64, shift: f64) -> f64 {
         let mut stream = StreamKey::new(seed, Purpose::TEST).stream();
         let mut log_wealth = Vec::new();
-        for _ in 0..DRAWS {
+        for _ in 0..60 {
             let y: Vec<f64> = (0..10).map(|_| shift + scale * stream.standard_normal()).collect();
             let log = |mu: f64| -> f64 { y.iter().map(|y| -0.5 * (y - mu).powi(2)).sum() };
             let mut all = Vec::new();

@@ -80,7 +80,7 @@ pub struct Pair {
 }
 
 /// The largest deviation from a constant, relative to the tolerance; or two observations that contradict it.
-pub fn constant(all: &[Observation]) -> Result<Result<f64, Box<Pair>>, Misreading> {
+pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<f64, Box<Pair>>, Misreading> {
     normalisers(all)?;
     let mut sharp: Vec<&Observation> = all.iter().filter(|o| o.is_sharp()).collect();
     sharp.sort_by(|a, b| a.difference().total_cmp(&b.difference()));
@@ -98,7 +98,10 @@ pub fn constant(all: &[Observation]) -> Result<Result<f64, Box<Pair>>, Misreadin
     let Some(typical) = typical else { return Ok(Ok(0.0)) };
     let ratio = |o: &Observation| (o.difference() - typical.difference()).abs() / (o.tolerance + typical.tolerance);
     let worst = sharp.iter().copied().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    if let Some(other) = worst.filter(|o| ratio(o) > 1.0) {
+    let beyond = sharp.iter().filter(|o| ratio(o) > 1.0).count();
+    #[allow(clippy::cast_precision_loss, reason = "points are few")]
+    let too_many = beyond as f64 > accuracy.strays * sharp.len() as f64;
+    if let Some(other) = worst.filter(|_| too_many) {
         return pair(other);
     }
     if let Some(other) = uneven_jacobian(&sharp) {

@@ -10,7 +10,12 @@ pub struct Work {
     pub sets: usize,
     /// Pairs of parameters and data.
     pub pairs: usize,
+    /// Draws that are bet on.
+    pub bets: u32,
 }
+
+/// A data set with more numbers is large.
+const LARGE: usize = 300;
 
 /// About how many numbers may be scored for the likelihood.
 const BUDGET: usize = 20_000;
@@ -19,8 +24,12 @@ impl Work {
     pub fn of(simulator: &Simulator) -> Self {
         let size = simulator.outcome_size().max(1);
         let pairs = (BUDGET / size).clamp(6, 64);
-        let sets = if size > 300 { 2 } else { 4 };
-        Self { draws: 20, sets, pairs }
+        let sets = match (size > LARGE, simulator.is_complete()) {
+            (false, _) => 4,
+            (true, false) => 2,
+            (true, true) => 1,
+        };
+        Self { draws: 20, sets, pairs, bets: u32::try_from(BUDGET / size).unwrap_or(u32::MAX).clamp(8, 60) }
     }
 }
 
@@ -30,6 +39,9 @@ pub struct Points {
     /// How many of them are draws.
     pub own: usize,
 }
+
+/// How many coordinates are moved by themselves.
+const ALONE: usize = 16;
 
 /// How many points each kind of disturbance makes.
 const EACH: usize = 8;
@@ -43,6 +55,14 @@ impl Points {
         for scale in [0.2, 1.0, 3.0] {
             for i in 0..EACH.min(n) {
                 let moved: Vec<f64> = all[i].iter().map(|x| x + scale * stream.standard_normal()).collect();
+                all.push(moved);
+            }
+        }
+        // One coordinate far out, the others as they are: what is cut off shows.
+        for k in 0..dimension.min(ALONE * usize::from(n > 0)) {
+            for far in [-8.0, -2.0, 2.0, 8.0] {
+                let mut moved = all[k % n].clone();
+                moved[k] += far;
                 all.push(moved);
             }
         }

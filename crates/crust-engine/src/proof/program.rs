@@ -39,8 +39,7 @@ impl Target {
 
     /// The log prior or the log likelihood, without the Jacobian of the parameters' constraints.
     pub fn evaluate(&mut self, points: &[Vec<f64>], part: Part) -> Result<Vec<ProgramValue>, EngineError> {
-        let likelihood = self.run(points, part, Terms { propto: false, jacobian: false })?;
-        Ok(likelihood)
+        self.run(points, part, Terms { propto: false, jacobian: false })
     }
 
     /// The same with the Jacobian: a density of unconstrained numbers.
@@ -92,6 +91,8 @@ pub struct Accuracy {
     pub relative: f64,
     /// What is less accurate than this says nothing.
     pub blunt: f64,
+    /// Which part of the points may not fit: solvers go astray where solutions are close to zero.
+    pub strays: f64,
     /// Whether equations are solved, to some tolerance.
     pub solves: bool,
 }
@@ -109,9 +110,9 @@ pub fn accuracy(program: &Program) -> Accuracy {
         walk::each(stmt, &mut |s| walk::own(s, &mut |e| solves |= walk::any(e, &solver)));
     }
     if solves {
-        Accuracy { relative: 1e-4, blunt: 1.0, solves }
+        Accuracy { relative: 1e-4, blunt: 1.0, strays: 0.2, solves }
     } else {
-        Accuracy { relative: 1e-9, blunt: 1e-2, solves }
+        Accuracy { relative: 1e-9, blunt: 1e-2, strays: 0.0, solves }
     }
 }
 

@@ -77,7 +77,13 @@ impl Simulator {
 
     /// How many numbers are drawn for a data set.
     pub(crate) fn outcome_size(&self) -> usize {
-        self.outcomes.as_ref().map_or(0, |phases| phases.sizes.iter().sum())
+        let size = |id| self.data.get(id).and_then(Value::shape).and_then(|shape| shape.numbers()).unwrap_or(0);
+        self.joint.outcomes.iter().map(|(id, _)| size(*id)).sum()
+    }
+
+    /// Whether all outcomes are in the data.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.joint.outcomes.iter().all(|(id, _)| !self.data.missing.contains(id))
     }
 
     /// A draw from the prior, and its density under the reading.

@@ -141,7 +141,7 @@ fn truncation_by_hand() {
         (bounded("target += normal_lpdf(a | m, 1) - 5 * normal_lccdf(0 | m, 1);"), "term-without-variate"),
         (bounded("target += normal_lpdf(a | m, 1) - 3 * normal_lccdf(0 | m, 1);"), "right"),
         (bounded("target += normal_lpdf(a | m, 1) - num_elements(a) * normal_lccdf(0 | m, 1);"), "right"),
-        (bounded("target += normal_lpdf(a | m, 1) - normal_lccdf(rep_vector(0, 3) | m, 1);"), "right"),
+        (bounded("target += normal_lpdf(a | m, 1) - normal_lccdf(rep_vector(0, 3) | m, 1);"), "term-without-variate"),
         (bounded("for (i in 1:3) target += normal_lpdf(a[i] | m, 1) - normal_lccdf(0 | m, 1);"), "right"),
         (
             bounded("for (i in 1:3) target += normal_lpdf(a[i] | m, 1) - 2 * normal_lccdf(0 | m, 1);"),
