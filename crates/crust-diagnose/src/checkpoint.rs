@@ -139,9 +139,9 @@ impl Journal {
             return place.append(&header);
         };
         let path = place.path.clone();
-        let differences = match header(first) {
-            None => return Err(JournalError::NoJournal { path }),
-            Some(theirs) => self.identity.differences(theirs.as_ref()),
+        let differences = match FirstLine::read(first) {
+            FirstLine::NoJournal => return Err(JournalError::NoJournal { path }),
+            theirs => self.identity.differences(theirs.identity()),
         };
         if !differences.0.is_empty() {
             return Err(JournalError::AnotherRun { path, differences });
@@ -200,10 +200,10 @@ impl Journal {
     pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&UnitName) -> bool) -> Result<(), JournalError> {
         let text = std::fs::read_to_string(other.join(FILE)).unwrap_or_default();
         let mut lines = text.lines();
-        let theirs = lines.next().and_then(|first| header(first.as_bytes())).flatten();
+        let theirs = FirstLine::read(lines.next().unwrap_or_default().as_bytes());
         // Another program or other options may share units, but never another build or processor.
         let apart = |difference: &Difference| *difference != Difference::Inputs;
-        if self.identity.differences(theirs.as_ref()).0.iter().any(apart) {
+        if self.identity.differences(theirs.identity()).0.iter().any(apart) {
             return Ok(());
         }
         for line in lines {
@@ -256,9 +256,27 @@ impl Place {
     }
 }
 
-/// The identity in a header; nothing if the line is none, and no identity if it is of another format.
-fn header(line: &[u8]) -> Option<Option<Identity>> {
-    let format: Format = serde_json::from_slice(line).ok()?;
-    let header = serde_json::from_slice::<Header>(line).ok();
-    Some(header.filter(|_| format.crust_journal == FORMAT).map(|header| header.identity))
+/// The first line of a journal.
+enum FirstLine {
+    NoJournal,
+    /// Of a format that this build does not write.
+    OtherFormat,
+    Header(Identity),
+}
+
+impl FirstLine {
+    fn read(line: &[u8]) -> Self {
+        match (serde_json::from_slice::<Format>(line), serde_json::from_slice::<Header>(line)) {
+            (Err(_), _) => Self::NoJournal,
+            (Ok(format), Ok(header)) if format.crust_journal == FORMAT => Self::Header(header.identity),
+            _ => Self::OtherFormat,
+        }
+    }
+
+    fn identity(&self) -> Option<&Identity> {
+        match self {
+            Self::Header(identity) => Some(identity),
+            Self::NoJournal | Self::OtherFormat => None,
+        }
+    }
 }

@@ -145,6 +145,9 @@ impl Chains {
     }
 }
 
+/// Forward and reverse chains.
+pub(crate) type BothWays = (Vec<Work>, Vec<Work>);
+
 /// A protocol at work: what is in the journal is taken from there, everything else is handed to the executor.
 pub(crate) struct Workshop<'a, X> {
     pub(crate) executor: &'a mut X,
@@ -236,7 +239,7 @@ impl<X> Workshop<'_, X> {
         kernels: &E::Kernels,
         chains: &Chains,
         starts: &[E::State],
-    ) -> Result<(Vec<Work>, Vec<Work>), Halt<E::Error>>
+    ) -> Result<BothWays, Halt<E::Error>>
     where
         X: Executor<E>,
     {

@@ -29,7 +29,6 @@ enum Infinite {
     Negative,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     match *value {
         f64::INFINITY => serializer.serialize_str("Infinity"),

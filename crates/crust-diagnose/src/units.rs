@@ -96,7 +96,8 @@ impl FromStr for UnitName {
     fn from_str(text: &str) -> Result<Self, BadName> {
         let bad = || BadName(text.to_owned());
         let mut words = text.split('/').peekable();
-        let way = words.peek().and_then(|word| word.strip_prefix("way-")).map(number).transpose().map_err(|_| bad())?;
+        let way =
+            words.peek().and_then(|word| word.strip_prefix("way-")).map(number).transpose().map_err(|()| bad())?;
         if way.is_some() {
             words.next();
         }
@@ -105,17 +106,17 @@ impl FromStr for UnitName {
             ["fit", dataset] => (Part::Fit, dataset),
             ["pilot", dataset] => (Part::Pilot, dataset),
             ["starts", dataset] => (Part::Starts { more: None }, dataset),
-            ["starts", dataset, chains] => (Part::Starts { more: Some(number(chains).map_err(|_| bad())?) }, dataset),
+            ["starts", dataset, chains] => (Part::Starts { more: Some(number(chains).map_err(|()| bad())?) }, dataset),
             ["starts-fewer", dataset] => (Part::StartsFewer, dataset),
             ["rank", dataset] => (Part::Rank, dataset),
             ["anneal", dataset, t, chains, first] => {
                 let chains = Annealed::ALL.into_iter().find(|c| c.name() == chains).ok_or_else(bad)?;
-                let (t, first) = (number(t).map_err(|_| bad())?, number(first).map_err(|_| bad())?);
+                let (t, first) = (number(t).map_err(|()| bad())?, number(first).map_err(|()| bad())?);
                 (Part::Anneal { t, chains, first }, dataset)
             }
             _ => return Err(bad()),
         };
-        Ok(Self { way, dataset: number(dataset).map_err(|_| bad())?, part })
+        Ok(Self { way, dataset: number(dataset).map_err(|()| bad())?, part })
     }
 }
 

@@ -109,7 +109,7 @@ where
         let starts: Vec<Vec<f64>> = starts.iter().map(|start| start.q.clone()).collect();
         let run = anneal::Run { direction, first_chain, key, how, control };
         let outcomes = anneal_target(&mut self.driver, self.kernels, schedule, &starts, &run)?;
-        Ok(outcomes.into_iter().map(forget).collect())
+        Ok(outcomes.iter().map(forget).collect())
     }
 }
 

@@ -111,7 +111,7 @@ impl<S: System + Clone + Send> Moving for OneByOne<'_, S> {
         let run = anneal::Run { direction, first_chain, key, how: self.how, control: self.control };
         let outcomes = anneal_system(&self.system, schedule, starts, &run)?;
         self.evaluations += outcomes.iter().map(|outcome| outcome.evaluations).sum::<u64>();
-        Ok(outcomes.into_iter().map(forget).collect())
+        Ok(outcomes.iter().map(forget).collect())
     }
 }
 

@@ -67,8 +67,8 @@ pub struct Walks<P> {
 }
 
 /// A chain's weight without its last state.
-pub(super) fn forget<S>(outcome: ChainOutcome<S>) -> ChainOutcome<()> {
-    let ChainOutcome { log_weight, accept, evaluations, divergences, rejected, .. } = outcome;
+pub(super) fn forget<S>(outcome: &ChainOutcome<S>) -> ChainOutcome<()> {
+    let &ChainOutcome { log_weight, accept, evaluations, divergences, rejected, .. } = outcome;
     ChainOutcome { log_weight, accept, evaluations, divergences, rejected, last: () }
 }
 
