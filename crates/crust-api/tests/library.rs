@@ -62,8 +62,11 @@ fn options_and_data_are_refused_with_reasons() {
     let path = Annealing { path: PathChoice::Data("K".to_owned()), ..short() };
     let error = bdmc(&problem, &BdmcOptions { annealing: path, ..BdmcOptions::default() }, &Session::default());
     let error = error.map(|_| ()).expect_err("no K");
-    assert_eq!(error.to_string(), "--path data:K: the data block has no `K`: name the integer that counts the \
-                                   observations");
+    assert_eq!(
+        error.to_string(),
+        "--path data:K: the data block has no `K`: name the integer that counts the \
+                                   observations"
+    );
 
     let same = r#"{"N": 3, "x": [0, 1, 2], "y": [5, 5, 5]}"#;
     let same = Problem::new(problem.program().clone(), Some(Source::text("same.json", same))).expect("a problem");
