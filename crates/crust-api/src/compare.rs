@@ -168,7 +168,7 @@ impl Shared {
         let loaded = &programs[source];
         let mut simulator = loaded.simulator.clone();
         let key = |purpose| StreamKey::new(seed, purpose).dataset(1);
-        let cannot = |error| Error::Simulate { program: loaded.program().clone(), error, suspicion: None };
+        let cannot = |error| loaded.program().simulate(error);
         let point = simulator.draw_parameters(None, key(Purpose::PRIOR).chain(u32::MAX)).map_err(cannot)?;
         let data = simulator.draw_data(&point, key(Purpose::DATA)).map_err(cannot)?;
         let parameters = simulator.parameters(&point).map_err(cannot)?;

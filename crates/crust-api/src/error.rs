@@ -35,13 +35,13 @@ pub enum Error {
     Reading { program: Program, problems: Vec<Diagnostic> },
     /// The program cannot be run, or a run met a mistake in it.
     #[error("{error}")]
-    Engine { program: Program, error: EngineError, suspicion: Option<Suspicion> },
+    Engine { program: Program, error: EngineError, suspicion: Option<Box<Suspicion>> },
     /// Nothing can be drawn from the program.
     #[error("{error}")]
-    Simulate { program: Program, error: SimulateError, suspicion: Option<Suspicion> },
+    Simulate { program: Program, error: Box<SimulateError>, suspicion: Option<Box<Suspicion>> },
     /// A sampler or annealing failed.
-    #[error("{error}{}{}", words(.hint, " (", ")"), words(.suspicion, "; ", ""))]
-    Infer { error: InferError, hint: Option<&'static str>, suspicion: Option<Suspicion> },
+    #[error("{error}{}{}", words(*.hint, " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
+    Infer { error: Box<InferError>, hint: Option<&'static str>, suspicion: Option<Box<Suspicion>> },
     #[error(transparent)]
     Schedule(#[from] BadSchedule),
     #[error(transparent)]
@@ -88,8 +88,13 @@ pub enum Error {
 
 impl Error {
     /// An option with its value, and what it must be.
-    pub fn option(name: &'static str, value: impl ToString, must_be: impl Into<String>) -> Self {
+    pub fn option(name: &'static str, value: impl fmt::Display, must_be: impl Into<String>) -> Self {
         Self::Option { name, value: value.to_string(), must_be: must_be.into() }
+    }
+
+    /// What inference says of something that is no program.
+    pub(crate) fn infer(error: InferError) -> Self {
+        Self::Infer { error: Box::new(error), hint: None, suspicion: None }
     }
 
     /// A folder that cannot be made or used.
@@ -113,6 +118,6 @@ fn messages<'a>(problems: impl IntoIterator<Item = &'a Diagnostic>) -> String {
 }
 
 /// Words between others, if there are any.
-fn words(optional: &Option<impl fmt::Display>, before: &str, after: &str) -> String {
-    optional.as_ref().map(|words| format!("{before}{words}{after}")).unwrap_or_default()
+fn words(optional: Option<impl fmt::Display>, before: &str, after: &str) -> String {
+    optional.map(|words| format!("{before}{words}{after}")).unwrap_or_default()
 }

@@ -81,21 +81,17 @@ impl<'a> Generative<'a> {
         check_values(problem, &joint, &data, given)?;
         let other = how.simulator.as_ref().map(Program::typed);
         let suspicion = problem.suspicion(&data);
-        let simulator = Simulator::new(program.typed(), &joint, &data, other).map_err(|error| Error::Simulate {
-            program: program.clone(),
-            error,
-            suspicion: None,
-        })?;
+        let simulator =
+            Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
         };
         let hyperparameters = names(&joint);
-        let scales = match &options.hyper {
-            None => hyperparameters.clone(),
-            Some(_) => {
-                let own = Joint::read(program.typed(), &ReadOptions { hyper: None, ..options });
-                own.map_or_else(|_| hyperparameters.clone(), |own| names(&own))
-            }
+        let scales = if options.hyper.is_none() {
+            hyperparameters.clone()
+        } else {
+            let own = Joint::read(program.typed(), &ReadOptions { hyper: None, ..options });
+            own.map_or_else(|_| hyperparameters.clone(), |own| names(&own))
         };
         let summary = summarise(&joint, program);
         let mut texts = vec![program.text().text().to_owned(), problem.json().to_owned()];

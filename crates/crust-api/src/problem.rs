@@ -2,7 +2,7 @@
 
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
-use crust_engine::{EngineError, Model};
+use crust_engine::{EngineError, Model, SimulateError};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, Options, read_data};
 use crust_stan::diagnostics::Diagnostic;
@@ -146,6 +146,10 @@ impl Program {
     pub(crate) fn check_supported(&self) -> Result<(), Error> {
         let lacking = crust_engine::unsupported(self.typed());
         if lacking.is_empty() { Ok(()) } else { Err(self.engine(EngineError(lacking))) }
+    }
+
+    pub(crate) fn simulate(&self, error: SimulateError) -> Error {
+        Error::Simulate { program: self.clone(), error: Box::new(error), suspicion: None }
     }
 
     pub(crate) fn engine(&self, error: EngineError) -> Error {

@@ -190,7 +190,8 @@ fn draw(
     match run_chains(&mut driver, &settings, &starts, recorder, control) {
         Ok(_) => Ok(()),
         Err(error @ InferError::Initial { .. }) => {
-            Err(Error::Infer { error, hint: Some(HINT), suspicion: problem.suspicion(problem.values()?) })
+            let suspicion = problem.suspicion(problem.values()?).map(Box::new);
+            Err(Error::Infer { error: Box::new(error), hint: Some(HINT), suspicion })
         }
         Err(error) => Err(problem.context(&faults, None).infer(error)),
     }

@@ -55,7 +55,7 @@ impl Simulations<'_> {
         let number = self.next;
         self.next += 1;
         let program = self.loaded.program().clone();
-        self.draw_number(number).map_err(|error| Error::Simulate { program, error, suspicion: None })
+        self.draw_number(number).map_err(|error| program.simulate(error))
     }
 
     fn draw_number(&mut self, number: u32) -> Result<SimulatedData, SimulateError> {

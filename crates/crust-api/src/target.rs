@@ -159,8 +159,8 @@ impl Clone for StanTarget<'_> {
     fn clone(&self) -> Self {
         let (hyperparameters, faults) = (Arc::clone(&self.hyperparameters), self.faults.clone());
         Self {
-            hyperparameters,
             faults,
+            hyperparameters,
             ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.printer)
         }
     }

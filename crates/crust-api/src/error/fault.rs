@@ -47,12 +47,16 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
+    fn suspicion(self) -> Option<Box<Suspicion>> {
+        self.suspicion.cloned().map(Box::new)
+    }
+
     pub fn engine(self, error: EngineError) -> Error {
-        Error::Engine { program: self.program.clone(), error, suspicion: self.suspicion.cloned() }
+        Error::Engine { program: self.program.clone(), error, suspicion: self.suspicion() }
     }
 
     pub fn simulate(self, error: SimulateError) -> Error {
-        Error::Simulate { program: self.program.clone(), error, suspicion: self.suspicion.cloned() }
+        Error::Simulate { program: self.program.clone(), error: Box::new(error), suspicion: self.suspicion() }
     }
 
     pub fn infer(self, error: InferError) -> Error {
@@ -62,9 +66,9 @@ impl Context<'_> {
                 Some(Fault::Engine(error)) => self.engine(error),
                 Some(Fault::Simulate(error)) => self.simulate(error),
                 Some(Fault::Path { counter, error }) => Error::Path { counter, error },
-                None => Error::Infer { error, hint: None, suspicion: self.suspicion.cloned() },
+                None => Error::Infer { error: Box::new(error), hint: None, suspicion: self.suspicion() },
             },
-            error => Error::Infer { error, hint: None, suspicion: self.suspicion.cloned() },
+            error => Error::Infer { error: Box::new(error), hint: None, suspicion: self.suspicion() },
         }
     }
 

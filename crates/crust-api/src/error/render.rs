@@ -29,8 +29,8 @@ pub fn render(error: &Error, look: Look) -> String {
         Error::Program { program } => render_problems(program, program.problems(), None, look),
         Error::Data { program, errors } => render_problems(program, program.problems(), Some(errors), look),
         Error::Reading { program, problems } => located(program, problems, None, look),
-        Error::Engine { program, error, suspicion } => located(program, &error.0, suspicion.as_ref(), look),
-        Error::Simulate { program, error, suspicion } => simulate(program, error, suspicion.as_ref(), look),
+        Error::Engine { program, error, suspicion } => located(program, &error.0, suspicion.as_deref(), look),
+        Error::Simulate { program, error, suspicion } => simulate(program, error, suspicion.as_deref(), look),
         other => line(&other.to_string(), look),
     }
 }
@@ -44,7 +44,7 @@ fn simulate(program: &Program, error: &SimulateError, suspicion: Option<&Suspici
                 .note("parameters were drawn from the prior, or data given them, and this statement could not be drawn")
                 .help(
                     "a prior that lets parameters be so large that nothing can be drawn is the usual cause: use a \
-                       narrower one",
+                     narrower one",
                 );
             located(program, &[problem], suspicion, look)
         }

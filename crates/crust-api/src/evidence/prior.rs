@@ -36,11 +36,7 @@ impl<'a> PriorReading<'a> {
         }
         finite::refuse_nan(program.typed(), data, problem.words())?;
         let model = problem.model(session.seed)?;
-        let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| Error::Simulate {
-            program: program.clone(),
-            error,
-            suspicion: None,
-        })?;
+        let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
         Ok(Self { problem, joint, simulator, model })
     }
 }

@@ -67,10 +67,6 @@ pub fn table1(options: &Table1Options, session: &Session<'_>) -> Result<Table1, 
     })
 }
 
-fn infer(error: InferError) -> Error {
-    Error::Infer { error, hint: None, suspicion: None }
-}
-
 /// The bounds of one dataset of each model: a row for the data, a column for the model that sees them.
 type Table = [[f64; 3]; 3];
 
@@ -85,7 +81,7 @@ fn fill(
     for dataset in 0..wanted {
         let mut table = [[0.0; 3]; 3];
         for data in Kind::ALL {
-            let y = simulate(data, dataset, effort.seed).map_err(|error| infer(error.into()))?;
+            let y = simulate(data, dataset, effort.seed).map_err(|error| Error::infer(error.into()))?;
             for model in Kind::ALL {
                 let what = format!("{} of {wanted}: {} data, {} model", dataset + 1, data.name(), model.name());
                 session.begin(&what, effort.chains as usize * (effort.distributions - 1), Unit::Transitions);
@@ -97,7 +93,7 @@ fn fill(
                 let name = format!("{dataset} {} {}", data.name(), model.name());
                 table[data as usize][model as usize] = journal.unit(&name, bound).map_err(|halt| match halt {
                     Halt::Interrupted => Error::Interrupted,
-                    Halt::Work(error) => infer(error),
+                    Halt::Work(error) => Error::infer(error),
                     Halt::Journal(error) => error.into(),
                     Halt::NoRealData => Error::NoRealData,
                 })?;

@@ -87,7 +87,7 @@ pub fn toy(which: Grid, options: ToyOptions, session: &Session<'_>) -> Result<To
         let exact = exact::compute(&grid, &schedule);
         let chains = u32::try_from((MOVES / distributions).clamp(50, CHAINS)).unwrap_or(u32::MAX);
         let found = estimate(&grid, &schedule, chains, key, session.parallelism(), session.stop.control());
-        let found = found.map_err(|error| Error::Infer { error, hint: None, suspicion: None })?;
+        let found = found.map_err(Error::infer)?;
         let row = row(distributions, &exact, found);
         session.observer.part(&Part::Toy(&row))?;
         rows.push(row);
