@@ -60,7 +60,9 @@ pub enum Misreading {
     #[error("{}", message::densities(.0))]
     Density(Box<Difference>),
     /// Draws do not have the density that the same numbers have when they are given.
-    #[error("what is drawn is not what the statement is read as: its log density is {drawn} when drawn, and {given} afterwards")]
+    #[error(
+        "what is drawn is not what the statement is read as: its log density is {drawn} when drawn, and {given} afterwards"
+    )]
     Draws { span: Span, drawn: f64, given: f64 },
     /// A normaliser that nobody knows depends on parameters.
     #[error("the statement is drawn under a condition whose probability depends on parameters")]
@@ -132,7 +134,14 @@ pub(crate) const PURPOSE: Purpose = Purpose(Purpose::FIRST_FREE.0 - 1);
 /// [`ProveError::Misreading`] names the statement that is read wrongly.
 pub fn prove(program: &Program, simulator: &Simulator, options: &ProveOptions<'_>) -> Result<Proof, ProveError> {
     let accuracy = program::accuracy(program);
-    let mut prover = Prover { program, accuracy, simulator: simulator.clone(), options: *options, scorer: Scorer::default(), proof: Proof::default() };
+    let mut prover = Prover {
+        program,
+        accuracy,
+        simulator: simulator.clone(),
+        options: *options,
+        scorer: Scorer::default(),
+        proof: Proof::default(),
+    };
     prover.run()?;
     Ok(prover.proof)
 }
@@ -287,13 +296,7 @@ impl Prover<'_> {
     }
 
     /// Compares, and names the statement where the densities differ.
-    fn settle(
-        &mut self,
-        part: Part,
-        all: &[Observation],
-        points: &Points,
-        sets: &[DataSet],
-    ) -> Result<(), ProveError> {
+    fn settle(&mut self, part: Part, all: &[Observation], points: &Points, sets: &[DataSet]) -> Result<(), ProveError> {
         match compare::constant(all, self.accuracy)? {
             Ok(worst) => {
                 self.proof.worst = self.proof.worst.max(worst);

@@ -27,11 +27,9 @@ use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
 use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
 pub use forward::{Flat, Forward, Order, within};
-pub(crate) use scored::{ScoredDraw, Scorer};
-pub(crate) use score::{
-    Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place,
-};
 use program::{Drawing, Phase};
+pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
+pub(crate) use scored::{ScoredDraw, Scorer};
 
 /// Why nothing can be drawn.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -80,7 +80,8 @@ impl Machine {
                     let message = format!("{} numbers are drawn, but an argument has {n}", out.len());
                     return fatal("size-mismatch", message, span);
                 }
-                let drawn = self.given().map_or_else(|| numbers(&mut stream, scalar, order, rest, &mut out), |()| Ok(()));
+                let drawn =
+                    self.given().map_or_else(|| numbers(&mut stream, scalar, order, rest, &mut out), |()| Ok(()));
                 self.score_numbers((scalar, order, density), rest, (first, &out), span);
                 drawn
             }

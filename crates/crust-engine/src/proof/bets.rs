@@ -79,11 +79,8 @@ impl Prover<'_> {
 fn choose(dimension: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let mut order: Vec<(f64, usize)> = (0..dimension).map(|i| (stream.uniform(), i)).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut all: Vec<Vec<f64>> = order
-        .iter()
-        .take(ALONE)
-        .map(|&(_, i)| (0..dimension).map(|k| f64::from(u8::from(k == i))).collect())
-        .collect();
+    let mut all: Vec<Vec<f64>> =
+        order.iter().take(ALONE).map(|&(_, i)| (0..dimension).map(|k| f64::from(u8::from(k == i))).collect()).collect();
     if dimension > 1 {
         for _ in 0..TOGETHER {
             all.push((0..dimension).map(|_| if stream.uniform() < 0.5 { -1.0 } else { 1.0 }).collect());

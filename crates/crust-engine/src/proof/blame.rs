@@ -83,7 +83,9 @@ impl Prover<'_> {
                 [x, ..] => parts.push(format!("{} = ({x:.4}, …)", shape.name)),
             }
         }
-        if shapes.len() > MOST { parts.push("…".to_owned()) }
+        if shapes.len() > MOST {
+            parts.push("…".to_owned())
+        }
         parts.join(", ")
     }
 

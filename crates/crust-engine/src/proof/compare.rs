@@ -115,7 +115,8 @@ fn uneven_jacobian<'a>(sharp: &[&'a Observation]) -> Option<&'a Observation> {
     let mut first: BTreeMap<usize, &Observation> = BTreeMap::new();
     for o in sharp {
         let reference = first.entry(o.at.1).or_insert(o);
-        if (o.jacobian - reference.jacobian).abs() > 1e-9 * (1.0 + o.jacobian.abs()) + o.tolerance + reference.tolerance {
+        if (o.jacobian - reference.jacobian).abs() > 1e-9 * (1.0 + o.jacobian.abs()) + o.tolerance + reference.tolerance
+        {
             return Some(o);
         }
     }

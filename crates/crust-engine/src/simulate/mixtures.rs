@@ -1,8 +1,8 @@
 //! Mixtures: the component is drawn from its weights, then the variate from the component.
 
+use crust_stan::ast::BaseType;
 use crust_stan::joint::mixture::{Components, Mixture};
 use crust_stan::joint::{Role, Source, root, walk};
-use crust_stan::ast::BaseType;
 use crust_stan::span::Span;
 use crust_stan::typed::{Access, Expr, ExprKind, Level, Origin, Place, Stmt, StmtKind, Tilde, Variable, VariableId};
 use crust_stan::types::Type;

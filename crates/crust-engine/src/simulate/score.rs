@@ -246,9 +246,24 @@ fn support(generator: &str, x: &[f64]) -> (f64, f64) {
         "uniform" | "discrete_range" => (at(0), at(1)),
         "yule_simon" => (1.0, f64::INFINITY),
         "pareto" | "pareto_type_2" => (at(0), f64::INFINITY),
-        "beta_neg_binomial" | "hypergeometric" | "neg_binomial" | "neg_binomial_2" | "neg_binomial_2_log" | "poisson"
-        | "poisson_log" | "lognormal" | "chi_square" | "inv_chi_square" | "scaled_inv_chi_square" | "exponential"
-        | "gamma" | "inv_gamma" | "weibull" | "frechet" | "rayleigh" | "loglogistic" => (0.0, f64::INFINITY),
+        "beta_neg_binomial"
+        | "hypergeometric"
+        | "neg_binomial"
+        | "neg_binomial_2"
+        | "neg_binomial_2_log"
+        | "poisson"
+        | "poisson_log"
+        | "lognormal"
+        | "chi_square"
+        | "inv_chi_square"
+        | "scaled_inv_chi_square"
+        | "exponential"
+        | "gamma"
+        | "inv_gamma"
+        | "weibull"
+        | "frechet"
+        | "rayleigh"
+        | "loglogistic" => (0.0, f64::INFINITY),
         _ => (f64::NEG_INFINITY, f64::INFINITY),
     }
 }
@@ -276,8 +291,7 @@ fn counted(scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Option<f64> {
 /// The log density of a vector, matrix or category, for one cell.
 pub fn cell(density: Option<Density>, arguments: &[(&[f64], Shape)]) -> f64 {
     let Some(Density::Vector(density)) = density else { return f64::NAN };
-    let list: Vec<Argument> =
-        arguments.iter().map(|&(numbers, shape)| Argument { numbers, shape }).collect();
+    let list: Vec<Argument> = arguments.iter().map(|&(numbers, shape)| Argument { numbers, shape }).collect();
     if density.0.check(&list).is_err() {
         return f64::NAN;
     }

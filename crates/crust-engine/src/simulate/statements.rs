@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crust_stan::ast::{SpecialType, UnaryOp};
 use crust_stan::joint::mixture;
 use crust_stan::joint::{
-    Joint, Role, Sampler, call, declared_bounds, definitions, image, resolve, root, sampler, special_type, user_sampler,
-    walk,
+    Joint, Role, Sampler, call, declared_bounds, definitions, image, resolve, root, sampler, special_type,
+    user_sampler, walk,
 };
 use crust_stan::names::Suffix;
 use crust_stan::span::Span;

@@ -77,11 +77,7 @@ fn bounds_are_those_of_the_parameter() {
         ("parameters { real<upper=2> a; } model { 2 - a ~ gamma(2, 1); }", 0.0, 1.5),
         ("parameters { real<lower=0> a; } model { -3 * a ~ normal(0, 1); }", 0.265_961_5, 0.3),
         ("data { real c; } parameters { real<lower=0> a; } model { a / c ~ normal(0, 1); }", 1.595_769_1, 1.3),
-        (
-            "parameters { real m; real<lower=m> a; } model { m ~ normal(0, 1); a - m ~ exponential(1); }",
-            1.0,
-            1.5,
-        ),
+        ("parameters { real m; real<lower=m> a; } model { m ~ normal(0, 1); a - m ~ exponential(1); }", 1.0, 1.5),
         ("data { vector[2] b; } parameters { vector<lower=b>[2] a; } model { a - b ~ exponential(1); }", 4.0, 1.0),
         ("parameters { matrix<lower=1>[2, 2] a; } model { to_vector(a) - 1 ~ exponential(1); }", 2.0, 1.0),
         ("parameters { vector<lower=0>[2] a; } model { 2 - a' ~ normal(0, 1); }", 2.055_247_9, 1.0),
@@ -97,24 +93,49 @@ fn bounds_are_those_of_the_parameter() {
 #[test]
 fn bounds_and_types() {
     check(&[
-        ("parameters { real<lower=0> s; real<lower=0> a; } transformed parameters { real z = a - s; }
-          model { s ~ exponential(1); z ~ normal(0, 1); }", "{}", "bound-normaliser"),
-        ("parameters { real m; real<lower=0> a; } model { m ~ normal(0, 1); a - m ~ normal(0, 1); }", "{}", "bound-normaliser"),
-        ("parameters { real m; real<lower=5> a; } model { m ~ normal(0, 1); a - 5 ~ normal(m, 1) T[0, ]; }", "{}", "right"),
-        ("parameters { real<lower=0> s; real<lower=0> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }", "{}", "bound-normaliser"),
-        ("parameters { real<lower=0> s; real<lower=1> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }", "{}", "right"),
+        (
+            "parameters { real<lower=0> s; real<lower=0> a; } transformed parameters { real z = a - s; }
+          model { s ~ exponential(1); z ~ normal(0, 1); }",
+            "{}",
+            "bound-normaliser",
+        ),
+        (
+            "parameters { real m; real<lower=0> a; } model { m ~ normal(0, 1); a - m ~ normal(0, 1); }",
+            "{}",
+            "bound-normaliser",
+        ),
+        (
+            "parameters { real m; real<lower=5> a; } model { m ~ normal(0, 1); a - 5 ~ normal(m, 1) T[0, ]; }",
+            "{}",
+            "right",
+        ),
+        (
+            "parameters { real<lower=0> s; real<lower=0> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }",
+            "{}",
+            "bound-normaliser",
+        ),
+        (
+            "parameters { real<lower=0> s; real<lower=1> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }",
+            "{}",
+            "right",
+        ),
         ("parameters { real<lower=0> a; } model { log(a) ~ normal(0, 1); target += -log(a); }", "{}", "not-invertible"),
         ("parameters { ordered[3] a; } model { a - 1 ~ normal(0, 1); }", "{}", "right"),
         ("parameters { ordered[3] a; } model { a ~ normal([0, 1, 2]', 1); }", "{}", "right"),
         ("parameters { positive_ordered[2] a; } model { a ~ exponential(1); }", "{}", "right"),
         ("parameters { simplex[3] a; } model { a ~ dirichlet([1, 2, 3]'); }", "{}", "right"),
-        ("parameters { corr_matrix[3] a; cholesky_factor_corr[2] b; } model { a ~ lkj_corr(2); b ~ lkj_corr_cholesky(3); }", "{}", "right"),
+        (
+            "parameters { corr_matrix[3] a; cholesky_factor_corr[2] b; } model { a ~ lkj_corr(2); b ~ lkj_corr_cholesky(3); }",
+            "{}",
+            "right",
+        ),
     ]);
 }
 
 #[test]
 fn truncation_by_hand() {
-    let bounded = |rest: &str| format!("parameters {{ real m; vector<lower=0>[3] a; }} model {{ m ~ normal(0, 1); {rest} }}");
+    let bounded =
+        |rest: &str| format!("parameters {{ real m; vector<lower=0>[3] a; }} model {{ m ~ normal(0, 1); {rest} }}");
     let list = [
         (bounded("target += normal_lpdf(a | m, 1) - normal_lccdf(0 | m, 1);"), "term-without-variate"),
         (bounded("target += normal_lpdf(a | m, 1) - 5 * normal_lccdf(0 | m, 1);"), "term-without-variate"),
@@ -122,7 +143,10 @@ fn truncation_by_hand() {
         (bounded("target += normal_lpdf(a | m, 1) - num_elements(a) * normal_lccdf(0 | m, 1);"), "right"),
         (bounded("target += normal_lpdf(a | m, 1) - normal_lccdf(rep_vector(0, 3) | m, 1);"), "term-without-variate"),
         (bounded("for (i in 1:3) target += normal_lpdf(a[i] | m, 1) - normal_lccdf(0 | m, 1);"), "right"),
-        (bounded("for (i in 1:3) target += normal_lpdf(a[i] | m, 1) - 2 * normal_lccdf(0 | m, 1);"), "term-without-variate"),
+        (
+            bounded("for (i in 1:3) target += normal_lpdf(a[i] | m, 1) - 2 * normal_lccdf(0 | m, 1);"),
+            "term-without-variate",
+        ),
         (bounded("target += normal_lpdf(a | m, 1) - 3 * normal_lccdf(1 | m, 1);"), "term-without-variate"),
         (bounded("target += normal_lpdf(a | m, 1) + 3 * normal_lccdf(0 | m, 1);"), "term-without-variate"),
     ];
@@ -130,20 +154,44 @@ fn truncation_by_hand() {
         check(&[(&text, "{}", wanted)]);
     }
     check(&[
-        ("parameters { real m; real<upper=2> a; } model { m ~ normal(0, 1); target += normal_lpdf(a | m, 1) - normal_lcdf(2 | m, 1); }",
-         "{}", "right"),
-        ("parameters { real m; real<lower=0, upper=2> a; } model { m ~ normal(0, 1);
-          target += normal_lpdf(a | m, 1) - log_diff_exp(normal_lcdf(2 | m, 1), normal_lcdf(0 | m, 1)); }", "{}", "right"),
-        ("parameters { real m; real<lower=0, upper=2> a; } model { m ~ normal(0, 1);
-          target += normal_lpdf(a | m, 1) - normal_lcdf(2 | m, 1); }", "{}", "bound-normaliser"),
-        ("parameters { real m; real a; } model { m ~ normal(0, 1); target += normal_lpdf(a | m, 1) - normal_lccdf(0 | m, 1); }",
-         "{}", "term-without-variate"),
-        ("data { vector[3] y; } parameters { real m; } model { m ~ normal(0, 1); target += normal_lpdf(y | m, 1) - 3 * normal_lccdf(0 | m, 1); }",
-         "{}", "right"),
-        ("data { vector[3] y; } parameters { real m; } model { m ~ normal(0, 1); target += normal_lpdf(y | m, 1) - normal_lccdf(0 | m, 1); }",
-         "{}", "term-without-variate"),
-        ("data { array[4] int y; } parameters { real<lower=0> l; } model { l ~ gamma(2, 2);
-          for (n in 1:4) target += poisson_lpmf(y[n] | l) - poisson_lccdf(0 | l); }", "{}", "right"),
+        (
+            "parameters { real m; real<upper=2> a; } model { m ~ normal(0, 1); target += normal_lpdf(a | m, 1) - normal_lcdf(2 | m, 1); }",
+            "{}",
+            "right",
+        ),
+        (
+            "parameters { real m; real<lower=0, upper=2> a; } model { m ~ normal(0, 1);
+          target += normal_lpdf(a | m, 1) - log_diff_exp(normal_lcdf(2 | m, 1), normal_lcdf(0 | m, 1)); }",
+            "{}",
+            "right",
+        ),
+        (
+            "parameters { real m; real<lower=0, upper=2> a; } model { m ~ normal(0, 1);
+          target += normal_lpdf(a | m, 1) - normal_lcdf(2 | m, 1); }",
+            "{}",
+            "bound-normaliser",
+        ),
+        (
+            "parameters { real m; real a; } model { m ~ normal(0, 1); target += normal_lpdf(a | m, 1) - normal_lccdf(0 | m, 1); }",
+            "{}",
+            "term-without-variate",
+        ),
+        (
+            "data { vector[3] y; } parameters { real m; } model { m ~ normal(0, 1); target += normal_lpdf(y | m, 1) - 3 * normal_lccdf(0 | m, 1); }",
+            "{}",
+            "right",
+        ),
+        (
+            "data { vector[3] y; } parameters { real m; } model { m ~ normal(0, 1); target += normal_lpdf(y | m, 1) - normal_lccdf(0 | m, 1); }",
+            "{}",
+            "term-without-variate",
+        ),
+        (
+            "data { array[4] int y; } parameters { real<lower=0> l; } model { l ~ gamma(2, 2);
+          for (n in 1:4) target += poisson_lpmf(y[n] | l) - poisson_lccdf(0 | l); }",
+            "{}",
+            "right",
+        ),
     ]);
     let mut case = case(
         "data { array[4] int y; } parameters { real<lower=0> l; } model { l ~ gamma(2, 2);
@@ -160,13 +208,33 @@ fn truncation_by_hand() {
 fn repeated_indices() {
     let json = r#"{"ix": [1, 2, 2], "once": [3, 1, 2], "N": 3}"#;
     check(&[
-        ("data { array[3] int ix; } parameters { vector[3] a; } model { a[ix] ~ normal(0, 1); a[3] ~ normal(0, 1); }", json, "two-priors"),
-        ("data { array[3] int ix; } parameters { vector[2] a; } model { for (i in 1:3) a[ix[i]] ~ normal(0, 1); }", json, "two-priors"),
-        ("data { array[3] int once; } parameters { vector[3] a; } model { a[once] ~ normal([1, 2, 3]', 1); }", json, "right"),
+        (
+            "data { array[3] int ix; } parameters { vector[3] a; } model { a[ix] ~ normal(0, 1); a[3] ~ normal(0, 1); }",
+            json,
+            "two-priors",
+        ),
+        (
+            "data { array[3] int ix; } parameters { vector[2] a; } model { for (i in 1:3) a[ix[i]] ~ normal(0, 1); }",
+            json,
+            "two-priors",
+        ),
+        (
+            "data { array[3] int once; } parameters { vector[3] a; } model { a[once] ~ normal([1, 2, 3]', 1); }",
+            json,
+            "right",
+        ),
         ("parameters { vector[4] a; } model { a[1:3] ~ normal(0, 1); a[3:4] ~ normal(0, 1); }", json, "two-priors"),
         ("parameters { vector[4] a; } model { a[1:2] ~ normal(0, 1); a[3:4] ~ normal(0, 2); }", json, "right"),
-        ("data { array[3] int ix; vector[2] y; } parameters { real a; } model { a ~ normal(0, 1); y[ix] ~ normal(a, 1); }", json, "two-priors"),
-        ("data { array[3] int ix; } parameters { matrix[2, 2] a; } model { a[ix, 1] ~ normal(0, 1); a[:, 2] ~ normal(0, 1); }", json, "two-priors"),
+        (
+            "data { array[3] int ix; vector[2] y; } parameters { real a; } model { a ~ normal(0, 1); y[ix] ~ normal(a, 1); }",
+            json,
+            "two-priors",
+        ),
+        (
+            "data { array[3] int ix; } parameters { matrix[2, 2] a; } model { a[ix, 1] ~ normal(0, 1); a[:, 2] ~ normal(0, 1); }",
+            json,
+            "two-priors",
+        ),
     ]);
 }
 
@@ -251,16 +319,37 @@ fn hidden_states_by_hand() {
 #[test]
 fn constraints_of_transformed_parameters() {
     check(&[
-        ("parameters { real a; } transformed parameters { real<lower=0> b = a - 1; } model { a ~ normal(0, 1); }", "{}", "prior-is-cut"),
-        ("parameters { real a; } transformed parameters { real<lower=-2> b = a; } model { a ~ normal(0, 1); }", "{}", "prior-is-cut"),
-        ("parameters { real a; } transformed parameters { real<lower=0> b = square(a); } model { a ~ normal(0, 1); }", "{}", "right"),
-        ("parameters { vector[2] a; } transformed parameters { simplex[2] p = softmax(a); } model { a ~ normal(0, 1); }", "{}", "right"),
-        ("parameters { vector[2] a; } transformed parameters { ordered[2] p = a; } model { a ~ normal(0, 1); }", "{}", "prior-is-cut"),
+        (
+            "parameters { real a; } transformed parameters { real<lower=0> b = a - 1; } model { a ~ normal(0, 1); }",
+            "{}",
+            "prior-is-cut",
+        ),
+        (
+            "parameters { real a; } transformed parameters { real<lower=-2> b = a; } model { a ~ normal(0, 1); }",
+            "{}",
+            "prior-is-cut",
+        ),
+        (
+            "parameters { real a; } transformed parameters { real<lower=0> b = square(a); } model { a ~ normal(0, 1); }",
+            "{}",
+            "right",
+        ),
+        (
+            "parameters { vector[2] a; } transformed parameters { simplex[2] p = softmax(a); } model { a ~ normal(0, 1); }",
+            "{}",
+            "right",
+        ),
+        (
+            "parameters { vector[2] a; } transformed parameters { ordered[2] p = a; } model { a ~ normal(0, 1); }",
+            "{}",
+            "prior-is-cut",
+        ),
         ("parameters { real a; } model { a ~ normal(0, 1); if (a > 1) reject(\"too large\"); }", "{}", "prior-is-cut"),
     ]);
 }
 
-const INFLATED: &str = "data { int N; array[N] int<lower=0> y; } parameters { real<lower=0, upper=1> p; real<lower=0> l; }
+const INFLATED: &str =
+    "data { int N; array[N] int<lower=0> y; } parameters { real<lower=0, upper=1> p; real<lower=0> l; }
     model { p ~ beta(2, 2); l ~ gamma(4, 2); for (n in 1:N) { if (y[n] == 0)
       target += log_sum_exp(bernoulli_lpmf(1 | p), bernoulli_lpmf(0 | p) + poisson_lpmf(y[n] | l));
       else target += bernoulli_lpmf(0 | p) + poisson_lpmf(y[n] | l); } }
@@ -283,7 +372,11 @@ fn supplied_simulators() {
              model {{ a ~ normal(0, 1); s ~ lognormal(0, 0.5); for (n in 1:N) y[n] ~ d(a, s); }}"
         )
     };
-    check(&[(&rng("s"), json, "right"), (&rng("s^2"), json, "wrong-simulator"), (&rng("2 * s"), json, "wrong-simulator")]);
+    check(&[
+        (&rng("s"), json, "right"),
+        (&rng("s^2"), json, "wrong-simulator"),
+        (&rng("2 * s"), json, "wrong-simulator"),
+    ]);
     let prior = |draw: &str| {
         format!(
             "functions {{ real d_lpdf(real y, real a) {{ if (a > 0) return normal_lpdf(y | 0, a); return 0; }}

@@ -26,8 +26,7 @@ const STATEMENTS: [&str; 9] = [
 
 /// The program with this statement in the place of the one with the same letter.
 fn program(letter: char, statement: &str) -> String {
-    let list: Vec<&str> =
-        STATEMENTS.iter().map(|own| if own.starts_with(letter) { statement } else { own }).collect();
+    let list: Vec<&str> = STATEMENTS.iter().map(|own| if own.starts_with(letter) { statement } else { own }).collect();
     format!("{DECLARED} model {{ {} }}", list.join(" "))
 }
 
@@ -67,7 +66,11 @@ const MISTAKES: &[(char, &str, &str)] = &[
     ('z', "", "z ~ normal(0, 1 / t);"),
     ('z', "", "z[1:2] ~ normal(0, t); z[3] ~ normal(0, s);"),
     ('z', "", "z[1] ~ normal(0, t); for (i in 2:3) z[i] ~ normal(z[i - 1], t);"),
-    ('z', "z ~ multi_normal(rep_vector(a, 3), diag_matrix([1, 4, 9]'));", "z ~ multi_normal(rep_vector(a, 3), diag_matrix([1, 2, 3]'));"),
+    (
+        'z',
+        "z ~ multi_normal(rep_vector(a, 3), diag_matrix([1, 4, 9]'));",
+        "z ~ multi_normal(rep_vector(a, 3), diag_matrix([1, 2, 3]'));",
+    ),
     ('c', "c ~ normal(0, 3);", "c ~ normal(0, t);"),
     // the likelihood
     ('y', "", "y ~ normal(a + b * x, s^2);"),
@@ -86,14 +89,32 @@ const MISTAKES: &[(char, &str, &str)] = &[
     // indices and lags
     ('y', "for (n in 1:N) y[n] ~ normal(z[g[n]], s);", "for (n in 1:N) y[n] ~ normal(z[4 - g[n]], s);"),
     ('y', "for (n in 1:N) y[n] ~ normal(z[g[n]], s);", "y ~ normal(z[1], s);"),
-    ('y', "y[1] ~ normal(0, 1); y[2:N] ~ normal(a + b * y[1:N - 1], s);", "y[1] ~ normal(0, 1); y[2:N] ~ normal(a + b * x[1:N - 1], s);"),
-    ('y', "y[1:2] ~ normal(0, 1); y[3:N] ~ normal(a + b * y[2:N - 1], s);", "y[1:2] ~ normal(0, 1); y[3:N] ~ normal(a + b * y[1:N - 2], s);"),
+    (
+        'y',
+        "y[1] ~ normal(0, 1); y[2:N] ~ normal(a + b * y[1:N - 1], s);",
+        "y[1] ~ normal(0, 1); y[2:N] ~ normal(a + b * x[1:N - 1], s);",
+    ),
+    (
+        'y',
+        "y[1:2] ~ normal(0, 1); y[3:N] ~ normal(a + b * y[2:N - 1], s);",
+        "y[1:2] ~ normal(0, 1); y[3:N] ~ normal(a + b * y[1:N - 2], s);",
+    ),
     // mixtures
-    ('y', "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
-     "for (n in 1:N) target += log_mix(w[2], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));"),
-    ('y', "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
-     "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], t));"),
-    ('y', "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));", "y ~ normal(c[1], s);"),
+    (
+        'y',
+        "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
+        "for (n in 1:N) target += log_mix(w[2], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
+    ),
+    (
+        'y',
+        "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
+        "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], t));",
+    ),
+    (
+        'y',
+        "for (n in 1:N) target += log_mix(w[1], normal_lpdf(y[n] | c[1], s), normal_lpdf(y[n] | c[2], s));",
+        "y ~ normal(c[1], s);",
+    ),
     // Jacobians
     ('y', "(y - a) / s ~ normal(0, 1);", "y ~ normal(a, s);"),
     ('y', "exp(y - a) ~ gamma(2, 2);", "exp(y) ~ gamma(2, 2 * exp(-a));"),
@@ -119,7 +140,9 @@ fn planted_mistakes_are_found() {
     assert!(MISTAKES.len() >= 50, "{}", MISTAKES.len());
     let missed: Vec<String> = MISTAKES
         .iter()
-        .filter(|(letter, stated, taken_for)| !matches!(proven(*letter, stated, taken_for), Err(ProveError::Misreading(_))))
+        .filter(|(letter, stated, taken_for)| {
+            !matches!(proven(*letter, stated, taken_for), Err(ProveError::Misreading(_)))
+        })
         .map(|(_, stated, taken_for)| format!("{stated} taken for {taken_for}"))
         .collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
@@ -140,9 +163,12 @@ fn without_a_mistake_nothing_is_found() {
 /// Mistakes of the same length leave all statements in their places, so that the proof can name them.
 #[test]
 fn the_statement_is_named() {
-    for (letter, taken_for) in
-        [('a', "a ~ normal(0, 2);"), ('z', "z ~ normal(0, s);"), ('y', "y ~ normal(a + b * x, t);"), ('k', "k ~ poisson(s);")]
-    {
+    for (letter, taken_for) in [
+        ('a', "a ~ normal(0, 2);"),
+        ('z', "z ~ normal(0, s);"),
+        ('y', "y ~ normal(a + b * x, t);"),
+        ('k', "k ~ poisson(s);"),
+    ] {
         let own = parse(&program(letter, STATEMENTS.iter().find(|s| s.starts_with(letter)).expect("a letter")));
         match proven(letter, "", taken_for) {
             Err(ProveError::Misreading(Misreading::Density(found))) => {

@@ -40,7 +40,13 @@ fn data_for(path: &Path, reading: &Reading, joint: &Joint) -> Option<Data> {
     let mut files = vec![path.with_extension("json")];
     for folder in [path.parent().map(Path::to_path_buf), path.parent().and_then(|p| Some(p.parent()?.join("data")))] {
         let list = folder.and_then(|folder| fs::read_dir(folder).ok());
-        files.extend(list.into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json")));
+        files.extend(
+            list.into_iter()
+                .flatten()
+                .flatten()
+                .map(|e| e.path())
+                .filter(|p| p.extension().is_some_and(|e| e == "json")),
+        );
     }
     files.sort_by_key(|f| *f != path.with_extension("json"));
     let found = files.iter().find_map(|file| {

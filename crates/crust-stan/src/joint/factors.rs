@@ -388,7 +388,8 @@ fn whole_numbers(tilde: &Tilde, variate: &Expr) -> bool {
             _ => false,
         }
     }
-    let continuous = matches!(&tilde.density, Callee::Library(name) if matches!(Suffix::of(name), Suffix::Lpdf | Suffix::Lupdf));
+    let continuous =
+        matches!(&tilde.density, Callee::Library(name) if matches!(Suffix::of(name), Suffix::Lpdf | Suffix::Lupdf));
     !continuous && !scaled(variate)
 }
 

@@ -1,9 +1,9 @@
 //! The model with every density as a `~` statement: `target += foo_lpdf(v | …)`, densities of generalised linear models
 //! and precisions are written in the one way that the rest of the reading understands.
 
+use super::bounds::{declared_bounds, same};
 use super::inline::{self, inline};
 use super::samplers::user_sampler;
-use super::bounds::{declared_bounds, same};
 use super::split::{Role, Split, root};
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, SpecialType};

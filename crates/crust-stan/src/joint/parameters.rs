@@ -131,9 +131,9 @@ impl Reader<'_> {
 
     /// Whether a variate is shifted by other parameters, so that its bounds depend on them.
     fn is_shifted(&self, variate: &Expr, id: VariableId) -> bool {
-        super::walk::looked_at(variate)
-            .iter()
-            .any(|other| *other != id && self.split.depends.sources_of(*other).iter().any(|p| self.split.depends.is_parameter(*p)))
+        super::walk::looked_at(variate).iter().any(|other| {
+            *other != id && self.split.depends.sources_of(*other).iter().any(|p| self.split.depends.is_parameter(*p))
+        })
     }
 
     /// Whether the distribution or the bounds depend on other parameters.

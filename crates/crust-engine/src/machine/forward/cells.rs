@@ -5,8 +5,8 @@ use crust_math::functions::Shape;
 use crust_math::random::Stream;
 use crust_stan::span::Span;
 
-use crate::random::Container;
 use crate::density::Density;
+use crate::random::Container;
 use crate::simulate::{Mode, Score, cell_density};
 
 /// The arguments of a distribution, taken apart for the cells that are drawn.
@@ -58,7 +58,8 @@ impl<'a> Pieces<'a> {
 
     /// The arguments for one cell.
     fn of(&self, cell: usize) -> Vec<&'a [f64]> {
-        let pick = |(p, _): &(Vec<&'a [f64]>, Shape)| if p.len() == 1 { p[0] } else { p.get(cell).copied().unwrap_or(&[]) };
+        let pick =
+            |(p, _): &(Vec<&'a [f64]>, Shape)| if p.len() == 1 { p[0] } else { p.get(cell).copied().unwrap_or(&[]) };
         self.parts.iter().map(pick).collect()
     }
 
@@ -94,13 +95,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Adds the log density of the cells that have been drawn just now, or of all if they are given.
-    pub fn score(
-        &self,
-        score: &mut Score,
-        density: Option<Density>,
-        (before, after): (&[f64], &[f64]),
-        span: Span,
-    ) {
+    pub fn score(&self, score: &mut Score, density: Option<Density>, (before, after): (&[f64], &[f64]), span: Span) {
         let cells = before.chunks(self.len).zip(after.chunks(self.len)).enumerate();
         for (cell, (before, after)) in cells {
             let own = self.of(cell);
