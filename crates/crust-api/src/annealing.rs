@@ -47,13 +47,30 @@ impl Default for Annealing {
     }
 }
 
-/// How the distributions between the prior and the posterior are made.
+/// From which distribution to the posterior, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PathChoice {
+    /// The geometric path from the prior.
     #[default]
-    Geometric,
+    Prior,
+    /// The geometric path from a distribution that was fitted to draws of a pilot run on the same data.
+    Reference,
+    /// From the prior through a damped likelihood.
+    Damped,
     /// Observations are added one at a time; the integer that counts them.
     Data(String),
+}
+
+impl PathChoice {
+    /// As the command line has it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Prior => "prior".to_owned(),
+            Self::Reference => "reference".to_owned(),
+            Self::Damped => "damped".to_owned(),
+            Self::Data(counter) => format!("data:{counter}"),
+        }
+    }
 }
 
 /// How chains move, and how far apart the distributions are.
@@ -187,10 +204,7 @@ impl Annealing {
     /// The options that results depend on, beside those of the plan.
     pub(crate) fn identity(&self, seed: u64) -> String {
         let hyper = &self.generation.hyper;
-        match &self.path {
-            PathChoice::Geometric => format!("{seed} {hyper:?}"),
-            PathChoice::Data(name) => format!("{seed} {hyper:?} data:{name}"),
-        }
+        format!("{seed} {hyper:?} {}", self.path.name())
     }
 
     pub(crate) fn settings<'a>(&self, method: MethodOptions, session: &Session<'a>) -> Settings<'a> {
@@ -199,10 +213,7 @@ impl Annealing {
             method: method.kernel.method(),
             spacing: method.schedule.spacing(),
             longest: self.ladder().steps.last().copied().unwrap_or(0),
-            counter: match &self.path {
-                PathChoice::Geometric => None,
-                PathChoice::Data(name) => Some(name.clone()),
-            },
+            path: self.path.clone(),
             how: session.parallelism(),
             control: Arc::clone(session.stop.control()),
             observer: session.observer,
@@ -218,8 +229,8 @@ impl Annealing {
         if let Some(hyper) = &self.generation.hyper {
             options.insert("hyper".to_owned(), hyper.join(","));
         }
-        if let PathChoice::Data(name) = &self.path {
-            options.insert("path".to_owned(), format!("data:{name}"));
+        if self.path != PathChoice::default() {
+            options.insert("path".to_owned(), self.path.name());
         }
         Run {
             version: env!("CARGO_PKG_VERSION").to_owned(),

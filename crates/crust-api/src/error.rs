@@ -78,6 +78,9 @@ pub enum Error {
     NotSimulated { dataset: u32 },
     #[error("there are no real data to fit")]
     NoRealData,
+    /// No distribution to begin with.
+    #[error("--path reference: {0}; `--path prior` needs none")]
+    Reference(crust_infer::path::BadReference),
     /// A result that cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),

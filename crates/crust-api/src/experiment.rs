@@ -1,11 +1,13 @@
 //! A Stan program as an experiment of the protocols: simulated by its generative reading, annealed with tuned kernels.
 
 mod fit;
+mod path;
 
+use crate::annealing::PathChoice;
 use crate::error::{Faults, Trouble};
 use crate::generative::Generative;
 use crate::session::{Observer, Progress, Unit};
-use crate::subset::{Cut, SubsetTarget, Subsets};
+use crate::subset::Subsets;
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::bread::{Fitted, Size};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
@@ -16,7 +18,7 @@ use crust_infer::anneal::{
 };
 use crust_infer::drive::{Control, Driver, Evaluated, Parallelism};
 use crust_infer::kernel::Method;
-use crust_infer::path::AnyPath;
+use crust_infer::path::{AnyPath, Path};
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;
 use std::collections::BTreeMap;
@@ -55,8 +57,7 @@ pub(crate) struct Settings<'a> {
     pub spacing: Spacing,
     /// The largest T of the ladder.
     pub longest: usize,
-    /// The integer that counts observations, if they are added one at a time.
-    pub counter: Option<String>,
+    pub path: PathChoice,
     pub how: Parallelism,
     pub control: Arc<Control>,
     pub observer: &'a dyn Observer,
@@ -107,29 +108,6 @@ impl<'a> StanExperiment<'a> {
         Ok(path.reporting_to(&self.settings.faults).with_hyperparameters(&self.loaded.scales))
     }
 
-    /// The path that is annealed along.
-    fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
-        let Some(name) = self.settings.counter.clone() else {
-            return Ok(AnyPath::new(self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))?));
-        };
-        let subsets = match &self.subsets {
-            Some((number, subsets)) if *number == dataset => Arc::clone(subsets),
-            _ => {
-                let data = if dataset == REAL { self.loaded.data.clone() } else { self.draw(dataset)?.1 };
-                let witness =
-                    self.prior.draw_parameters(None, self.key(Purpose::PRIOR, dataset).chain(u32::MAX - 1))?;
-                let cannot = |error| Trouble::Path { counter: name.clone(), error };
-                let cut = Cut::along(self.program(), &name).map_err(cannot)?;
-                let model = self.model(dataset)?;
-                let how = (self.settings.seed, Evaluation::of_many(model));
-                let subsets = Subsets::new((self.loaded, cut), data, model, witness, how, &self.settings.faults);
-                Arc::new(subsets.map_err(cannot)?)
-            }
-        };
-        self.subsets = Some((dataset, Arc::clone(&subsets)));
-        Ok(AnyPath::new(SubsetTarget::new(&subsets, &self.loaded.scales)))
-    }
-
     /// The driver along the path of a dataset. That of the last one is kept.
     fn driver(&mut self, dataset: u32) -> Result<&mut Driver<AnyPath<'a>>, Trouble> {
         let kept = self.driver.take().filter(|(of, _)| *of == dataset);
@@ -148,10 +126,15 @@ impl<'a> StanExperiment<'a> {
         }
     }
 
-    /// Draws from the prior for some chains; `step` tells uses apart.
-    fn prior_draws(&mut self, dataset: u32, chains: std::ops::Range<u32>, step: u64) -> Result<Vec<Vec<f64>>, Trouble> {
+    /// Draws from the first distribution of the path for some chains; `step` tells uses apart.
+    fn first_draws(&mut self, dataset: u32, chains: std::ops::Range<u32>, step: u64) -> Result<Vec<Vec<f64>>, Trouble> {
         let key = self.key(Purpose::PRIOR, dataset).step(step);
-        chains.map(|k| Ok(self.prior.draw_parameters(None, key.chain(k))?)).collect()
+        chains
+            .map(|k| match self.driver(dataset)?.path().draw_first(&mut key.chain(k).stream()) {
+                Some(point) => Ok(point),
+                None => Ok(self.prior.draw_parameters(None, key.chain(k))?),
+            })
+            .collect()
     }
 
     /// Parameters and data of a simulated dataset.
@@ -236,7 +219,7 @@ impl Experiment for StanExperiment<'_> {
     }
 
     fn tune(&mut self, dataset: u32) -> Result<TunedKernels, Trouble> {
-        let draws = self.prior_draws(dataset, 0..PILOT_CHAINS, 0)?;
+        let draws = self.first_draws(dataset, 0..PILOT_CHAINS, 0)?;
         let pilot = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
         let key = self.key(Purpose::PILOT, dataset);
         let control = Arc::clone(&self.settings.control);
@@ -254,7 +237,7 @@ impl Experiment for StanExperiment<'_> {
 
     fn forward(&mut self, kernels: &TunedKernels, group: Group) -> Result<Vec<Work>, Trouble> {
         let count = u32::try_from(group.chains).unwrap_or(u32::MAX);
-        let starts = self.prior_draws(group.dataset, group.first..group.first + count, group.t as u64)?;
+        let starts = self.first_draws(group.dataset, group.first..group.first + count, group.t as u64)?;
         self.anneal(kernels, group, Direction::Forward, &starts)
     }
 

@@ -3,6 +3,7 @@
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
 use crate::problem::{Problem, Program};
+use crate::proven::proven;
 use crate::session::{Message, Session};
 use crust_diagnose::result::{Reading as ReadingResult, Stated};
 use crust_engine::{EngineError, Model, Simulator};
@@ -36,6 +37,8 @@ pub(crate) struct Generative<'a> {
     /// Those that the program itself suggests, whatever the user says.
     pub scales: Vec<String>,
     pub summary: ReadingResult,
+    /// log ∫ prior as the program states it, if it is known: bounds may cut something off, and Stan does not divide by what is left.
+    pub log_prior_integral: Option<f64>,
     /// Data that are not finite, which may be why something went wrong.
     pub suspicion: Option<Suspicion>,
     /// All texts that were read: what results depend on.
@@ -83,6 +86,7 @@ impl<'a> Generative<'a> {
         let suspicion = problem.suspicion(&data);
         let simulator =
             Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
+        let proof = proven(program, &simulator, true, session.seed)?;
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
         };
@@ -96,7 +100,17 @@ impl<'a> Generative<'a> {
         let summary = summarise(&joint, program);
         let mut texts = vec![program.text().text().to_owned(), problem.json().to_owned()];
         texts.extend(how.simulator.as_ref().map(|other| other.text().text().to_owned()));
-        Ok(Self { problem, data, simulator, hyperparameters, scales, summary, suspicion, texts })
+        Ok(Self {
+            problem,
+            data,
+            simulator,
+            hyperparameters,
+            scales,
+            summary,
+            log_prior_integral: proof.log_prior_integral,
+            suspicion,
+            texts,
+        })
     }
 }
 

@@ -42,6 +42,7 @@ mod experiment;
 mod finite;
 mod generative;
 mod problem;
+mod proven;
 pub mod reproduce;
 mod sample;
 mod session;

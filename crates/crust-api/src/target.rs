@@ -58,6 +58,8 @@ pub struct StanTarget<'a> {
     /// Of the last batch, to tell why a lane was rejected.
     densities: Vec<f64>,
     hyperparameters: Arc<[usize]>,
+    /// What is subtracted from the log prior.
+    log_prior_integral: f64,
 }
 
 impl<'a> StanTarget<'a> {
@@ -86,7 +88,23 @@ impl<'a> StanTarget<'a> {
     ) -> Self {
         let evaluator = model.evaluator().with_width(evaluation.width());
         let (faults, hyperparameters) = (Faults::default(), Arc::new([]) as Arc<[usize]>);
-        Self { evaluator, source, terms, evaluation, printer, faults, densities: Vec::new(), hyperparameters }
+        Self {
+            evaluator,
+            source,
+            terms,
+            evaluation,
+            printer,
+            faults,
+            densities: Vec::new(),
+            hyperparameters,
+            log_prior_integral: 0.0,
+        }
+    }
+
+    /// Divides the prior by what it integrates to.
+    pub fn with_prior_integral(mut self, log_integral: f64) -> Self {
+        self.log_prior_integral = log_integral;
+        self
     }
 
     /// Leaves mistakes in the program there.
@@ -161,6 +179,7 @@ impl Clone for StanTarget<'_> {
         Self {
             faults,
             hyperparameters,
+            log_prior_integral: self.log_prior_integral,
             ..Self::new(self.evaluator.model(), self.source, self.terms, self.evaluation, self.printer)
         }
     }
@@ -177,6 +196,7 @@ impl Target for StanTarget<'_> {
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
         self.fill(batch).map_err(|error| self.faults.raise(error))?;
+        batch.log_prior.iter_mut().for_each(|log_prior| *log_prior -= self.log_prior_integral);
         self.densities.clear();
         let parts = batch.log_prior.iter().zip(&batch.log_likelihood).zip(&batch.beta);
         self.densities.extend(parts.map(|((&prior, &likelihood), &beta)| tempered(prior, likelihood, beta)));

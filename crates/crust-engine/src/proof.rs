@@ -49,6 +49,9 @@ pub struct Proof {
     pub likelihood: usize,
     /// The largest difference from the constant, relative to what rounding allows.
     pub worst: f64,
+    /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws have a normalised
+    /// density. None where the reading leaves out a constant that it does not know.
+    pub log_prior_integral: Option<f64>,
     /// The wealth of bets against a simulator that was supplied; it is 1 on average if that is right.
     pub wealth: Option<f64>,
 }
@@ -298,8 +301,11 @@ impl Prover<'_> {
     /// Compares, and names the statement where the densities differ.
     fn settle(&mut self, part: Part, all: &[Observation], points: &Points, sets: &[DataSet]) -> Result<(), ProveError> {
         match compare::constant(all, self.accuracy)? {
-            Ok(worst) => {
-                self.proof.worst = self.proof.worst.max(worst);
+            Ok(constant) => {
+                self.proof.worst = self.proof.worst.max(constant.worst);
+                if part == Part::Prior {
+                    self.proof.log_prior_integral = constant.known;
+                }
                 Ok(())
             }
             Err(pair) => Err(self.blame(part, pair, points, sets)?.into()),

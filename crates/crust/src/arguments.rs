@@ -201,9 +201,10 @@ pub struct Annealing {
     /// `--max-divergence`) but may come down to it
     #[arg(long, value_name = "T,…", value_delimiter = ',')]
     pub steps: Vec<usize>,
-    /// The path from the prior to the posterior: `geometric`, or `data:N` to add observations one at a time, where the
-    /// integer N of the data block counts them
-    #[arg(long, value_name = "PATH", default_value = "geometric", value_parser = path_choice)]
+    /// The path to the posterior: from the `prior`; from a `reference` that a pilot run fits to the same data, which is
+    /// short and keeps bounds finite where the prior has mass at scales of 0; from the prior through a `damped`
+    /// likelihood; or `data:N` to add observations one at a time, where the integer N of the data block counts them
+    #[arg(long, value_name = "PATH", default_value = "prior", value_parser = path_choice)]
     pub path: PathChoice,
     /// Climb no further once the bound on the divergence is at most so many nats
     #[arg(long, value_name = "NATS", default_value_t = 0.1)]

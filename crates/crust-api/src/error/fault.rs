@@ -90,6 +90,7 @@ impl Context<'_> {
             Trouble::Schedule(error) => error.into(),
             Trouble::Path { counter, error } => Error::Path { counter, error },
             Trouble::NotSimulated { dataset } => Error::NotSimulated { dataset },
+            Trouble::Reference(error) => Error::Reference(error),
         }
     }
 }
@@ -110,4 +111,6 @@ pub(crate) enum Trouble {
     /// A unit that is out of order.
     #[error("dataset {dataset} has not been simulated")]
     NotSimulated { dataset: u32 },
+    #[error(transparent)]
+    Reference(#[from] crust_infer::path::BadReference),
 }

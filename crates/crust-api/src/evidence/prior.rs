@@ -5,6 +5,7 @@
 use crate::error::{Error, Refusal};
 use crate::finite;
 use crate::problem::{Problem, Program};
+use crate::proven::proven;
 use crate::session::{Message, Session};
 use crust_engine::{Model, Simulator};
 use crust_stan::ast::BlockKind;
@@ -37,6 +38,7 @@ impl<'a> PriorReading<'a> {
         finite::refuse_nan(program.typed(), data, problem.words())?;
         let model = problem.model(session.seed)?;
         let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
+        proven(program, &simulator, false, session.seed)?;
         Ok(Self { problem, joint, simulator, model })
     }
 }

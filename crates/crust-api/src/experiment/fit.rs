@@ -7,6 +7,7 @@ use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
 use crust_infer::drive::Driver;
+use crust_infer::path::Path;
 use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
 use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
@@ -29,8 +30,8 @@ struct Draws {
 }
 
 #[derive(Default)]
-struct Chain {
-    points: Vec<Vec<f64>>,
+pub struct Chain {
+    pub points: Vec<Vec<f64>>,
     divergences: usize,
 }
 
@@ -49,15 +50,25 @@ impl Observer for Draws {
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on
 /// ranks they are the same for every scalar parameter on its own scale.
 pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
-    let sampling =
-        Sampling { warmup: WARMUP, draws: DRAWS, ..Sampling::new(StreamKey::new(settings.seed, Purpose::NUTS)) };
+    let dimension = path.dimension();
+    let chains = draw(path, StreamKey::new(settings.seed, Purpose::NUTS), (WARMUP, DRAWS), settings)?;
+    Ok(summarise(&chains, dimension, names))
+}
+
+/// The draws of NUTS chains after their warm-up.
+pub fn draw(
+    path: StanTarget<'_>,
+    key: StreamKey,
+    (warmup, draws): (usize, usize),
+    settings: &Settings<'_>,
+) -> Result<Vec<Chain>, Trouble> {
+    let sampling = Sampling { warmup, draws, ..Sampling::new(key) };
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
     let draws = Draws { chains: (0..CHAINS).map(|_| Mutex::default()).collect() };
     let mut driver = Driver::new(path, settings.how);
     sample(&mut driver, &sampling, &starts, &draws, &settings.control)?;
-    let chains: Vec<Chain> =
-        draws.chains.into_iter().map(|chain| chain.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-    Ok(summarise(&chains, driver.dimension(), names))
+    let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(draws.chains.into_iter().map(chain).collect())
 }
 
 fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {

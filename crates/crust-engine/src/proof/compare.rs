@@ -14,6 +14,8 @@ pub struct Observation {
     /// Of the reading, with what depends on data alone, without the Jacobian of images.
     pub reading: f64,
     pub jacobian: f64,
+    /// What of it depends on data alone.
+    loose: f64,
     /// How much rounding may change the difference.
     pub tolerance: f64,
     /// The numbers of the point and of the data set.
@@ -42,6 +44,7 @@ impl Observation {
             program,
             reading: f64::NAN,
             jacobian: 0.0,
+            loose: 0.0,
             tolerance: 0.0,
             at,
             own,
@@ -56,6 +59,7 @@ impl Observation {
         Self {
             reading: total.density + score.loose,
             jacobian: total.jacobian,
+            loose: score.loose,
             tolerance: accuracy.relative * (1.0 + total.magnitude + total.jacobian.abs()) + total.noise + value.noise,
             supplied: !score.supplied.is_empty(),
             assumed: score.assumed.clone(),
@@ -79,8 +83,17 @@ pub struct Pair {
     pub other: Observation,
 }
 
-/// The largest deviation from a constant, relative to the tolerance; or two observations that contradict it.
-pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<f64, Box<Pair>>, Misreading> {
+/// By what two densities differ everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Constant {
+    /// The largest deviation from it, relative to the tolerance.
+    pub worst: f64,
+    /// Its value, unless the reading leaves out constants that it does not know.
+    pub known: Option<f64>,
+}
+
+/// By what the densities differ; or two observations that contradict that it is a constant.
+pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<Constant, Box<Pair>>, Misreading> {
     normalisers(all)?;
     let mut sharp: Vec<&Observation> = all.iter().filter(|o| o.is_sharp()).collect();
     sharp.sort_by(|a, b| a.difference().total_cmp(&b.difference()));
@@ -95,7 +108,7 @@ pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<f64, B
     if let Some(other) = all.iter().find(vanishes).or_else(|| all.iter().find(has_none)) {
         return pair(other);
     }
-    let Some(typical) = typical else { return Ok(Ok(0.0)) };
+    let Some(typical) = typical else { return Ok(Ok(Constant { worst: 0.0, known: None })) };
     let ratio = |o: &Observation| (o.difference() - typical.difference()).abs() / (o.tolerance + typical.tolerance);
     let worst = sharp.iter().copied().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let beyond = sharp.iter().filter(|o| ratio(o) > 1.0).count();
@@ -107,7 +120,9 @@ pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<f64, B
     if let Some(other) = uneven_jacobian(&sharp) {
         return pair(other);
     }
-    Ok(Ok(worst.map_or(0.0, ratio)))
+    let whole = |o: &&Observation| o.assumed.is_empty() && o.jacobian == 0.0 && o.loose == 0.0;
+    let known = sharp.iter().all(whole).then(|| typical.difference());
+    Ok(Ok(Constant { worst: worst.map_or(0.0, ratio), known }))
 }
 
 /// The Jacobian of images may depend on data, not on parameters: one for each data set.

@@ -81,10 +81,15 @@ pub enum Experiment {
 
 pub(super) fn path_choice(text: &str) -> Result<PathChoice, String> {
     match text.split_once(':') {
-        None if text == "geometric" => Ok(PathChoice::Geometric),
+        None if text == "prior" || text == "geometric" => Ok(PathChoice::Prior),
+        None if text == "reference" => Ok(PathChoice::Reference),
+        None if text == "damped" => Ok(PathChoice::Damped),
         Some(("data", name)) if !name.is_empty() => Ok(PathChoice::Data(name.to_owned())),
-        _ => Err("a path is `geometric`, or `data:N` for the integer N of the data block that counts observations"
-            .to_owned()),
+        _ => Err(
+            "a path is `prior`, `reference`, `damped`, or `data:N` for the integer N of the data block that counts \
+                  observations"
+                .to_owned(),
+        ),
     }
 }
 

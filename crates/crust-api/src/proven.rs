@@ -1,0 +1,19 @@
+//! Readings that are proven before anything is reported.
+
+use crate::error::Error;
+use crate::problem::Program;
+use crust_engine::{Proof, ProveError, ProveOptions, Simulator, prove};
+
+/// Proves that a simulator draws from what the program states: its own density minus that of the draws must be one
+/// constant, for the prior and, if data are going to be simulated, for the likelihood. A reading that cannot be proven
+/// is an error that names the statement.
+pub(crate) fn proven(program: &Program, simulator: &Simulator, likelihood: bool, seed: u64) -> Result<Proof, Error> {
+    let options = ProveOptions { seed, likelihood, ..ProveOptions::default() };
+    prove(program.typed(), simulator, &options).map_err(|error| match error {
+        ProveError::Misreading(misreading) => {
+            Error::Reading { program: program.clone(), problems: vec![misreading.diagnostic()] }
+        }
+        ProveError::Simulate(error) => program.simulate(error),
+        ProveError::Engine(error) => program.engine(error),
+    })
+}
