@@ -72,7 +72,7 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
     run.options.insert("datasets".to_owned(), options.datasets.to_string());
     let rungs = found.datasets.first().map(|dataset| dataset.rungs.clone()).unwrap_or_default();
     run.steps = plan.ladder.with_rungs(&rungs);
-    let bound = found.mean.last().map(|mean| mean.jeffreys_bound).or(rungs.last().map(|rung| rung.jeffreys_bound));
+    let bound = rungs.last().map(|rung| rung.jeffreys_upper);
     let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
     let result = Bdmc {
         run,

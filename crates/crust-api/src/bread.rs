@@ -79,7 +79,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     run.options.insert("start-steps".to_owned(), options.start_steps.to_string());
     run.options.insert("replicates".to_owned(), options.replicates.to_string());
     run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
-    let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_bound);
+    let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_upper);
     let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
     let result = Bread {
         run,

@@ -9,7 +9,7 @@ use crate::generative::{Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::Session;
 use crust_diagnose::compare::{self, Plan, Way};
-use crust_diagnose::result::{Compare, Entry};
+use crust_diagnose::result::{Compare, Entry, Level};
 use crust_engine::Values;
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::ast::BlockKind;
@@ -90,8 +90,10 @@ pub fn compare(
     let names = programs.iter().map(|loaded| loaded.program().file_name());
     run.model = names.collect::<Vec<String>>().join(", ");
     method.tell(&mut run);
-    let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_bound)).reduce(f64::max);
-    let diagnosis = annealing.diagnosis(found.violation, found.partial, worst);
+    let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_upper)).reduce(f64::max);
+    // representations of one model have one marginal likelihood
+    let wrong = found.violation || found.verdict.level == Level::Mismatch;
+    let diagnosis = annealing.diagnosis(wrong, found.partial, worst);
     let result = Compare {
         run,
         entries: found.entries,

@@ -4,7 +4,7 @@ mod checks;
 mod verdict;
 
 pub(crate) use checks::{Ladders, RANK_TRANSITIONS, rank_check, ranks, violation_checks};
-pub(crate) use verdict::{OVERFLOW, nats, nats_with_error, without_density};
+pub(crate) use verdict::{ANOTHER_PATH, OVERFLOW, Size, nats, nats_with_error};
 
 use crate::checkpoint::{Halt, Journal};
 use crate::executor::{Chains, Executor, InProcess, UnitOf, Workshop};
@@ -181,9 +181,9 @@ fn starts_unit<'c, E: Experiment, X>(
     (plan.start_steps > 0).then(|| workshop.unit::<E>(*dataset, task))
 }
 
-/// Whether a ladder may end here.
+/// Whether a ladder may end here: by the upper limit, since estimates that are looked at until one is small are small by chance.
 pub fn is_tight(rung: &Rung, tolerance: f64) -> bool {
-    rung.jeffreys_bound <= tolerance
+    rung.jeffreys_upper <= tolerance
 }
 
 /// Simulates all datasets, tunes kernels on each, and moves the starts of the reverse chains.

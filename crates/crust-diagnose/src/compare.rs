@@ -110,6 +110,18 @@ impl Findings {
             (Level::Violation, sentence)
         } else if self.partial {
             (Level::Partial, "The run was ended before all was compared.".to_owned())
+        } else if let Some((one, other)) = self.different_models() {
+            let sentence = format!(
+                "These are different models: the log marginal likelihood of the same data is {} ± {} by {} and {} ± {} by {}. \
+                 Representations of one model have the same; compare ways to write the model, not models.",
+                rounded(one.1.log_ml_bar),
+                rounded(one.1.log_ml_bar_se),
+                one.0.name,
+                rounded(other.1.log_ml_bar),
+                rounded(other.1.log_ml_bar_se),
+                other.0.name,
+            );
+            (Level::Mismatch, sentence)
         } else {
             (Level::Good, self.winners())
         };
@@ -126,6 +138,28 @@ impl Findings {
             ],
             level,
         }
+    }
+
+    /// Two entries whose marginal likelihoods differ by more than chance explains: 5 standard errors, and by enough to matter.
+    fn different_models(&self) -> Option<((&Entry, &Rung), (&Entry, &Rung))> {
+        const ERRORS: f64 = 5.0;
+        const NATS: f64 = 0.3;
+        let known = |entry: &'_ Entry| {
+            let rung = entry.rungs.last()?;
+            (rung.log_ml_bar.is_finite() && rung.log_ml_bar_se.is_finite()).then_some(())
+        };
+        let all: Vec<(&Entry, &Rung)> =
+            self.entries.iter().filter(|e| known(e).is_some()).filter_map(|e| Some((e, e.rungs.last()?))).collect();
+        let differ = |a: &Rung, b: &Rung| {
+            let error = ERRORS * a.log_ml_bar_se.hypot(b.log_ml_bar_se);
+            // as long as the sandwiches are wide, Bennett's estimates may be off by more than their errors say
+            let apart = a.log_ml_lower > b.log_ml_upper || b.log_ml_lower > a.log_ml_upper;
+            apart && (a.log_ml_bar - b.log_ml_bar).abs() > error.max(NATS)
+        };
+        all.iter().enumerate().find_map(|(i, a)| {
+            let other = all[i + 1..].iter().find(|b| differ(a.1, b.1))?;
+            Some((*a, *other))
+        })
     }
 
     /// Who is best by steps, and by evaluations. Seconds are not the same twice, so that they are told elsewhere.
@@ -171,4 +205,9 @@ impl Findings {
         let costs = self.entries.iter().filter_map(|entry| Some((entry.name.as_str(), cost(entry)?)));
         costs.min_by_key(|(_, cost)| *cost).map(|(name, cost)| (name, cost, target))
     }
+}
+
+/// A number to three decimals, with a minus sign as people write it.
+fn rounded(x: f64) -> String {
+    format!("{x:.3}").replace('-', "−")
 }

@@ -4,8 +4,8 @@ use crate::convergence::mean;
 use crate::number::count;
 use crate::result::{ForwardRung, KernelAt, Rung};
 use crate::sandwich::{
-    bennett, jeffreys_bound, jeffreys_quartiles, kl_forward_bound, kl_reverse_bound, lower_bound, quartiles,
-    upper_bound,
+    bennett, jeffreys_bound, jeffreys_limit, jeffreys_quartiles, kl_forward_bound, kl_reverse_bound, lower_bound,
+    quartiles, upper_bound,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ impl Rung {
         let (w, r) = (estimates(forward), reverse_estimates(reverse));
         let (lower, upper) = (lower_bound(&w), upper_bound(&r));
         let bar = bennett(&w, &r);
-        let jeffreys = jeffreys_bound(&w, &r);
+        let (jeffreys, limit) = (jeffreys_bound(&w, &r), jeffreys_limit(&w, &r));
         let (kl_forward, kl_reverse) = (kl_forward_bound(&w, upper), kl_reverse_bound(&r, lower));
         let both = |value: fn(&Work) -> u64| total(forward, value) + total(reverse, value);
         Self {
@@ -151,6 +151,10 @@ impl Rung {
             log_ml_bar_se: bar.se,
             jeffreys_bound: jeffreys.value,
             jeffreys_se: jeffreys.se,
+            jeffreys_upper: limit.upper,
+            khat_forward: limit.khat_forward,
+            khat_reverse: limit.khat_reverse,
+            deciding: limit.deciding,
             jeffreys_quartiles: jeffreys_quartiles(&w, &r).to_vec(),
             kl_forward_bound: kl_forward.value,
             kl_forward_se: kl_forward.se,

@@ -177,6 +177,17 @@ pub struct Rung {
     /// From the chains of this dataset: reverse chains share their start, and that is not in it.
     #[serde(with = "crate::number")]
     pub jeffreys_se: f64,
+    /// B is below this with probability 0.95, as far as one dataset tells; infinite if the chains do not show that B is finite.
+    #[serde(with = "crate::number", default)]
+    pub jeffreys_upper: f64,
+    /// k of the bad tails, of low forward weights and of high reverse estimates: there is a mean if k < 1.
+    #[serde(with = "crate::number", default)]
+    pub khat_forward: f64,
+    #[serde(with = "crate::number", default)]
+    pub khat_reverse: f64,
+    /// How many chains make up half of what B̂ has beyond its median.
+    #[serde(default)]
+    pub deciding: usize,
     /// Quartiles of B̂ over all pairs of a forward and a reverse chain.
     #[serde(with = "crate::number::list")]
     pub jeffreys_quartiles: Vec<f64>,
@@ -257,6 +268,9 @@ pub struct Fit {
     pub least_ess: f64,
     pub least_ess_name: String,
     pub divergences: usize,
+    /// The least E-BFMI of a chain: how much of the energy's spread a transition covers.
+    #[serde(with = "crate::number", default)]
+    pub least_e_bfmi: f64,
     /// Hyperparameters as the simulation uses them, on the scale on which the program declares them.
     pub hyperparameters: Vec<Hyperparameter>,
     /// What to mind about the fit, in sentences.

@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::error::Trouble;
 use crate::target::StanTarget;
-use crust_diagnose::convergence::{ess_bulk, ess_tail, rhat};
+use crust_diagnose::convergence::{bfmi, ess_bulk, ess_tail, mean, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
 use crust_infer::drive::Driver;
@@ -33,6 +33,8 @@ struct Draws {
 pub struct Chain {
     pub points: Vec<Vec<f64>>,
     divergences: usize,
+    energies: Vec<f64>,
+    log_densities: Vec<f64>,
 }
 
 impl Observer for Draws {
@@ -42,6 +44,8 @@ impl Observer for Draws {
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
             chain.points.push(draw.state.q.clone());
             chain.divergences += usize::from(draw.statistics.divergent);
+            chain.energies.push(draw.statistics.energy);
+            chain.log_densities.push(draw.state.log_density());
         }
         ControlFlow::Continue(())
     }
@@ -81,9 +85,9 @@ fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
         worst_r_hat: f64::NAN,
         least_ess: f64::NAN,
         divergences: chains.iter().map(|chain| chain.divergences).sum(),
+        least_e_bfmi: least_e_bfmi(chains),
         ..Fit::default()
     };
-    let mut mean = Vec::with_capacity(dimension);
     for i in 0..dimension {
         let column = column(i);
         let name = names.get(i).cloned().unwrap_or_default();
@@ -94,11 +98,23 @@ fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
         if fit.least_ess.is_nan() || ess.is_nan() || ess < fit.least_ess {
             (fit.least_ess, fit.least_ess_name) = (ess, name);
         }
-        let all: Vec<f64> = column.into_iter().flatten().collect();
-        mean.push(crust_diagnose::convergence::mean(&all));
     }
     fit.warnings = warnings(&fit);
-    Fitted { fit, mean }
+    // The mean over chains that are in different places is in none of them: the most probable place then.
+    let agree = fit.worst_r_hat < APART;
+    let best = |a: &&Chain, b: &&Chain| mean(&a.log_densities).total_cmp(&mean(&b.log_densities));
+    let taken: Vec<&Chain> =
+        if agree { chains.iter().collect() } else { chains.iter().max_by(best).into_iter().collect() };
+    let mean_of = |i: usize| mean(&taken.iter().flat_map(|chain| &chain.points).map(|x| x[i]).collect::<Vec<f64>>());
+    Fitted { mean: (0..dimension).map(mean_of).collect(), fit }
+}
+
+/// R-hat beyond which chains are in different places.
+const APART: f64 = 1.05;
+
+fn least_e_bfmi(chains: &[Chain]) -> f64 {
+    let energies: Vec<&[f64]> = chains.iter().map(|chain| chain.energies.as_slice()).collect();
+    bfmi(&energies).into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// The limits that `crust sample` uses, too.

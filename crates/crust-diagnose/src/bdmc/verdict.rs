@@ -1,7 +1,8 @@
 //! What a run of bidirectional Monte Carlo says, in words.
 
 use super::{Findings, Plan};
-use crate::result::{Level, Rung, Verdict};
+use crate::number::count;
+use crate::result::{Level, MeanRung, Rung, Verdict};
 
 /// A bound on a divergence, with a precision that its size deserves.
 pub(crate) fn nats(value: f64) -> String {
@@ -22,12 +23,52 @@ pub(crate) fn nats_with_error(value: f64, se: f64) -> String {
     if se.is_finite() { format!("{text} ± {se:.decimals$}") } else { format!("{text} (error unknown)") }
 }
 
+/// What the chains of a rung say about B, or why they say nothing: a size to be put behind "at most" or "within", or else a reason.
+pub(crate) enum Size {
+    Bounded(String),
+    /// The mean is decided by few chains, or does not exist.
+    Unsteady(String),
+    /// Some chains are infinitely far.
+    Infinite(String),
+}
+
+impl Size {
+    pub(crate) fn of(rung: &Rung) -> Self {
+        if !rung.jeffreys_bound.is_finite() {
+            return Self::Infinite(without_density(rung));
+        }
+        if !rung.jeffreys_upper.is_finite() {
+            return Self::Unsteady(unsteady(rung));
+        }
+        let estimate = nats_with_error(rung.jeffreys_bound.max(0.0), rung.jeffreys_se);
+        Self::Bounded(format!("{} nats (95 % limit; estimate {estimate})", nats(rung.jeffreys_upper)))
+    }
+}
+
+/// Why a mean is not told.
+fn unsteady(rung: &Rung) -> String {
+    let median = rung.jeffreys_quartiles.get(1).copied().unwrap_or(f64::NAN).max(0.0);
+    format!(
+        "{} of {} chains decide the mean, which need not exist (Pareto k {:.1} forward and {:.1} reverse; a mean needs less than 1): \
+         the median of single gaps is {} nats, but no bound follows from it",
+        rung.deciding,
+        rung.forward.len() + rung.reverse.len(),
+        rung.khat_forward,
+        rung.khat_reverse,
+        nats(median)
+    )
+}
+
+/// What to do about means that few chains decide.
+pub(crate) const ANOTHER_PATH: &str = "A prior with mass at scales of 0 gives this: more distributions do not help, another path does \
+     (`--path reference`).";
+
 /// What to do about points without density.
 pub(crate) const OVERFLOW: &str = "Such points often come from overflow in the program: state log odds (`bernoulli_logit`) or log rates (`poisson_log`) in \
      place of probabilities and rates, or give parameters priors with lighter tails.";
 
 /// Why there is no finite bound, and what there is.
-pub(crate) fn without_density(rung: &Rung) -> String {
+fn without_density(rung: &Rung) -> String {
     let middle = match rung.jeffreys_quartiles[..] {
         [low, _, high] if low.is_finite() && high.is_finite() => {
             format!(" (the middle half of single gaps is {} to {} nats)", nats(low), nats(high))
@@ -58,35 +99,45 @@ fn violated(findings: &Findings) -> String {
 }
 
 fn judge(findings: &Findings, plan: &Plan, rung: &Rung) -> (Level, String) {
-    let (bound, se) = match findings.mean.last() {
-        Some(mean) if mean.t == rung.t => (mean.jeffreys_bound, mean.jeffreys_se),
-        _ => (rung.jeffreys_bound, rung.jeffreys_se),
-    };
-    let t = rung.t;
-    let size = if bound.is_finite() {
-        format!("at most {} nats", nats_with_error(bound, se))
-    } else {
-        format!("not bounded: {}", without_density(rung))
+    let (t, limit) = (rung.t, findings.mean.last().filter(|mean| mean.t == rung.t).and_then(MeanRung::limit));
+    let (size, upper) = match (limit, Size::of(rung)) {
+        (Some(upper), Size::Bounded(_)) => {
+            let mean = findings.mean.last().map(|m| nats_with_error(m.jeffreys_bound.max(0.0), m.jeffreys_se));
+            let size = format!("at most {} nats (95 % limit; mean {})", nats(upper), mean.unwrap_or_default());
+            (size, upper)
+        }
+        (_, Size::Bounded(size)) => (format!("at most {size}"), rung.jeffreys_upper),
+        (_, Size::Unsteady(why) | Size::Infinite(why)) => (format!("not bounded: {why}"), f64::INFINITY),
     };
     let sentence = format!(
         "With T = {t} distributions, annealing produces samples whose Jeffreys divergence from the posterior of simulated data is \
          {size}, in expectation."
     );
-    let good = bound <= plan.acceptable;
-    let level = match (findings.partial, good) {
+    let level = match (findings.partial, upper <= plan.acceptable) {
         (true, _) => Level::Partial,
         (false, true) => Level::Good,
         (false, false) => Level::Poor,
     };
-    let advice = match level {
-        Level::Poor if !bound.is_finite() => return (level, format!("{sentence} {OVERFLOW}")),
-        Level::Poor => {
-            " That is not small: more distributions (`--steps`), another kernel or another way to write the model may help."
+    let advice = match (level, Size::of(rung)) {
+        (Level::Poor, Size::Infinite(_)) => OVERFLOW,
+        (Level::Poor, Size::Unsteady(_)) => ANOTHER_PATH,
+        (Level::Poor, Size::Bounded(_)) => {
+            "That is not small: more distributions (`--steps`), another kernel or another way to write the model may help."
         }
-        Level::Partial => " The run was ended before its end.",
-        _ => "",
+        (Level::Partial, _) => "The run was ended before its end.",
+        _ => return (level, sentence),
     };
-    (level, sentence + advice)
+    (level, format!("{sentence} {advice}"))
+}
+
+impl MeanRung {
+    /// The limit over datasets, which include the spread between them; none with fewer than three.
+    fn limit(&self) -> Option<f64> {
+        /// The 95 % quantile of the normal distribution, and for few datasets a little more.
+        const QUANTILE: f64 = 1.645;
+        let few = 1.0 + 1.0 / count(self.datasets.max(1));
+        (self.datasets > 2).then(|| self.jeffreys_bound + QUANTILE * few * self.jeffreys_se)
+    }
 }
 
 fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {

@@ -1,8 +1,10 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
 use super::{Findings, Plan};
-use crate::bdmc::{OVERFLOW, nats_with_error, without_density};
-use crate::result::{Calibration, Fit, Level, Rung, Verdict};
+use crate::bdmc::{ANOTHER_PATH, OVERFLOW, Size, nats, nats_with_error};
+use crate::convergence::mean;
+use crate::number::count;
+use crate::result::{Calibration, Fit, ForwardRung, Level, Rung, Verdict};
 
 /// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
 const MISMATCH: f64 = 0.05;
@@ -24,66 +26,107 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     let Some(rung) = findings.simulated.rungs.last() else {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
-    let bound = if rung.jeffreys_bound.is_finite() { in_words(rung) } else { unbounded(rung) };
-    let mismatch = findings.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH);
-    let agree = findings.start_check.as_ref().is_none_or(|check| check.agree);
-    let rank = findings.calibration.as_ref().map(rank_in_words).unwrap_or_default();
-    let good = rung.jeffreys_bound <= plan.acceptable;
-    match (findings.partial, mismatch, agree && good) {
-        (true, ..) => (Level::Partial, format!("{bound}; the run was ended before its end.")),
-        (_, true, _) => (
-            Level::Mismatch,
-            format!(
-                "{bound}, but the real data do not behave as simulated data do ({rank}): the bound does not carry over to them. \
-                 The model probably does not describe the data."
-            ),
-        ),
-        (.., true) => (Level::Good, format!("{bound}, and {}.", carries_over(findings, &rank))),
-        (.., false) if !agree => (
-            Level::Poor,
-            format!(
-                "{bound}, but this depends on the number of steps before the reverse chains: use more (`--start-steps`)."
-            ),
-        ),
-        (.., false) if findings.size_notice.is_some() => {
-            (Level::Poor, format!("{bound}; and {}", findings.size_notice.as_deref().unwrap_or_default()))
-        }
-        (.., false) if !rung.jeffreys_bound.is_finite() => {
-            (Level::Poor, format!("{bound}; {}. {OVERFLOW}", carries_over(findings, &rank)))
-        }
-        (.., false) => (
-            Level::Poor,
-            format!(
-                "{bound}; the bound is not small: more distributions (`--steps`), another kernel or another way to write the model may \
-                 help; {}.",
-                carries_over(findings, &rank)
-            ),
-        ),
+    let bound = in_words(rung);
+    if findings.partial {
+        return (Level::Partial, format!("{bound}; the run was ended before its end."));
     }
+    let rank = findings.calibration.as_ref().map(rank_in_words).unwrap_or_default();
+    let (level, more) = objection(findings, plan, rung, &rank)
+        .unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings, &rank))));
+    (level, bound + &more)
+}
+
+/// The first thing that stands against a good verdict, with what to do about it.
+fn objection(findings: &Findings, plan: &Plan, rung: &Rung, rank: &str) -> Option<(Level, String)> {
+    let poor = |text: String| Some((Level::Poor, text));
+    if let Some(trouble) = findings.fit.as_ref().and_then(bad_fit) {
+        return poor(format!(
+            ", but the fit to the real data cannot be trusted: {trouble}. What was simulated rests on it; run `crust sample` with more \
+             iterations, or write the model in another way (non-centred, say)."
+        ));
+    }
+    if findings.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH) {
+        let text = format!(
+            ", but the real data do not behave as simulated data do ({rank}): the bound does not carry over to them. The model \
+             probably does not describe the data."
+        );
+        return Some((Level::Mismatch, text));
+    }
+    if findings.start_check.as_ref().is_some_and(|check| !check.agree) {
+        let text = ", but this depends on the number of steps before the reverse chains: use more (`--start-steps`).";
+        return poor(text.to_owned());
+    }
+    if rung.jeffreys_upper > plan.acceptable || rung.jeffreys_upper.is_nan() {
+        let carries = carries_over(findings, rank);
+        return poor(match (&findings.size_notice, Size::of(rung)) {
+            (Some(notice), _) => format!("; and {notice}"),
+            (None, Size::Infinite(_)) => format!("; {carries}. {OVERFLOW}"),
+            (None, Size::Unsteady(_)) => format!("; {carries}. {ANOTHER_PATH}"),
+            (None, Size::Bounded(_)) => format!(
+                "; the bound is not small: more distributions (`--steps`), another kernel or another way to write the model may \
+                 help; {carries}."
+            ),
+        });
+    }
+    let scatter = findings.real.rungs.last().map(scatter).filter(|&scatter| scatter > plan.acceptable)?;
+    poor(format!(
+        ", but chains on the real data scatter more than that: the log of their mean weight is {} nats above the mean of their log \
+         weights, so that a single chain is that far off by their own account. Several modes that chains cannot leave give this.",
+        nats(scatter)
+    ))
+}
+
+/// log mean w − mean log w of the chains on real data. The first is a lower bound on log-ML, so that this is a lower estimate of log-ML −
+/// E[log w], which bounds the divergence of the samples from the posterior (after Eq. 12).
+fn scatter(rung: &ForwardRung) -> f64 {
+    let mean = mean(&rung.forward);
+    if mean == f64::NEG_INFINITY { f64::INFINITY } else { rung.log_ml_lower - mean }
+}
+
+/// What makes a fit one that nothing may rest on. The limits are wider than those of warnings: beyond them chains are in different places, or
+/// have hardly moved.
+fn bad_fit(fit: &Fit) -> Option<String> {
+    const MOST_R_HAT: f64 = 1.05;
+    const LEAST_ESS: f64 = 100.0;
+    /// Of the draws.
+    const MOST_DIVERGENCES: f64 = 0.01;
+    const LEAST_E_BFMI: f64 = 0.2;
+    let draws = count(fit.chains * fit.draws);
+    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
+        return Some(format!("R-hat of {} is {:.2}", fit.worst_r_hat_name, fit.worst_r_hat));
+    }
+    if fit.least_ess < LEAST_ESS {
+        return Some(format!("the effective sample size of {} is {:.0}", fit.least_ess_name, fit.least_ess));
+    }
+    if count(fit.divergences) > MOST_DIVERGENCES * draws {
+        return Some(format!("{} of {draws} transitions are divergent", fit.divergences));
+    }
+    let slow = fit.least_e_bfmi > 0.0 && fit.least_e_bfmi < LEAST_E_BFMI;
+    slow.then(|| format!("E-BFMI of a chain is {:.2}, so that it hardly changes its energy", fit.least_e_bfmi))
 }
 
 fn in_words(rung: &Rung) -> String {
-    format!(
-        "With T = {} distributions, annealing on data simulated from the fitted model ends within {} nats of the posterior \
-         (Jeffreys divergence, bounded in expectation)",
-        rung.t,
-        nats_with_error(rung.jeffreys_bound, rung.jeffreys_se)
-    )
-}
-
-fn unbounded(rung: &Rung) -> String {
-    format!(
-        "With T = {} distributions, there is no finite bound for annealing on data simulated from the fitted model: {}",
-        rung.t,
-        without_density(rung)
-    )
+    let start = format!("With T = {} distributions, ", rung.t);
+    match Size::of(rung) {
+        Size::Bounded(size) => format!(
+            "{start}annealing on data simulated from the fitted model ends within {size} of the posterior (Jeffreys divergence, bounded \
+             in expectation)"
+        ),
+        Size::Unsteady(why) | Size::Infinite(why) => {
+            format!("{start}there is no finite bound for annealing on data simulated from the fitted model: {why}")
+        }
+    }
 }
 
 fn carries_over(findings: &Findings, rank: &str) -> String {
-    if findings.calibration.is_some() {
-        format!("inference on the real data behaves as on simulated data ({rank})")
-    } else {
-        "whether the real data behave in the same way was not tested (`--replicates`)".to_owned()
+    match &findings.calibration {
+        // a rank among R + 1 has p ≥ 1/(R + 1)
+        Some(calibration) if count(calibration.replicates.len() + 1) * MISMATCH < 1.0 => format!(
+            "whether the real data behave in the same way cannot be told from {} replicates: a test needs 19 (`--replicates`)",
+            calibration.replicates.len()
+        ),
+        Some(_) => format!("inference on the real data behaves as on simulated data ({rank})"),
+        None => "whether the real data behave in the same way was not tested (`--replicates`)".to_owned(),
     }
 }
 
