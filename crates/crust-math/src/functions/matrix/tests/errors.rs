@@ -80,6 +80,16 @@ fn matrices_must_be_symmetric_and_positive_definite() {
     assert!(domain_error("cholesky_decompose", &[&large]).contains("not positive definite"));
 }
 
+/// Squares of these numbers overflow, so that the steps never end by themselves.
+#[test]
+fn eigenvalues_that_do_not_converge_reject_the_point() {
+    let huge = Value::matrix(&[[1e200, 2e200, 3e200], [2e200, 1e200, 4e200], [3e200, 4e200, 1e200]]);
+    for name in ["eigenvalues_sym", "eigenvectors_sym", "eigendecompose_sym.1", "eigendecompose_sym.2"] {
+        let expected = "Number of iterations is 90, but must be less: eigenvalues have not converged";
+        assert_eq!(domain_error(name, &[&huge]), format!("{name}: {expected}"));
+    }
+}
+
 #[test]
 fn other_domains() {
     domain_error("chol2inv", &[&Value::matrix(&[[1.0, 0.5], [0.0, 1.0]])]);
