@@ -20,7 +20,9 @@ use crate::error::Error;
 use crate::kernel::Stepper;
 use crate::path::{Course, Path};
 
-/// Moves of a rehearsal between two knots, on average.
+/// Moves of a rehearsal between two knots, on average, to compare kernels …
+const FEW_MOVES_EACH: usize = 8;
+/// … and once they are chosen.
 const MOVES_EACH: usize = 12;
 /// How many standard errors a measured gap must be off what the pilot run says to be believed.
 const ERRORS: f64 = 1.5;
@@ -56,7 +58,7 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
     /// Measures lengths with some chains in both directions, enough to compare kernels.
     pub(super) fn rehearse(mut self, tuned: Tuned) -> Result<Rehearsed, Error> {
         let chains = self.basis.draws.len().div_ceil(2).max(FEWEST);
-        let (up, down, schedule) = self.passages(&tuned.kernels, chains, 1)?;
+        let (up, down, schedule) = self.passages(&tuned.kernels, chains, (FEW_MOVES_EACH, 1))?;
         let kernels = with_lengths(&tuned.kernels, &up, &down, (&schedule, self.driver.course()))?;
         let states = up.at_knots.into_iter().zip(down.at_knots).map(|(up, down)| [up, down].concat()).collect();
         Ok(Rehearsed { tuned: Tuned { kernels, ..tuned }, states })
@@ -66,7 +68,7 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
     pub(super) fn refine(mut self, rehearsed: Rehearsed) -> Result<TunedKernels, Error> {
         let kernels =
             if rehearsed.tuned.both_ways { rehearsed.tuned.kernels } else { self.retune(&rehearsed)?.kernels };
-        let (up, down, schedule) = self.passages(&kernels, self.basis.draws.len(), 2)?;
+        let (up, down, schedule) = self.passages(&kernels, self.basis.draws.len(), (MOVES_EACH, 2))?;
         with_lengths(&kernels, &up, &down, (&schedule, self.driver.course()))
     }
 
@@ -80,9 +82,9 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
         &mut self,
         kernels: &TunedKernels,
         chains: usize,
-        round: u64,
+        (moves_each, round): (usize, u64),
     ) -> Result<(Passage, Passage, Schedule), Error> {
-        let distributions = MOVES_EACH * kernels.knots().len();
+        let distributions = moves_each * kernels.knots().len();
         let schedule = Schedule::from_pilot(distributions, kernels).map_err(|bad| Error::Setting {
             name: "the schedule of the rehearsal",
             value: bad.to_string(),
