@@ -172,7 +172,9 @@ impl Prover<'_> {
     fn run(&mut self) -> Result<(), ProveError> {
         let work = points::Work::of(&self.simulator);
         let draws = self.draws(work.draws)?;
-        self.check_draws(&draws)?;
+        for draw in &draws {
+            compare::drawn(&draw.drawn, &draw.given)?;
+        }
         let sets = self.data_sets(&draws, work.sets)?;
         let own: Vec<Vec<f64>> = draws.into_iter().map(|d| d.point).collect();
         let points = Points::around(own, self.options.points, &mut self.key(2).stream());
@@ -208,14 +210,6 @@ impl Prover<'_> {
             Some(error) if draws.is_empty() => Err(error.into()),
             _ => Ok(draws),
         }
-    }
-
-    /// What was drawn must have the density, at the moment it was drawn, that it has afterwards.
-    fn check_draws(&self, draws: &[ScoredDraw]) -> Result<(), ProveError> {
-        for draw in draws {
-            compare::drawn(&draw.drawn, &draw.given)?;
-        }
-        Ok(())
     }
 
     /// Data drawn given the first draws, and the given data where they are complete.
@@ -308,7 +302,7 @@ impl Prover<'_> {
                 }
                 Ok(())
             }
-            Err(pair) => Err(self.blame(part, pair, points, sets)?.into()),
+            Err(pair) => Err(self.blame(part, &pair, points, sets)?.into()),
         }
     }
 }

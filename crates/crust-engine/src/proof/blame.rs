@@ -21,7 +21,7 @@ impl Prover<'_> {
     pub(super) fn blame(
         &mut self,
         part: Part,
-        pair: Box<Pair>,
+        pair: &Pair,
         points: &Points,
         sets: &[DataSet],
     ) -> Result<Misreading, ProveError> {
@@ -84,7 +84,7 @@ impl Prover<'_> {
             }
         }
         if shapes.len() > MOST {
-            parts.push("…".to_owned())
+            parts.push("…".to_owned());
         }
         parts.join(", ")
     }

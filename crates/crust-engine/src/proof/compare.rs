@@ -147,7 +147,7 @@ fn normalisers(all: &[Observation]) -> Result<(), Misreading> {
             let turn = times.entry(*place).or_default();
             *turn += 1;
             let first = known.entry((*place, *turn)).or_insert(arguments);
-            let close = |a: &f64, b: &f64| a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
+            let close = |a: &f64, b: &f64| a.total_cmp(b).is_eq() || (a - b).abs() <= 1e-12 * a.abs().max(b.abs());
             if first.len() != arguments.len() || !first.iter().zip(arguments).all(|(a, b)| close(a, b)) {
                 return Err(Misreading::Normaliser { span: span(*place) });
             }
@@ -167,9 +167,10 @@ pub fn drawn(drawn: &Score, given: &Score) -> Result<(), Misreading> {
         let a = drawn.statements.get(place).copied().unwrap_or_default();
         let b = given.statements.get(place).copied().unwrap_or_default();
         let (x, y) = (a.density, b.density);
-        let blunt = (x == f64::INFINITY) || (y == f64::INFINITY);
+        let alike = x == f64::INFINITY || y == f64::INFINITY || x.total_cmp(&y).is_eq();
         // What is computed back loses digits.
-        if !blunt && !((x - y).abs() <= 1e-6 * (1.0 + a.magnitude + b.magnitude)) {
+        let close = (x - y).abs() <= 1e-6 * (1.0 + a.magnitude + b.magnitude);
+        if !alike && !close {
             return Err(Misreading::Draws { span: span(*place), drawn: x, given: y });
         }
     }

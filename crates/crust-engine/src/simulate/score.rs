@@ -221,7 +221,7 @@ pub fn log_mass(scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Option<f64> 
         let mut all = vec![y];
         all.extend_from_slice(x);
         // A bound outside of the support is an error of the function, but no question.
-        let edge = if y == start { above } else { !above };
+        let edge = if y.total_cmp(&start).is_eq() { above } else { !above };
         let outside = if edge { 0.0 } else { f64::NEG_INFINITY };
         (if above { &upper } else { &lower }).at(&all, Terms::ALL).map_or(outside, |(value, _)| value)
     };
