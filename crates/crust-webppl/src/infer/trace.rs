@@ -1,0 +1,203 @@
+//! Traces: the random choices of an execution, each with the state of the machine before it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Model;
+use crate::distributions::Dist;
+use crate::error::Run;
+use crate::machine::{Effect, State};
+use crate::value::Value;
+use crate::world::World;
+
+/// A random choice.
+#[derive(Clone)]
+pub struct Choice {
+    pub addr: u64,
+    pub dist: Rc<Dist>,
+    pub value: Value,
+    /// The options of `sample`: drift kernel, guide.
+    pub options: Value,
+    /// The log probability of the value.
+    pub score: f64,
+    /// Scores before this choice.
+    pub before: Scores,
+    /// The execution, waiting for the value.
+    pub state: State,
+}
+
+/// What has been added up so far.
+#[derive(Clone, Copy, Default)]
+pub struct Scores {
+    /// Log probability of all choices.
+    pub prior: f64,
+    /// Sum of all factors and observations.
+    pub factor: f64,
+    /// How many factors there were.
+    pub factors: usize,
+}
+
+impl Scores {
+    /// The log of the joint density, with factors to the power of `beta`.
+    pub fn total(&self, beta: f64) -> f64 {
+        // a factor of −∞ counts also at 0 · ∞
+        if beta == 0.0 { self.prior } else { self.prior + beta * self.factor }
+    }
+}
+
+/// An execution that has ended or stopped at a factor.
+#[derive(Clone)]
+pub struct Trace {
+    pub choices: Vec<Choice>,
+    pub scores: Scores,
+    /// The value, if the execution has ended.
+    pub value: Option<Value>,
+    /// Where it stopped, if it has not.
+    pub paused: Option<State>,
+    /// Accepted and proposed changes.
+    pub info: [u64; 2],
+    /// Gradients at this point, if HMC has computed them.
+    pub gradient: Option<Rc<super::hmc::Point>>,
+}
+
+/// How a run of the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Complete,
+    AtFactor,
+    /// The score became −∞.
+    Impossible,
+}
+
+/// Which values choices take.
+pub trait Choose {
+    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value>;
+}
+
+/// Every choice is drawn from its distribution.
+pub struct Prior;
+
+impl Choose for Prior {
+    fn choose(&mut self, world: &mut World, _: u64, dist: &Rc<Dist>) -> Run<Value> {
+        dist.sample(&mut world.stream)
+    }
+}
+
+/// Choices of an earlier execution where the address is the same, draws elsewhere.
+pub struct Reuse<'a> {
+    old: &'a [Choice],
+    /// Executions mostly make the same choices in the same order: look here first.
+    cursor: usize,
+    places: Option<HashMap<u64, usize>>,
+    pub reused: Vec<bool>,
+    /// The log probability of choices that were drawn.
+    pub fresh: f64,
+}
+
+impl<'a> Reuse<'a> {
+    pub fn new(old: &'a [Choice]) -> Self {
+        Self { old, cursor: 0, places: None, reused: vec![false; old.len()], fresh: 0.0 }
+    }
+
+    fn find(&mut self, addr: u64) -> Option<usize> {
+        if self.old.get(self.cursor).is_some_and(|c| c.addr == addr) {
+            self.cursor += 1;
+            return Some(self.cursor - 1);
+        }
+        let old = self.old;
+        let places = self.places.get_or_insert_with(|| old.iter().enumerate().map(|(i, c)| (c.addr, i)).collect());
+        let found = places.get(&addr).copied();
+        if let Some(i) = found {
+            self.cursor = i + 1;
+        }
+        found
+    }
+}
+
+impl Choose for Reuse<'_> {
+    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value> {
+        if let Some(i) = self.find(addr) {
+            self.reused[i] = true;
+            return Ok(self.old[i].value.clone());
+        }
+        let value = dist.sample(&mut world.stream)?;
+        self.fresh += dist.score(&value)?.value();
+        Ok(value)
+    }
+}
+
+impl Trace {
+    pub fn empty() -> Self {
+        Self { choices: Vec::new(), scores: Scores::default(), value: None, paused: None, info: [0; 2], gradient: None }
+    }
+
+    /// Adds a choice; whether it is possible.
+    pub fn push(&mut self, state: State, addr: u64, dist: Rc<Dist>, options: Value, value: Value) -> Run<bool> {
+        let score = dist.score(&value)?.value();
+        let before = self.scores;
+        self.choices.push(Choice { addr, dist, value, options, score, before, state });
+        self.scores.prior += score;
+        Ok(score > f64::NEG_INFINITY)
+    }
+
+    /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0).
+    pub fn extend(&mut self, world: &mut World, mut state: State, choose: &mut dyn Choose, exit: usize) -> Run<Ended> {
+        self.value = None;
+        self.paused = None;
+        self.gradient = None;
+        loop {
+            match state.run(world)? {
+                Effect::Sample { dist, options, addr } => {
+                    let value = choose.choose(world, addr, &dist)?;
+                    let before = state.clone();
+                    if !self.push(before, addr, dist, options, value.clone())? {
+                        return Ok(Ended::Impossible);
+                    }
+                    state.resume(value);
+                }
+                Effect::Factor { score, result, .. } => {
+                    let score = score.value();
+                    if score == f64::NEG_INFINITY {
+                        return Ok(Ended::Impossible);
+                    }
+                    self.scores.factor += score;
+                    self.scores.factors += 1;
+                    state.resume(result);
+                    if self.scores.factors == exit {
+                        self.paused = Some(state);
+                        return Ok(Ended::AtFactor);
+                    }
+                }
+                Effect::Done(value) => {
+                    self.value = Some(state.result(value));
+                    return Ok(Ended::Complete);
+                }
+                _ => state.resume(Value::Undefined),
+            }
+        }
+    }
+
+    /// An execution of positive probability, from the prior.
+    pub fn initialize(world: &mut World, model: &Model) -> Run<Self> {
+        let mut failures: u64 = 0;
+        loop {
+            let mut trace = Self::empty();
+            let state = model.start(world)?;
+            if trace.extend(world, state, &mut Prior, 0)? == Ended::Complete {
+                return Ok(trace);
+            }
+            failures += 1;
+            if failures == 1000 {
+                world.warn("no execution with positive probability was found in 1000 attempts; going on");
+            }
+        }
+    }
+
+    /// The same execution again, with the values of the choices that it made.
+    pub fn replay(world: &mut World, model: &Model, values: &[Choice], exit: usize) -> Run<(Self, Ended)> {
+        let mut trace = Self::empty();
+        let state = model.start(world)?;
+        let ended = trace.extend(world, state, &mut Reuse::new(values), exit)?;
+        Ok((trace, ended))
+    }
+}
