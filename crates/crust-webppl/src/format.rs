@@ -48,9 +48,13 @@ pub fn fixed(x: f64, digits: usize) -> String {
     if !x.is_finite() || x.abs() >= 1e21 {
         return number(x);
     }
-    let out = format!("{x:.digits$}");
-    // Rust rounds ties to even on the exact binary value, as JavaScript does; only the sign of zero differs
-    if x == 0.0 { out.trim_start_matches('-').to_owned() } else { out }
+    // Rust rounds ties to even, JavaScript away from 0: the next number lies beyond the tie
+    let exact = format!("{:.*}", digits + 30, x.abs());
+    let tail = &exact[exact.len() - 30..];
+    let tie = tail.starts_with('5') && tail[1..].bytes().all(|b| b == b'0');
+    let size = if tie { x.abs().next_up() } else { x.abs() };
+    let out = format!("{size:.digits$}");
+    if x < 0.0 { format!("-{out}") } else { out }
 }
 
 /// What `console.log` prints for a value.
@@ -189,5 +193,7 @@ mod tests {
         }
         assert_eq!(fixed(1.005, 2), "1.00");
         assert_eq!(fixed(2.5, 0), "3");
+        assert_eq!(fixed(-0.125, 2), "-0.13");
+        assert_eq!(fixed(-0.0, 1), "0.0");
     }
 }

@@ -7,7 +7,7 @@
 //!   var model = function() { var a = flip(0.5); var b = flip(0.5); condition(a || b); return a; };
 //!   Infer({method: 'enumerate', model})")?;
 //! let outcome = run(&program, &Options::default())?;
-//! assert!(outcome.json.starts_with(r#"{"distribution":"Marginal","support":[true,false],"probs":[0.66666666"#));
+//! assert!(outcome.json.starts_with(r#"{"distribution":"Marginal","support":[false,true],"probs":[0.33333333"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -84,6 +84,9 @@ impl Parser {
                 .mistake("arrow functions are not part of WebPPL")
                 .remedy("write 'function(x) { return …; }'")),
             "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | ">>>=" | "**=" | "++" | "--" => {
+                if let (Some(key), Some((_, Infix::Binary(op)))) = (store_key(&test), compound(p)) {
+                    return self.compound_assignment(test, key, op);
+                }
                 Err(self.mistake(&format!("the operator '{p}' assigns, which WebPPL does not allow")).remedy(ASSIGN))
             }
             _ => Ok(test),
@@ -102,6 +105,15 @@ impl Parser {
         self.advance();
         let value = self.assignment_named(None)?;
         Ok(expr(ExprKind::SetStore(Box::new(key), Box::new(value)), at))
+    }
+
+    /// `globalStore.key += value`
+    fn compound_assignment(&mut self, old: Expr, key: ExprKind, op: Binary) -> Parse<Expr> {
+        let at = self.here();
+        self.advance();
+        let value = self.assignment_named(None)?;
+        let sum = expr(ExprKind::Binary(op, Box::new(old), Box::new(value)), at);
+        Ok(expr(ExprKind::SetStore(Box::new(expr(key, at)), Box::new(sum)), at))
     }
 
     fn binary(&mut self, min: u8, name: Option<&Name>) -> Parse<Expr> {
@@ -278,6 +290,25 @@ impl Parser {
 }
 
 const ASSIGN: &str = "give the new value a new name with 'var', or keep state in globalStore";
+
+/// The operator in `+=` and its like.
+fn compound(token: &'static str) -> Option<(u8, Infix)> {
+    infix(&Token::Punctuation(token.strip_suffix('=')?))
+}
+
+/// The key of a field of `globalStore`, if it can be read twice.
+fn store_key(target: &Expr) -> Option<ExprKind> {
+    match &target.kind {
+        ExprKind::Member(object, name) if is_store(object) => Some(ExprKind::Text(name.clone())),
+        ExprKind::Index(object, key) if is_store(object) => match &key.kind {
+            ExprKind::Name(name) => Some(ExprKind::Name(name.clone())),
+            ExprKind::Text(text) => Some(ExprKind::Text(text.clone())),
+            ExprKind::Number(x) => Some(ExprKind::Number(*x)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
 
 fn is_store(object: &Expr) -> bool {
     matches!(&object.kind, ExprKind::Name(n) if &**n == "globalStore")
