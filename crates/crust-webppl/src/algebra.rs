@@ -11,7 +11,7 @@ use std::rc::Rc;
 use crate::coerce;
 use crate::error::{Run, fail};
 use crate::machine::operators::{num_power, power};
-use crate::tape::{Num, Tape, tensor_of};
+use crate::tape::{Num, Placed, tensor_of};
 use crate::tensor::Tensor;
 use crate::value::Value;
 use crust_math::special;
@@ -141,7 +141,7 @@ impl Unary {
         let y = self.value(x.value());
         Ok(match x {
             Num::Plain(_) => Value::Number(y),
-            x => Num::function(&[&x], y, &[self.slope(x.value(), y)]).into_value(),
+            x @ Num::Ad(_) => Num::function(&[&x], y, &[self.slope(x.value(), y)]).into_value(),
         })
     }
 }
@@ -181,12 +181,23 @@ impl Binary {
             Self::Sub => [1.0, -1.0],
             Self::Mul => [y, x],
             Self::Div => [1.0 / y, -x / (y * y)],
-            Self::Pow => [
-                if y == 0.0 { 0.0 } else { y * power(x, y - 1.0) },
-                if x > 0.0 { power(x, y) * x.ln() } else { 0.0 },
-            ],
-            Self::Min => if x <= y { [1.0, 0.0] } else { [0.0, 1.0] },
-            Self::Max => if x >= y { [1.0, 0.0] } else { [0.0, 1.0] },
+            Self::Pow => {
+                [if y == 0.0 { 0.0 } else { y * power(x, y - 1.0) }, if x > 0.0 { power(x, y) * x.ln() } else { 0.0 }]
+            }
+            Self::Min => {
+                if x <= y {
+                    [1.0, 0.0]
+                } else {
+                    [0.0, 1.0]
+                }
+            }
+            Self::Max => {
+                if x >= y {
+                    [1.0, 0.0]
+                } else {
+                    [0.0, 1.0]
+                }
+            }
             Self::Atan2 => {
                 let r = x.mul_add(x, y * y);
                 [y / r, -x / r]
@@ -241,7 +252,7 @@ impl Binary {
 }
 
 /// A tensor, or a number as a tensor without dimensions; with its place on a tape.
-fn operand(value: &Value) -> Run<(Rc<Tensor>, Option<(Rc<Tape>, u32)>)> {
+fn operand(value: &Value) -> Run<Placed> {
     if let Some(t) = tensor_of(value) {
         return Ok(t);
     }
@@ -256,7 +267,7 @@ fn operand(value: &Value) -> Run<(Rc<Tensor>, Option<(Rc<Tape>, u32)>)> {
 }
 
 /// The tensor in a value, or an error.
-pub fn tensor(value: &Value, what: &str) -> Run<(Rc<Tensor>, Option<(Rc<Tape>, u32)>)> {
+pub fn tensor(value: &Value, what: &str) -> Run<Placed> {
     match tensor_of(value) {
         Some(t) => Ok(t),
         None => fail(format!("{what} expects a tensor but received {}", crate::format::inspect(value))),

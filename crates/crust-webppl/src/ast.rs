@@ -17,7 +17,10 @@ pub enum ExprKind {
     Text(Name),
     Bool(bool),
     Null,
-    Regex { pattern: Name, flags: Name },
+    Regex {
+        pattern: Name,
+        flags: Name,
+    },
     Name(Name),
     Array(Vec<Expr>),
     Object(Vec<(Name, Expr)>),

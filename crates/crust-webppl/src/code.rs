@@ -39,9 +39,17 @@ pub enum Op {
     /// The member whose name is a constant.
     Member(u32),
     Index,
-    Call { args: u16, tail: bool, site: u32 },
+    Call {
+        args: u16,
+        tail: bool,
+        site: u32,
+    },
     /// `object.name(args)`
-    Method { name: u32, args: u16, site: u32 },
+    Method {
+        name: u32,
+        args: u16,
+        site: u32,
+    },
     Return,
 }
 

@@ -34,9 +34,9 @@ pub fn number(value: &Value) -> f64 {
 pub fn parse_number(text: &str) -> f64 {
     let t = text.trim();
     let radix = |digits: &str, radix: u32| {
-        let value = digits.chars().try_fold(0.0, |acc: f64, c| {
-            c.to_digit(radix).map(|d| acc.mul_add(f64::from(radix), f64::from(d)))
-        });
+        let value = digits
+            .chars()
+            .try_fold(0.0, |acc: f64, c| c.to_digit(radix).map(|d| acc.mul_add(f64::from(radix), f64::from(d))));
         value.filter(|_| !digits.is_empty()).unwrap_or(f64::NAN)
     };
     match t.get(..2) {
@@ -131,9 +131,8 @@ pub fn loosely_equal(a: &Value, b: &Value) -> bool {
         (_, V::Ad(y)) => loosely_equal(a, &y.value),
         (V::Undefined | V::Null, V::Undefined | V::Null) => true,
         (V::Undefined | V::Null, _) | (_, V::Undefined | V::Null) => false,
-        (V::Number(_) | V::Bool(_), V::Text(_) | V::Number(_) | V::Bool(_)) | (V::Text(_), V::Number(_) | V::Bool(_)) => {
-            number(a) == number(b)
-        }
+        (V::Number(_) | V::Bool(_), V::Text(_) | V::Number(_) | V::Bool(_))
+        | (V::Text(_), V::Number(_) | V::Bool(_)) => number(a) == number(b),
         (x, V::Text(t)) if is_object(x) => text(x) == **t,
         (V::Text(t), y) if is_object(y) => text(y) == **t,
         (x, V::Number(_) | V::Bool(_)) if is_object(x) => number(x) == number(b),

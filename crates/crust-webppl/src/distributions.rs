@@ -1,8 +1,8 @@
 //! Distributions: what `sample` draws from and `observe` scores with.
 
 pub mod build;
-pub mod family;
 pub mod draw;
+pub mod family;
 mod multivariate;
 mod reparam;
 mod scalar;
@@ -10,6 +10,7 @@ mod support;
 pub mod table;
 
 use std::cell::{OnceCell, RefCell};
+use std::fmt::Write;
 use std::rc::Rc;
 
 pub use build::{from_arguments, from_params};
@@ -266,7 +267,7 @@ impl Dist {
         rows.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut out = String::from("Marginal:");
         for (key, prob) in rows {
-            out.push_str(&format!("\n    {} : {}", &**key, format::number(prob)));
+            let _ = write!(out, "\n    {} : {}", &**key, format::number(prob));
         }
         out
     }

@@ -83,7 +83,8 @@ fn inspect_inner(value: &Value, depth: usize, indent: usize) -> String {
                 return "[Array]".into();
             }
             let items = a.items();
-            let mut parts: Vec<String> = items.iter().take(100).map(|v| inspect_inner(v, depth + 1, indent + 2)).collect();
+            let mut parts: Vec<String> =
+                items.iter().take(100).map(|v| inspect_inner(v, depth + 1, indent + 2)).collect();
             if items.len() > 100 {
                 parts.push(format!("... {} more items", items.len() - 100));
             }
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::excessive_precision, clippy::unreadable_literal, reason = "as JavaScript writes them")]
+    #[expect(clippy::unreadable_literal, reason = "as JavaScript writes them")]
     fn numbers_print_as_in_javascript() {
         for (x, text) in [
             (0.1 + 0.2, "0.30000000000000004"),

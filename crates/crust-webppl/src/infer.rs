@@ -11,9 +11,9 @@ mod eubo;
 mod forward;
 pub mod guide;
 mod hmc;
-mod kernel;
+pub mod kernel;
 mod mcmc;
-mod mh;
+pub mod mh;
 mod optimize;
 mod options;
 pub mod params;
@@ -89,7 +89,8 @@ const METHODS: &[(&str, Option<Method>)] = &[
 pub fn infer(world: &mut World, state: &mut State, options: &Value, model: &Value, addr: u64) -> Run<Value> {
     let (function, fields) = match options {
         Value::Object(o) => {
-            let function = if coerce::truthy(model) { model.clone() } else { o.get("model").unwrap_or(Value::Undefined) };
+            let function =
+                if coerce::truthy(model) { model.clone() } else { o.get("model").unwrap_or(Value::Undefined) };
             (function, o.fields().ordered())
         }
         other => (other.clone(), Vec::new()),
@@ -143,10 +144,14 @@ pub fn method(
     }
     let base = matches!(
         method,
-        Method::Smc | Method::Forward | Method::RunForward | Method::RunGuide | Method::DreamSample | Method::OptimizeThenSample
+        Method::Smc
+            | Method::Forward
+            | Method::RunForward
+            | Method::RunGuide
+            | Method::DreamSample
+            | Method::OptimizeThenSample
     );
-    let model =
-        Model { function: function.clone(), store: state.store.clone(), addr: if base { ROOT } else { addr } };
+    let model = Model { function: function.clone(), store: state.store.clone(), addr: if base { ROOT } else { addr } };
     let mut options = Options::new(options)?;
     world.nest()?;
     let saved = world.context.clone();

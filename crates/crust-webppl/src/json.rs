@@ -50,11 +50,14 @@ fn write_value(out: &mut String, value: &Value, infinities: bool) -> bool {
         Value::Tensor(t) => {
             // what JSON.stringify makes of WebPPL's tensors
             let dims = Value::numbers(t.dims.iter().map(|d| *d as f64));
-            let data = Value::object(
-                t.data.iter().enumerate().map(|(i, x)| (Text::from(i.to_string()), Value::Number(*x))),
-            );
+            let data =
+                Value::object(t.data.iter().enumerate().map(|(i, x)| (Text::from(i.to_string()), Value::Number(*x))));
             let length = Value::Number(t.len() as f64);
-            write_fields(out, vec![("dims".into(), dims), ("length".into(), length), ("data".into(), data)], infinities);
+            write_fields(
+                out,
+                vec![("dims".into(), dims), ("length".into(), length), ("data".into(), data)],
+                infinities,
+            );
         }
         Value::Dist(d) => match d.to_json() {
             Some(fields) => return write_value(out, &fields, infinities),
@@ -199,7 +202,8 @@ impl Reader<'_> {
             Some('"') => Ok(Value::text(&self.string()?)),
             Some('-' | '0'..='9') => {
                 let rest = &self.text[self.at..];
-                let end = rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+                let end =
+                    rest.find(|c: char| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
                 match rest[..end].parse() {
                     Ok(x) => {
                         self.at += end;

@@ -28,9 +28,9 @@ pub struct Spanned {
 
 /// Longest first, so that the first match is the right one.
 const PUNCTUATION: &[&str] = &[
-    ">>>=", "...", "===", "!==", ">>>", "<<=", ">>=", "**=", "=>", "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=",
-    "%=", "&=", "|=", "^=", "<<", ">>", "**", "{", "}", "(", ")", "[", "]", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|",
-    "^", "!", "~", "?", ":", "=", ".",
+    ">>>=", "...", "===", "!==", ">>>", "<<=", ">>=", "**=", "=>", "==", "!=", "<=", ">=", "&&", "||", "++", "--",
+    "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**", "{", "}", "(", ")", "[", "]", ";", ",", "<", ">",
+    "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "?", ":", "=", ".",
 ];
 
 struct Lexer<'a> {
@@ -150,9 +150,9 @@ impl Lexer<'_> {
         let value = if let Some(radix) = radix {
             let digits = &rest[2..];
             let length = digits.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(digits.len());
-            let value = digits[..length].chars().try_fold(0.0, |acc: f64, c| {
-                c.to_digit(radix).map(|d| acc * f64::from(radix) + f64::from(d))
-            });
+            let value = digits[..length]
+                .chars()
+                .try_fold(0.0, |acc: f64, c| c.to_digit(radix).map(|d| acc * f64::from(radix) + f64::from(d)));
             self.at += 2 + length;
             value.filter(|_| length > 0)
         } else {

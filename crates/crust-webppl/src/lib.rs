@@ -13,6 +13,14 @@
 
 // counts and sizes become JavaScript's numbers everywhere, which are doubles
 #![allow(clippy::cast_precision_loss)]
+// functions of one table have one signature, whether they can fail or not
+#![allow(clippy::unnecessary_wraps)]
+// JavaScript compares doubles exactly, and so does this
+#![allow(clippy::float_cmp)]
+// arms stand in the order of what they are about
+#![allow(clippy::match_same_arms)]
+// both sides of a choice read alike
+#![allow(clippy::single_match_else)]
 
 mod algebra;
 mod ast;
@@ -31,6 +39,7 @@ mod object;
 mod output;
 mod parser;
 mod regex;
+pub mod simulator;
 mod tape;
 mod tensor;
 mod value;
@@ -141,7 +150,9 @@ fn execute(program: &Program, options: &Options) -> Run<Outcome> {
                 state.resume(value);
             }
             Effect::Factor { .. } => {
-                return fail("factor, condition and observe are allowed only inside of inference: put them into a model");
+                return fail(
+                    "factor, condition and observe are allowed only inside of inference: put them into a model",
+                );
             }
             Effect::Done(value) => break state.result(value),
             _ => state.resume(Value::Undefined),

@@ -216,9 +216,7 @@ fn prelude(world: &mut World) -> Run<()> {
 pub(crate) fn fields_of(value: &Value) -> Vec<(Text, Value)> {
     match value {
         Value::Object(o) => o.fields().ordered(),
-        Value::Array(a) => {
-            a.items().iter().enumerate().map(|(i, v)| (Text::from(i.to_string()), v.clone())).collect()
-        }
+        Value::Array(a) => a.items().iter().enumerate().map(|(i, v)| (Text::from(i.to_string()), v.clone())).collect(),
         Value::Text(t) => {
             t.chars().enumerate().map(|(i, c)| (Text::from(i.to_string()), Value::text(&c.to_string()))).collect()
         }

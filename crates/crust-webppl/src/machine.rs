@@ -38,11 +38,24 @@ pub struct State {
 
 /// What an execution asks of the inference that runs it.
 pub enum Effect {
-    Sample { dist: Rc<Dist>, options: Value, addr: u64 },
+    Sample {
+        dist: Rc<Dist>,
+        options: Value,
+        addr: u64,
+    },
     /// Adds to the score; the execution goes on with `result`. `observed` is the distribution of an observation.
-    Factor { score: Num, result: Value, observed: Option<Rc<Dist>>, addr: u64 },
+    Factor {
+        score: Num,
+        result: Value,
+        observed: Option<Rc<Dist>>,
+        addr: u64,
+    },
     /// `mapData` with hooks on: before the first item.
-    MapFetch { data: Rc<Array>, options: Value, addr: u64 },
+    MapFetch {
+        data: Rc<Array>,
+        options: Value,
+        addr: u64,
+    },
     MapEnter,
     MapLeave,
     MapFinal,
@@ -62,7 +75,8 @@ impl State {
             }
             // an effect as the very first thing: a frame that begins with the call again
             Next::Effect(effect, top) => {
-                state.top = Some(Rc::new(Frame::native(Some(top), Body::First(Rc::new(RefCell::new(Some(effect)))), addr)));
+                state.top =
+                    Some(Rc::new(Frame::native(Some(top), Body::First(Rc::new(RefCell::new(Some(effect)))), addr)));
                 state.input = Some(Value::Undefined);
             }
         }

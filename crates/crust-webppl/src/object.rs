@@ -20,10 +20,6 @@ impl Fields {
         self.entries.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(&Text::from(key)).copied(),
@@ -72,11 +68,6 @@ impl Fields {
             self.entries.remove(0);
             self.index = None;
         }
-    }
-
-    pub fn clear(&mut self) {
-        self.entries.clear();
-        self.index = None;
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &(Text, Value)> {

@@ -37,10 +37,7 @@ fn refused(word: &str) -> Option<(&'static str, &'static str)> {
     Some(match word {
         "for" | "while" | "do" => ("loops are not part of WebPPL", LOOPS),
         "let" | "const" => ("'let' and 'const' are not part of WebPPL", "declare with 'var'"),
-        "function" => (
-            "function declarations are not part of WebPPL",
-            "write 'var name = function(…) {…}'",
-        ),
+        "function" => ("function declarations are not part of WebPPL", "write 'var name = function(…) {…}'"),
         "class" | "new" => ("classes and 'new' are not part of WebPPL", "build plain objects with {…}"),
         "this" => ("'this' is not part of WebPPL", "pass the value as an argument"),
         "try" | "throw" => ("exceptions are not part of WebPPL", "call error(message) to stop the program"),
@@ -264,8 +261,38 @@ impl Parser {
 fn is_keyword(word: &str) -> bool {
     matches!(
         word,
-        "var" | "return" | "if" | "else" | "function" | "true" | "false" | "null" | "typeof" | "void" | "in" | "instanceof"
-            | "for" | "while" | "do" | "new" | "this" | "delete" | "switch" | "case" | "default" | "try" | "catch" | "throw"
-            | "finally" | "break" | "continue" | "class" | "const" | "with" | "debugger" | "import" | "export"
+        "var"
+            | "return"
+            | "if"
+            | "else"
+            | "function"
+            | "true"
+            | "false"
+            | "null"
+            | "typeof"
+            | "void"
+            | "in"
+            | "instanceof"
+            | "for"
+            | "while"
+            | "do"
+            | "new"
+            | "this"
+            | "delete"
+            | "switch"
+            | "case"
+            | "default"
+            | "try"
+            | "catch"
+            | "throw"
+            | "finally"
+            | "break"
+            | "continue"
+            | "class"
+            | "const"
+            | "with"
+            | "debugger"
+            | "import"
+            | "export"
     )
 }

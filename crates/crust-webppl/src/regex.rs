@@ -298,7 +298,14 @@ impl<'a> Matcher<'a> {
             && self.node(node, at, &mut |m, next| {
                 // an empty match would repeat for ever
                 (next > at || low > 0)
-                    && m.repeat(node, low.saturating_sub(1), high.saturating_sub(usize::from(high != usize::MAX)), greedy, next, then)
+                    && m.repeat(
+                        node,
+                        low.saturating_sub(1),
+                        high.saturating_sub(usize::from(high != usize::MAX)),
+                        greedy,
+                        next,
+                        then,
+                    )
             });
         more || (low == 0 && greedy && then(self, at))
     }

@@ -227,8 +227,10 @@ impl Num {
     }
 }
 
-/// The elements of a tensor with derivatives, or its place.
-pub fn tensor_of(value: &Value) -> Option<(Rc<Tensor>, Option<(Rc<Tape>, u32)>)> {
+/// A tensor with its place on a tape, if it has one.
+pub type Placed = (Rc<Tensor>, Option<(Rc<Tape>, u32)>);
+
+pub fn tensor_of(value: &Value) -> Option<Placed> {
     match value {
         Value::Tensor(t) => Some((t.clone(), None)),
         Value::Ad(ad) => match &ad.value {

@@ -26,10 +26,6 @@ impl Tensor {
         self.data.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
-    }
-
     pub fn is_matrix(&self) -> bool {
         self.dims.len() == 2
     }

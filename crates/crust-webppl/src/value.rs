@@ -64,10 +64,22 @@ pub enum Wrapped {
     /// `cache(f)`: results are shared by all executions.
     Cache(Value, RefCell<crate::object::Fields>, Option<usize>),
     /// A native method bound to its receiver and first arguments; more arguments are dropped beyond `limit`.
-    Bound { receiver: Value, method: Text, args: Vec<Value>, limit: Option<usize> },
+    Bound {
+        receiver: Value,
+        method: Text,
+        args: Vec<Value>,
+        limit: Option<usize>,
+    },
     /// A function with its first arguments; more arguments are dropped beyond `limit`.
-    Partial { function: Value, args: Vec<Value>, limit: Option<usize> },
-    Regex { pattern: Text, flags: Text },
+    Partial {
+        function: Value,
+        args: Vec<Value>,
+        limit: Option<usize>,
+    },
+    Regex {
+        pattern: Text,
+        flags: Text,
+    },
     /// Traces kept by `saveTraces`.
     Trace(crate::infer::SavedTrace),
 }

@@ -110,12 +110,10 @@ impl World {
     /// Keeps the stack of a frame that is no longer needed.
     #[inline]
     pub fn recycle(&mut self, frame: &mut Rc<Frame>) {
-        if self.spare.len() < 256 {
-            if let Some(frame) = Rc::get_mut(frame) {
-                let mut stack = std::mem::take(&mut frame.stack);
-                stack.clear();
-                self.spare.push(stack);
-            }
+        if let Some(frame) = Rc::get_mut(frame).filter(|_| self.spare.len() < 256) {
+            let mut stack = std::mem::take(&mut frame.stack);
+            stack.clear();
+            self.spare.push(stack);
         }
     }
 

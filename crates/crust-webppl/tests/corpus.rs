@@ -42,9 +42,7 @@ fn same(ours: &Value, real: &Value, tolerance: f64) -> bool {
             let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
             (a - b).abs() <= tolerance * b.abs().max(1.0)
         }
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b, tolerance))
-        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b, tolerance)),
         (Value::Object(a), Value::Object(b)) if b.contains_key("distribution") => {
             a.get("distribution") == b.get("distribution")
                 && (!b.contains_key("support") || same(&histogram(ours), &histogram(real), tolerance))

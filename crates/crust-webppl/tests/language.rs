@@ -70,7 +70,10 @@ fn recursion_can_be_deep() {
     assert_eq!(json("var f = function(n) { return n === 0 ? 0 : 1 + f(n - 1); }; f(300000)"), "300000");
     // calls in tail position need no stack at all
     assert_eq!(json("var f = function(n) { return n === 0 ? 'done' : f(n - 1); }; f(3000000)"), "\"done\"");
-    assert_eq!(json("var nest = function(n, x) { return n === 0 ? x : nest(n - 1, [x]); }; nest(100000, 1).length"), "1");
+    assert_eq!(
+        json("var nest = function(n, x) { return n === 0 ? x : nest(n - 1, [x]); }; nest(100000, 1).length"),
+        "1"
+    );
     // inside of inference, where frames are captured
     let text = "var f = function(n) { return n === 0 ? flip(0.5) : f(n - 1) ? true : false; };
         Infer({method: 'MCMC', samples: 3, model() { return f(100000); }}).support().length > 0";
@@ -118,7 +121,25 @@ fn mutated_programs_do_not_panic() {
         state ^= state << 17;
         usize::try_from(state % (n.max(1) as u64)).unwrap_or(0)
     };
-    let pieces = ["(", ")", "{", "}", "[", "]", "function", "undefined", "Infinity", "-1", "[]", "{}", "null", "+", "=", "'", ","];
+    let pieces = [
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "function",
+        "undefined",
+        "Infinity",
+        "-1",
+        "[]",
+        "{}",
+        "null",
+        "+",
+        "=",
+        "'",
+        ",",
+    ];
     for round in 0..600 {
         let mut text: Vec<char> = texts[round % texts.len()].chars().collect();
         for _ in 0..=next(3) {

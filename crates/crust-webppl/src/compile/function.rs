@@ -41,10 +41,7 @@ enum Target {
     Global(u32),
 }
 
-fn small<T: TryFrom<usize>>(n: usize) -> T
-where
-    T: Default,
-{
+fn small<T: TryFrom<usize> + Default>(n: usize) -> T {
     T::try_from(n).unwrap_or_default()
 }
 
@@ -170,7 +167,9 @@ impl Compiler<'_> {
                 self.land(skip);
                 match otherwise {
                     Some(otherwise) => self.last(otherwise),
-                    None => drop(self.emit(Op::Undefined, test.at)),
+                    None => {
+                        self.emit(Op::Undefined, test.at);
+                    }
                 }
                 self.land(end);
             }
@@ -196,7 +195,9 @@ impl Compiler<'_> {
             Statement::Return(value) => {
                 match value {
                     Some(value) => self.expr(value, true),
-                    None => drop(self.emit(Op::Undefined, 0)),
+                    None => {
+                        self.emit(Op::Undefined, 0);
+                    }
                 }
                 self.emit(Op::Return, 0);
             }
@@ -265,15 +266,22 @@ impl Compiler<'_> {
 
     fn name(&mut self, name: &Name, at: u32) {
         match &**name {
-            "undefined" => return drop(self.emit(Op::Undefined, at)),
-            "globalStore" => return drop(self.emit(Op::Store, at)),
+            "undefined" => {
+                self.emit(Op::Undefined, at);
+                return;
+            }
+            "globalStore" => {
+                self.emit(Op::Store, at);
+                return;
+            }
             "arguments" if !self.state().top => {
                 let state = self.state();
                 let slot = *state.arguments.get_or_insert_with(|| {
                     state.slots += 1;
                     state.slots - 1
                 });
-                return drop(self.emit(Op::Local(slot), at));
+                self.emit(Op::Local(slot), at);
+                return;
             }
             _ => {}
         }

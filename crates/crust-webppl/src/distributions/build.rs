@@ -51,7 +51,7 @@ pub fn from_params(family: Family, args: &[Value]) -> Run<Dist> {
         }
     }
     let dist = build(family, values)?;
-    if matches!(params, Value::Object(_)) && !matches!(family, Family::Categorical | Family::KDE) {
+    if matches!(params, Value::Object(_)) && !matches!(family, Family::Categorical | Family::Kde) {
         dist.set_params(params.clone());
     }
     Ok(dist)
@@ -146,7 +146,7 @@ fn build(family: Family, values: Vec<Value>) -> Run<Dist> {
             Parts::Multinomial(weights(&values[0])?.0, n)
         }
         Family::LogitNormal => Parts::Logit(Box::new([num(0), num(1), num(2), num(3)])),
-        Family::KDE => kernel(&values[0], &values[1])?,
+        Family::Kde => kernel(&values[0], &values[1])?,
         Family::TensorGaussian | Family::TensorLaplace => {
             let dims = dims_of(&values[2]);
             Parts::Tensors(values[..2].to_vec(), dims)

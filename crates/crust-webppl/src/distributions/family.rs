@@ -5,15 +5,25 @@
 pub enum Kind {
     Any,
     /// A number between two bounds, which are included or not.
-    Real { low: f64, high: f64, closed: [bool; 2] },
+    Real {
+        low: f64,
+        high: f64,
+        closed: [bool; 2],
+    },
     /// An integer of at least this.
     Int(i64),
     /// A vector, with the bounds of its elements.
-    Vector { low: f64, high: f64 },
+    Vector {
+        low: f64,
+        high: f64,
+    },
     /// A vector or an array of numbers that are not negative.
     Weights,
     Matrix,
-    Tensor { low: f64, high: f64 },
+    Tensor {
+        low: f64,
+        high: f64,
+    },
     /// An array of numbers that sum to 1.
     Probabilities,
     Array,
@@ -66,7 +76,7 @@ const VECTOR: Kind = Kind::Vector { low: -INF, high: INF };
 const POSITIVE_VECTOR: Kind = Kind::Vector { low: 0.0, high: INF };
 
 macro_rules! families {
-    ($($name:ident $helper:literal [$($parameter:expr),*],)*) => {
+    ($($name:ident $shown:literal $helper:literal [$($parameter:expr),*],)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Family { $($name),* }
 
@@ -74,7 +84,9 @@ macro_rules! families {
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             pub fn name(self) -> &'static str {
-                match self { $(Self::$name => stringify!($name)),* }
+                match self {
+                    $(Self::$name => $shown),*
+                }
             }
 
             /// The function that draws from the family, if there is one.
@@ -93,36 +105,36 @@ macro_rules! families {
 }
 
 families! {
-    Bernoulli "bernoulli" [p("p", UNIT)],
-    Beta "beta" [p("a", POSITIVE), p("b", POSITIVE)],
-    Binomial "binomial" [p("p", UNIT), p("n", Kind::Int(1))],
-    Categorical "categorical" [Parameter { name: "ps", kind: Kind::Weights, optional: true }, p("vs", Kind::Array)],
-    Cauchy "cauchy" [p("location", REAL), p("scale", POSITIVE)],
-    Delta "delta" [p("v", Kind::Any)],
-    DiagCovGaussian "diagCovGaussian" [p("mu", Kind::Tensor { low: -INF, high: INF }), p("sigma", Kind::Tensor { low: 0.0, high: INF })],
-    Dirichlet "dirichlet" [p("alpha", POSITIVE_VECTOR)],
-    Discrete "discrete" [p("ps", Kind::Weights)],
-    Exponential "exponential" [p("a", POSITIVE)],
-    Gamma "gamma" [p("shape", POSITIVE), p("scale", POSITIVE)],
-    Gaussian "gaussian" [p("mu", REAL), p("sigma", POSITIVE)],
-    ImproperUniform "" [],
-    IspNormal "ispNormal" [p("mu", REAL), p("sigma", POSITIVE)],
-    KDE "" [p("data", Kind::Any), Parameter { name: "width", kind: Kind::Any, optional: true }],
-    Laplace "laplace" [p("location", REAL), p("scale", POSITIVE)],
-    LogisticNormal "logisticNormal" [p("mu", VECTOR), p("sigma", POSITIVE_VECTOR)],
-    LogitNormal "logitNormal" [p("mu", REAL), p("sigma", POSITIVE), p("a", REAL), p("b", REAL)],
-    LogNormal "logNormal" [p("mu", REAL), p("sigma", POSITIVE)],
-    Marginal "" [p("dist", Kind::Any)],
-    Mixture "mixture" [p("dists", Kind::Any), p("ps", Kind::Weights)],
-    Multinomial "multinomial" [p("ps", Kind::Probabilities), p("n", Kind::Int(1))],
-    MultivariateBernoulli "multivariateBernoulli" [p("ps", Kind::Vector { low: 0.0, high: 1.0 })],
-    MultivariateGaussian "multivariateGaussian" [p("mu", VECTOR), p("cov", Kind::Matrix)],
-    Poisson "poisson" [p("mu", POSITIVE)],
-    RandomInteger "randomInteger" [p("n", Kind::Int(1))],
-    SampleBasedMarginal "" [p("samples", Kind::Any)],
-    TensorGaussian "tensorGaussian" [p("mu", REAL), p("sigma", POSITIVE), p("dims", Kind::Dims)],
-    TensorLaplace "tensorLaplace" [p("location", REAL), p("scale", POSITIVE), p("dims", Kind::Dims)],
-    Uniform "uniform" [p("a", REAL), p("b", REAL)],
+    Bernoulli "Bernoulli" "bernoulli" [p("p", UNIT)],
+    Beta "Beta" "beta" [p("a", POSITIVE), p("b", POSITIVE)],
+    Binomial "Binomial" "binomial" [p("p", UNIT), p("n", Kind::Int(1))],
+    Categorical "Categorical" "categorical" [Parameter { name: "ps", kind: Kind::Weights, optional: true }, p("vs", Kind::Array)],
+    Cauchy "Cauchy" "cauchy" [p("location", REAL), p("scale", POSITIVE)],
+    Delta "Delta" "delta" [p("v", Kind::Any)],
+    DiagCovGaussian "DiagCovGaussian" "diagCovGaussian" [p("mu", Kind::Tensor { low: -INF, high: INF }), p("sigma", Kind::Tensor { low: 0.0, high: INF })],
+    Dirichlet "Dirichlet" "dirichlet" [p("alpha", POSITIVE_VECTOR)],
+    Discrete "Discrete" "discrete" [p("ps", Kind::Weights)],
+    Exponential "Exponential" "exponential" [p("a", POSITIVE)],
+    Gamma "Gamma" "gamma" [p("shape", POSITIVE), p("scale", POSITIVE)],
+    Gaussian "Gaussian" "gaussian" [p("mu", REAL), p("sigma", POSITIVE)],
+    ImproperUniform "ImproperUniform" "" [],
+    IspNormal "IspNormal" "ispNormal" [p("mu", REAL), p("sigma", POSITIVE)],
+    Kde "KDE" "" [p("data", Kind::Any), Parameter { name: "width", kind: Kind::Any, optional: true }],
+    Laplace "Laplace" "laplace" [p("location", REAL), p("scale", POSITIVE)],
+    LogisticNormal "LogisticNormal" "logisticNormal" [p("mu", VECTOR), p("sigma", POSITIVE_VECTOR)],
+    LogitNormal "LogitNormal" "logitNormal" [p("mu", REAL), p("sigma", POSITIVE), p("a", REAL), p("b", REAL)],
+    LogNormal "LogNormal" "logNormal" [p("mu", REAL), p("sigma", POSITIVE)],
+    Marginal "Marginal" "" [p("dist", Kind::Any)],
+    Mixture "Mixture" "mixture" [p("dists", Kind::Any), p("ps", Kind::Weights)],
+    Multinomial "Multinomial" "multinomial" [p("ps", Kind::Probabilities), p("n", Kind::Int(1))],
+    MultivariateBernoulli "MultivariateBernoulli" "multivariateBernoulli" [p("ps", Kind::Vector { low: 0.0, high: 1.0 })],
+    MultivariateGaussian "MultivariateGaussian" "multivariateGaussian" [p("mu", VECTOR), p("cov", Kind::Matrix)],
+    Poisson "Poisson" "poisson" [p("mu", POSITIVE)],
+    RandomInteger "RandomInteger" "randomInteger" [p("n", Kind::Int(1))],
+    SampleBasedMarginal "SampleBasedMarginal" "" [p("samples", Kind::Any)],
+    TensorGaussian "TensorGaussian" "tensorGaussian" [p("mu", REAL), p("sigma", POSITIVE), p("dims", Kind::Dims)],
+    TensorLaplace "TensorLaplace" "tensorLaplace" [p("location", REAL), p("scale", POSITIVE), p("dims", Kind::Dims)],
+    Uniform "Uniform" "uniform" [p("a", REAL), p("b", REAL)],
 }
 
 impl Family {

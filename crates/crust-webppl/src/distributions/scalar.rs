@@ -17,7 +17,7 @@ type Score = (f64, [f64; 3]);
 const ZERO: Score = (f64::NEG_INFINITY, [0.0; 3]);
 
 /// Stan's density with its partials; outside of its domain there is no density.
-fn stan<const N: usize>(density: Density<N>) -> Score {
+fn stan<const N: usize>(density: &Density<N>) -> Score {
     match density {
         Ok(p) => {
             let mut d = [0.0; 3];
@@ -42,19 +42,19 @@ fn score(family: Family, x: f64, a: f64, b: f64) -> Score {
         Family::Uniform if x < a || x > b => ZERO,
         Family::Uniform => (-(b - a).ln(), [0.0, 1.0 / (b - a), -1.0 / (b - a)]),
         Family::Beta if x <= 0.0 || x >= 1.0 => ZERO,
-        Family::Beta => stan(c::beta_lpdf(x, a, b, all)),
-        Family::Cauchy => stan(c::cauchy_lpdf(x, a, b, all)),
+        Family::Beta => stan(&c::beta_lpdf(x, a, b, all)),
+        Family::Cauchy => stan(&c::cauchy_lpdf(x, a, b, all)),
         Family::Exponential if x < 0.0 => ZERO,
         Family::Exponential => (a.ln() - a * x, [-a, 1.0 / a - x, 0.0]),
         Family::Gamma if x <= 0.0 => ZERO,
         Family::Gamma => {
             // Stan's second parameter is the rate
-            let (value, d) = stan(c::gamma_lpdf(x, a, 1.0 / b, all));
+            let (value, d) = stan(&c::gamma_lpdf(x, a, 1.0 / b, all));
             (value, [d[0], d[1], -d[2] / (b * b)])
         }
-        Family::Laplace => stan(c::double_exponential_lpdf(x, a, b, all)),
+        Family::Laplace => stan(&c::double_exponential_lpdf(x, a, b, all)),
         Family::LogNormal if x <= 0.0 => ZERO,
-        Family::LogNormal => stan(c::lognormal_lpdf(x, a, b, all)),
+        Family::LogNormal => stan(&c::lognormal_lpdf(x, a, b, all)),
         Family::IspNormal => {
             // x = log(1 + exp u) with a normal u
             let u = x.exp_m1().ln();

@@ -29,7 +29,9 @@ impl Dist {
             Parts::None => match self.family {
                 Family::Uniform => Some(self.args.clone()),
                 Family::Beta => plain(0.0, 1.0),
-                Family::Exponential | Family::Gamma | Family::LogNormal | Family::IspNormal => plain(0.0, f64::INFINITY),
+                Family::Exponential | Family::Gamma | Family::LogNormal | Family::IspNormal => {
+                    plain(0.0, f64::INFINITY)
+                }
                 Family::Laplace => plain(f64::NEG_INFINITY, f64::INFINITY),
                 _ => None,
             },
@@ -79,7 +81,9 @@ impl Dist {
                 let mut seen = std::collections::HashSet::new();
                 let mut all = Vec::new();
                 for dist in dists {
-                    let Value::Array(values) = dist.support()? else { return fail("a component has no finite support") };
+                    let Value::Array(values) = dist.support()? else {
+                        return fail("a component has no finite support");
+                    };
                     for value in values.items().iter() {
                         if seen.insert(json::key(value)) {
                             all.push(value.clone());

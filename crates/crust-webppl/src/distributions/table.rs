@@ -50,11 +50,8 @@ impl Table {
     }
 
     pub fn primal(&self) -> Self {
-        let entry = |e: &Entry| Entry {
-            key: e.key.clone(),
-            value: e.value.deep_primal(),
-            prob: Num::Plain(e.prob.value()),
-        };
+        let entry =
+            |e: &Entry| Entry { key: e.key.clone(), value: e.value.deep_primal(), prob: Num::Plain(e.prob.value()) };
         Self { entries: self.entries.iter().map(entry).collect(), index: self.index.clone() }
     }
 

@@ -20,7 +20,7 @@ pub struct Record {
 }
 
 /// Keeps the addresses of fantasies apart from those of the real data.
-const DREAM: u64 = 0x6472_6561_6D;
+const DREAM: u64 = 0x64_7265_616D;
 
 /// Draws global choices from the guide, local ones and observations from the program.
 pub fn sample(world: &mut World, model: &Model) -> Run<Record> {

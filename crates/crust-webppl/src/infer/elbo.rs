@@ -28,10 +28,23 @@ struct Node {
 
 enum Kind {
     Root,
-    Sample { logp: Num, logq: Num, reparam: bool, addr: u64, multiplier: f64 },
-    Factor { score: Num, multiplier: f64 },
+    Sample {
+        logp: Num,
+        logq: Num,
+        reparam: bool,
+        addr: u64,
+        multiplier: f64,
+    },
+    Factor {
+        score: Num,
+        multiplier: f64,
+    },
     /// Where `mapData` begins: the size of the batch, of the data, and the node where it ends.
-    Split { batch: f64, n: f64, join: Option<usize> },
+    Split {
+        batch: f64,
+        n: f64,
+        join: Option<usize>,
+    },
     Join,
 }
 
@@ -208,14 +221,7 @@ impl Execution<'_> {
     }
 
     /// Chooses the batch of a `mapData`.
-    fn fetch(
-        &mut self,
-        world: &mut World,
-        state: &mut State,
-        data: &Rc<Array>,
-        options: &Value,
-        addr: u64,
-    ) -> Run<()> {
+    fn fetch(&mut self, world: &mut World, state: &mut State, data: &Rc<Array>, options: &Value, addr: u64) -> Run<()> {
         let n = data.items().len();
         let size = match options {
             Value::Object(o) => o.get("batchSize").and_then(|b| b.as_number()),
@@ -230,9 +236,7 @@ impl Execution<'_> {
         let indices = self
             .batches
             .entry(addr)
-            .or_insert_with(|| {
-                (size != n).then(|| Rc::new((0..size).map(|_| world.stream.index_below(n)).collect()))
-            })
+            .or_insert_with(|| (size != n).then(|| Rc::new((0..size).map(|_| world.stream.index_below(n)).collect())))
             .clone();
         let batch = match &indices {
             None => data.clone(),

@@ -23,7 +23,8 @@ pub fn run(world: &mut World, model: &Model, guided: bool) -> Run<Forward> {
     let value = loop {
         match state.run(world)? {
             Effect::Sample { dist, options, addr } => {
-                let from = if guided { guide::distribution(world, &mut state, &dist, &options, addr, true)? } else { None };
+                let from =
+                    if guided { guide::distribution(world, &mut state, &dist, &options, addr, true)? } else { None };
                 let from = from.unwrap_or(dist);
                 let value = from.sample(&mut world.stream)?;
                 score += from.score(&value)?.value();

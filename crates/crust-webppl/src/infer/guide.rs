@@ -11,11 +11,12 @@ use crate::error::{Run, fail};
 use crate::machine::State;
 use crate::machine::frame::mix;
 use crate::object::Object;
+use crate::tape::Num;
 use crate::value::{Text, Value};
 use crate::world::World;
 
 /// Distinguishes the addresses inside of guides.
-const GUIDE: u64 = 0x6775_6964_65;
+const GUIDE: u64 = 0x67_7569_6465;
 
 /// Runs a guide, which must not sample or factor.
 pub fn run_thunk(world: &mut World, store: &mut Rc<Object>, thunk: &Value, addr: u64) -> Run<Value> {
@@ -115,7 +116,7 @@ fn independent(world: &mut World, dist: &Dist, addr: u64) -> Run<Dist> {
         }
         Family::TensorGaussian => maker.location_scale(Family::DiagCovGaussian, &tensor_dims(dist), Vec::new()),
         Family::Uniform => {
-            let [a, b] = dist.args.clone().map(|n| n.into_value());
+            let [a, b] = dist.args.clone().map(Num::into_value);
             maker.location_scale(Family::LogitNormal, &[1], vec![("a".into(), a), ("b".into(), b)])
         }
         Family::Beta => {
@@ -133,7 +134,7 @@ fn independent(world: &mut World, dist: &Dist, addr: u64) -> Run<Dist> {
         | Family::Mixture
         | Family::Marginal
         | Family::SampleBasedMarginal
-        | Family::KDE
+        | Family::Kde
         | Family::ImproperUniform => {
             fail(format!("cannot automatically generate a guide for a {} distribution", dist.family.name()))
         }

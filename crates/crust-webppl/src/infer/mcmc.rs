@@ -12,17 +12,22 @@ use crate::world::World;
 pub fn mcmc(world: &mut World, model: &Model, options: &mut Options) -> Run<Value> {
     let kernel = options.get("kernel");
     let kernel = Kernel::parse(world, &kernel)?;
-    for ignored in ["verbose"] {
-        options.get(ignored);
-    }
+    options.get("verbose");
     chain(world, model, options, &kernel, "MCMC")
 }
 
 /// `Infer({method: 'incrementalMH'})`: the same chain as MH; what is not run again is an implementation matter here.
 pub fn incremental(world: &mut World, model: &Model, options: &mut Options) -> Run<Value> {
     let ignored = [
-        "verbose", "verboseLag", "doFullRerun", "cacheIterations", "cacheMinHitRate", "fuseLength", "limitCache",
-        "debuglevel", "dontAdapt",
+        "verbose",
+        "verboseLag",
+        "doFullRerun",
+        "cacheIterations",
+        "cacheMinHitRate",
+        "fuseLength",
+        "limitCache",
+        "debuglevel",
+        "dontAdapt",
     ];
     for name in ignored {
         options.get(name);

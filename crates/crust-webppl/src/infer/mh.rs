@@ -82,7 +82,8 @@ impl Mh {
         let choice = &old[0];
         trace.scores = choice.before;
         let mut state = choice.state.clone();
-        let possible = trace.push(state.clone(), choice.addr, choice.dist.clone(), choice.options.clone(), value.clone())?;
+        let possible =
+            trace.push(state.clone(), choice.addr, choice.dist.clone(), choice.options.clone(), value.clone())?;
         let mut accepted = false;
         if possible {
             state.resume(value.clone());
@@ -92,7 +93,8 @@ impl Mh {
                 return fail("hard factor statements are not allowed here");
             }
             if ended != Ended::Impossible {
-                let vanished: f64 = old[1..].iter().zip(&reuse.reused).filter(|(_, r)| !**r).map(|(c, _)| c.score).sum();
+                let vanished: f64 =
+                    old[1..].iter().zip(&reuse.reused).filter(|(_, r)| !**r).map(|(c, _)| c.score).sum();
                 numbers[1] = self.count(trace, scope.boundary);
                 let to = forward.score(&value)?.value() + reuse.fresh - (numbers[0] as f64).ln();
                 let back = backward.score(&choice.value)?.value() + vanished - (numbers[1] as f64).ln();

@@ -75,15 +75,18 @@ impl Optimizer {
                 Descent::Gradient { size: inner.number("stepSize", 0.1)?, momentum: inner.number("mu", 0.0)? }
             }
             "adagrad" => Descent::Adagrad { size: inner.number("stepSize", 0.1)? },
-            "rmsprop" => Descent::RmsProp {
-                size: inner.number("stepSize", 0.1)?,
-                decay: inner.number("decayRate", 0.9)?,
-            },
+            "rmsprop" => {
+                Descent::RmsProp { size: inner.number("stepSize", 0.1)?, decay: inner.number("decayRate", 0.9)? }
+            }
             "adam" => Descent::Adam {
                 size: inner.number("stepSize", 0.001)?,
                 decay: [inner.number("decayRate1", 0.9)?, inner.number("decayRate2", 0.999)?],
             },
-            _ => return fail(format!("Optimize: {name} is not a valid optimization method: gd, adagrad, rmsprop, adam")),
+            _ => {
+                return fail(format!(
+                    "Optimize: {name} is not a valid optimization method: gd, adagrad, rmsprop, adam"
+                ));
+            }
         };
         Ok(Self { descent, memory: BTreeMap::new(), steps: BTreeMap::new() })
     }

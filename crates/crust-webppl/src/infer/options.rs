@@ -62,11 +62,6 @@ impl Options {
         }
     }
 
-    /// A name, alone or as the only key of an object with more options.
-    pub fn name_and_options(&mut self, name: &'static str, default: &str) -> Run<(String, Self)> {
-        named(&self.get(name), default)
-    }
-
     /// Warns of options that nothing has asked for.
     pub fn finish(&self, world: &mut World, caller: &str) {
         for (name, _) in &self.fields {

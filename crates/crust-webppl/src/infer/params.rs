@@ -138,7 +138,9 @@ pub fn natives() -> Vec<Native> {
             world.params.clear();
             for (name, value) in crate::library::fields_of(&arg(args, 0)) {
                 match value {
-                    Value::Tensor(t) => drop(world.params.set(&name, (*t).clone())),
+                    Value::Tensor(t) => {
+                        world.params.set(&name, (*t).clone());
+                    }
                     _ => return fail("setParams expects an object of tensors"),
                 }
             }

@@ -66,7 +66,8 @@ pub fn run(
     let (mut accepted, mut tried) = (0, 0.0);
     while accepted < samples {
         tried += 1.0;
-        if tried > 10.0 * patience && tried > patience * (f64::from(u32::try_from(accepted).unwrap_or(u32::MAX)) + 1.0) {
+        if tried > 10.0 * patience && tried > patience * (f64::from(u32::try_from(accepted).unwrap_or(u32::MAX)) + 1.0)
+        {
             return Ok(None);
         }
         let threshold = max_score + world.stream.uniform().ln();

@@ -1,11 +1,12 @@
 //! Traces: the random choices of an execution, each with the state of the machine before it.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Model;
 use crate::distributions::Dist;
-use crate::error::Run;
+use crate::error::{Run, fail};
 use crate::machine::{Effect, State};
 use crate::value::Value;
 use crate::world::World;
@@ -56,8 +57,42 @@ pub struct Trace {
     pub paused: Option<State>,
     /// Accepted and proposed changes.
     pub info: [u64; 2],
+    /// Values of observations that take the place of those in the program.
+    pub data: Option<Rc<RefCell<Data>>>,
     /// Gradients at this point, if HMC has computed them.
     pub gradient: Option<Rc<super::hmc::Point>>,
+}
+
+/// Observations by address, in the order in which they were made.
+#[derive(Default)]
+pub struct Data {
+    pub values: Vec<Value>,
+    places: HashMap<u64, usize>,
+    /// New observations are drawn; otherwise there must be none.
+    pub simulate: bool,
+}
+
+impl Data {
+    /// No data yet: they will be drawn.
+    pub fn simulated() -> Self {
+        Self { simulate: true, ..Self::default() }
+    }
+
+    /// The score and value of an observation.
+    fn observe(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<(f64, Value)> {
+        let place = match self.places.get(&addr) {
+            Some(place) => *place,
+            None if self.simulate => {
+                let value = dist.sample(&mut world.stream)?;
+                self.places.insert(addr, self.values.len());
+                self.values.push(value);
+                self.values.len() - 1
+            }
+            None => return fail("an execution makes an observation that the data do not have"),
+        };
+        let value = self.values[place].clone();
+        Ok((dist.score(&value)?.value(), value))
+    }
 }
 
 /// How a run of the program ended.
@@ -128,7 +163,15 @@ impl Choose for Reuse<'_> {
 
 impl Trace {
     pub fn empty() -> Self {
-        Self { choices: Vec::new(), scores: Scores::default(), value: None, paused: None, info: [0; 2], gradient: None }
+        Self {
+            choices: Vec::new(),
+            scores: Scores::default(),
+            value: None,
+            paused: None,
+            info: [0; 2],
+            data: None,
+            gradient: None,
+        }
     }
 
     /// Adds a choice; whether it is possible.
@@ -155,8 +198,11 @@ impl Trace {
                     }
                     state.resume(value);
                 }
-                Effect::Factor { score, result, .. } => {
-                    let score = score.value();
+                Effect::Factor { score, result, observed, addr } => {
+                    let (score, result) = match (observed, &self.data) {
+                        (Some(dist), Some(data)) => data.borrow_mut().observe(world, addr, &dist)?,
+                        _ => (score.value(), result),
+                    };
                     if score == f64::NEG_INFINITY {
                         return Ok(Ended::Impossible);
                     }

@@ -13,8 +13,32 @@ use crate::value::{Array, Text, Value};
 use crate::world::World;
 
 pub const METHODS: &[&str] = &[
-    "concat", "slice", "join", "indexOf", "lastIndexOf", "includes", "reverse", "push", "pop", "shift", "unshift", "map", "filter",
-    "forEach", "every", "some", "reduce", "reduceRight", "find", "findIndex", "sort", "toString", "fill", "flat", "keys", "splice",
+    "concat",
+    "slice",
+    "join",
+    "indexOf",
+    "lastIndexOf",
+    "includes",
+    "reverse",
+    "push",
+    "pop",
+    "shift",
+    "unshift",
+    "map",
+    "filter",
+    "forEach",
+    "every",
+    "some",
+    "reduce",
+    "reduceRight",
+    "find",
+    "findIndex",
+    "sort",
+    "toString",
+    "fill",
+    "flat",
+    "keys",
+    "splice",
 ];
 
 pub fn array_list() -> Vec<Native> {
@@ -46,7 +70,6 @@ fn call(world: &mut World, f: &Value, item: &Value, i: usize, array: &Rc<Array>)
     world.call_sync(f, args, "a function that JavaScript calls")
 }
 
-#[expect(clippy::too_many_lines, reason = "one arm for each method")]
 pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value]) -> Run<Value> {
     let items = || array.items().clone();
     let f = arg(args, 0);
@@ -64,14 +87,16 @@ pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value])
         }
         "join" => {
             let separator = if f.is_undefined() { ",".to_owned() } else { coerce::text(&f) };
-            let text = |v: &Value| if matches!(v, Value::Undefined | Value::Null) { String::new() } else { coerce::text(v) };
+            let text =
+                |v: &Value| if matches!(v, Value::Undefined | Value::Null) { String::new() } else { coerce::text(v) };
             Ok(Value::text(&array.items().iter().map(text).collect::<Vec<_>>().join(&separator)))
         }
         "toString" => Ok(Value::text(&coerce::text(&Value::Array(array.clone())))),
         "indexOf" | "lastIndexOf" | "includes" => {
             let items = array.items();
             let same = |v: &Value| coerce::identical(v, &f);
-            let found = if &**name == "lastIndexOf" { items.iter().rposition(same) } else { items.iter().position(same) };
+            let found =
+                if &**name == "lastIndexOf" { items.iter().rposition(same) } else { items.iter().position(same) };
             Ok(match &**name {
                 "includes" => Value::Bool(found.is_some()),
                 _ => Value::Number(found.map_or(-1.0, |i| i as f64)),
@@ -105,8 +130,7 @@ pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value])
         "flat" => Ok(Value::array(array.items().iter().flat_map(spread).collect())),
         "keys" => Ok(Value::numbers((0..array.items().len()).map(|i| i as f64))),
         "map" => {
-            let out: Run<Vec<Value>> =
-                items().iter().enumerate().map(|(i, v)| call(world, &f, v, i, array)).collect();
+            let out: Run<Vec<Value>> = items().iter().enumerate().map(|(i, v)| call(world, &f, v, i, array)).collect();
             Ok(Value::array(out?))
         }
         "forEach" => {
@@ -192,9 +216,7 @@ pub fn sort(world: &mut World, items: Vec<Value>, compare: &Value) -> Run<Vec<Va
 
 /// Ascending by JavaScript's `<`, keeping ties in order.
 pub fn sort_by_key(mut keyed: Vec<(Value, Value)>) -> Run<Vec<Value>> {
-    let less = |a: &Value, b: &Value| {
-        operators::binary(Binary::Less, a, b).is_ok_and(|v| coerce::truthy(&v))
-    };
+    let less = |a: &Value, b: &Value| operators::binary(Binary::Less, a, b).is_ok_and(|v| coerce::truthy(&v));
     keyed.sort_by(|a, b| {
         if less(&a.0, &b.0) {
             std::cmp::Ordering::Less

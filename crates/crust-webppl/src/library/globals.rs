@@ -91,7 +91,9 @@ pub fn list() -> Vec<Native> {
         ("parseFloat", parse_float),
         ("isNaN", |_, args| Ok(Value::Bool(coerce::number(&arg(args, 0)).is_nan()))),
         ("isFinite", |_, args| Ok(Value::Bool(coerce::number(&arg(args, 0)).is_finite()))),
-        ("serializeDist", |_, args| Ok(json::stringify(&arg(args, 0), true).map_or(Value::Undefined, |s| Value::text(&s)))),
+        ("serializeDist", |_, args| {
+            Ok(json::stringify(&arg(args, 0), true).map_or(Value::Undefined, |s| Value::text(&s)))
+        }),
         ("deserializeDist", utilities::deserialize_dist),
     ]));
     list.extend(tensors::globals());
@@ -140,9 +142,7 @@ fn fold(args: &[Value], op: Binary, start: f64) -> Run<Value> {
 fn zip(_: &mut World, args: &[Value]) -> Run<Value> {
     let (xs, ys) = (expect_array(args, 0, "zip")?, expect_array(args, 1, "zip")?);
     let ys = ys.items();
-    let pair = |(i, x): (usize, &Value)| {
-        Value::array(vec![x.clone(), ys.get(i).cloned().unwrap_or(Value::Undefined)])
-    };
+    let pair = |(i, x): (usize, &Value)| Value::array(vec![x.clone(), ys.get(i).cloned().unwrap_or(Value::Undefined)]);
     Ok(Value::array(xs.items().iter().enumerate().map(pair).collect()))
 }
 

@@ -17,6 +17,7 @@ fn flag(value: bool) -> Run<Value> {
     Ok(Value::Bool(value))
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of functions")]
 pub fn list() -> Vec<Native> {
     let mut list = collections::list();
     list.extend(plain(&[
@@ -40,7 +41,9 @@ pub fn list() -> Vec<Native> {
         ("isPlainObject", |_, args| flag(matches!(arg(args, 0), Value::Object(_)))),
         ("isEmpty", |_, args| flag(fields_of(&arg(args, 0)).is_empty())),
         ("isEqual", |_, args| flag(coerce::deep_equal(&arg(args, 0), &arg(args, 1)))),
-        ("keys", |_, args| Ok(Value::array(fields_of(&arg(args, 0)).into_iter().map(|(k, _)| Value::Text(k)).collect()))),
+        ("keys", |_, args| {
+            Ok(Value::array(fields_of(&arg(args, 0)).into_iter().map(|(k, _)| Value::Text(k)).collect()))
+        }),
         ("values", |_, args| Ok(Value::array(fields_of(&arg(args, 0)).into_iter().map(|(_, v)| v).collect()))),
         ("toPairs", to_pairs),
         ("pairs", to_pairs),
@@ -62,7 +65,14 @@ pub fn list() -> Vec<Native> {
             let mut out = fields_of(&arg(args, 0));
             out.extend(fields_of(&all));
             let value = |k: &Text| all_get(&all, k);
-            Ok(object(out.into_iter().map(|(k, _)| { let v = value(&k); (k, v) }).collect()))
+            Ok(object(
+                out.into_iter()
+                    .map(|(k, _)| {
+                        let v = value(&k);
+                        (k, v)
+                    })
+                    .collect(),
+            ))
         }),
         ("pick", |_, args| {
             let keys = names(&args[args.len().min(1)..]);

@@ -88,9 +88,7 @@ pub fn list() -> Vec<Native> {
         ("max", |_, args| extreme(args, Binary::Max, f64::NEG_INFINITY)),
         ("min", |_, args| extreme(args, Binary::Min, f64::INFINITY)),
         ("random", |world, _| Ok(Value::Number(world.stream.uniform()))),
-        ("hypot", |_, args| {
-            Ok(Value::Number(args.iter().map(|v| coerce::number(v).powi(2)).sum::<f64>().sqrt()))
-        }),
+        ("hypot", |_, args| Ok(Value::Number(args.iter().map(|v| coerce::number(v).powi(2)).sum::<f64>().sqrt()))),
     ]);
     let all = elementwise();
     list.extend(all.into_iter().filter(|n| !matches!(n.name, "max" | "min")));

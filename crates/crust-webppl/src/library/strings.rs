@@ -13,8 +13,28 @@ use crate::value::{Text, Value, Wrapped};
 use crate::world::World;
 
 pub const METHODS: &[&str] = &[
-    "split", "indexOf", "lastIndexOf", "includes", "slice", "substring", "substr", "toUpperCase", "toLowerCase", "trim", "charAt",
-    "charCodeAt", "concat", "replace", "startsWith", "endsWith", "repeat", "toString", "padStart", "padEnd", "match", "search",
+    "split",
+    "indexOf",
+    "lastIndexOf",
+    "includes",
+    "slice",
+    "substring",
+    "substr",
+    "toUpperCase",
+    "toLowerCase",
+    "trim",
+    "charAt",
+    "charCodeAt",
+    "concat",
+    "replace",
+    "startsWith",
+    "endsWith",
+    "repeat",
+    "toString",
+    "padStart",
+    "padEnd",
+    "match",
+    "search",
 ];
 
 pub fn list() -> Vec<Native> {
@@ -150,9 +170,7 @@ pub fn method(world: &mut World, text: &Text, name: &Text, args: &[Value]) -> Ru
         "toLowerCase" => Value::text(&text.to_lowercase()),
         "trim" => Value::text(text.trim()),
         "charAt" => chars.get(position(&first, n, 0)).map_or_else(|| Value::text(""), |c| Value::text(&c.to_string())),
-        "charCodeAt" => {
-            Value::Number(chars.get(position(&first, n, 0)).map_or(f64::NAN, |c| f64::from(u32::from(*c))))
-        }
+        "charCodeAt" => Value::Number(chars.get(position(&first, n, 0)).map_or(f64::NAN, |c| f64::from(u32::from(*c)))),
         "concat" => Value::text(&args.iter().fold(text.to_string(), |acc, v| acc + &coerce::text(v))),
         "replace" => replace(world, text, &chars, args)?,
         "repeat" => {

@@ -148,15 +148,6 @@ pub fn method(object: &Value, name: &Text, args: &[Value]) -> Run<Value> {
         "toFlatArray" => Ok(Value::array(algebra::to_scalars(object)?)),
         "toArray" => {
             let t = algebra::tensor(object, "toArray")?.0;
-            fn nested(dims: &[usize], data: &[f64]) -> Value {
-                match dims {
-                    [] | [_] => Value::numbers(data.iter().copied()),
-                    [_, rest @ ..] => {
-                        let n: usize = rest.iter().product();
-                        Value::array(data.chunks(n.max(1)).map(|c| nested(rest, c)).collect())
-                    }
-                }
-            }
             Ok(nested(&t.dims, &t.data))
         }
         "get" => match args {
@@ -170,5 +161,16 @@ pub fn method(object: &Value, name: &Text, args: &[Value]) -> Run<Value> {
         },
         "sumreduce" => algebra::sum(object),
         other => fail(format!("tensors have no method '{other}'; use T.{other}")),
+    }
+}
+
+/// Rows of rows of numbers.
+fn nested(dims: &[usize], data: &[f64]) -> Value {
+    match dims {
+        [] | [_] => Value::numbers(data.iter().copied()),
+        [_, rest @ ..] => {
+            let n: usize = rest.iter().product();
+            Value::array(data.chunks(n.max(1)).map(|c| nested(rest, c)).collect())
+        }
     }
 }

@@ -32,7 +32,11 @@ pub fn util_list() -> Vec<Native> {
         ("idMatrix", tensors::id_matrix),
         ("oneHot", tensors::one_hot),
         ("asArray", |_, args| {
-            Ok(if coerce::truthy(&arg(args, 0)) { Value::array(globals::spread(&arg(args, 0))) } else { Value::array(vec![]) })
+            Ok(if coerce::truthy(&arg(args, 0)) {
+                Value::array(globals::spread(&arg(args, 0)))
+            } else {
+                Value::array(vec![])
+            })
         }),
     ])
 }
@@ -46,7 +50,7 @@ fn numbers(args: &[Value]) -> Vec<f64> {
 
 pub fn numeric_list() -> Vec<Native> {
     plain(&[
-        ("squishToProbSimplex", |_, args| crate::distributions::draw::squish(&arg(args, 0))),
+        ("squishToProbSimplex", |_, args| distributions::draw::squish(&arg(args, 0))),
         ("_sum", |_, args| Ok(Value::Number(numbers(args).iter().sum()))),
         ("_logsumexp", |_, args| Ok(Value::Number(log_sum_exp_slice(&numbers(args))))),
     ])

@@ -21,7 +21,12 @@ pub enum LoopKind {
     /// From the last item to the first, as WebPPL does.
     Reduce,
     /// Positions of the items in the original data if they are a part of it; whether the result is wanted; what is next.
-    MapData { indices: Option<Rc<Vec<usize>>>, wanted: bool, hooks: bool, phase: Phase },
+    MapData {
+        indices: Option<Rc<Vec<usize>>>,
+        wanted: bool,
+        hooks: bool,
+        phase: Phase,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,9 +112,7 @@ impl Loop {
         let i = self.done;
         match &self.kind {
             LoopKind::Map | LoopKind::Filter => (vec![self.item(i)], i),
-            LoopKind::Map2(other) => {
-                (vec![self.item(i), other.items().get(i).cloned().unwrap_or(Value::Undefined)], i)
-            }
+            LoopKind::Map2(other) => (vec![self.item(i), other.items().get(i).cloned().unwrap_or(Value::Undefined)], i),
             LoopKind::MapN => (vec![Self::index(i)], i),
             LoopKind::MapIndexed => (vec![Self::index(i), self.item(i)], i),
             LoopKind::Repeat => (Vec::new(), i),

@@ -60,9 +60,7 @@ fn bits(op: Binary, left: &Value, right: &Value) -> Value {
 fn general(op: Binary, left: &Value, right: &Value) -> Run<Value> {
     Ok(match op {
         Binary::Add => {
-            let primitive = |v: &Value| {
-                matches!(v, Value::Undefined | Value::Null | Value::Bool(_) | Value::Number(_))
-            };
+            let primitive = |v: &Value| matches!(v, Value::Undefined | Value::Null | Value::Bool(_) | Value::Number(_));
             if primitive(left) && primitive(right) {
                 Value::Number(coerce::number(left) + coerce::number(right))
             } else {
@@ -95,7 +93,9 @@ fn general(op: Binary, left: &Value, right: &Value) -> Run<Value> {
             }
             _ => return fail("the right side of 'in' must be an object or array"),
         },
-        Binary::InstanceOf => return fail("'instanceof' is not supported; test with _.isArray, _.isFunction or typeof"),
+        Binary::InstanceOf => {
+            return fail("'instanceof' is not supported; test with _.isArray, _.isFunction or typeof");
+        }
         Binary::BitAnd
         | Binary::BitOr
         | Binary::BitXor

@@ -80,9 +80,9 @@ impl Parser {
         let Token::Punctuation(p) = *self.token() else { return Ok(test) };
         match p {
             "=" => self.store_assignment(test),
-            "=>" => Err(self
-                .mistake("arrow functions are not part of WebPPL")
-                .remedy("write 'function(x) { return …; }'")),
+            "=>" => {
+                Err(self.mistake("arrow functions are not part of WebPPL").remedy("write 'function(x) { return …; }'"))
+            }
             "+=" | "-=" | "*=" | "/=" | "%=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | ">>>=" | "**=" | "++" | "--" => {
                 if let (Some(key), Some((_, Infix::Binary(op)))) = (store_key(&test), compound(p)) {
                     return self.compound_assignment(test, key, op);

@@ -73,7 +73,13 @@ fn extreme(world: &mut World, args: &[Value], largest: bool) -> Run<Value> {
     for (key, value) in mapped(world, args)? {
         let better = match &best {
             None => true,
-            Some((old, _)) => if largest { less(old, &key) } else { less(&key, old) },
+            Some((old, _)) => {
+                if largest {
+                    less(old, &key)
+                } else {
+                    less(&key, old)
+                }
+            }
         };
         if better {
             best = Some((key, value));
@@ -85,7 +91,13 @@ fn extreme(world: &mut World, args: &[Value], largest: bool) -> Run<Value> {
 fn range(_: &mut World, args: &[Value]) -> Run<Value> {
     let n = |i: usize| coerce::number(&arg(args, i));
     let (start, end) = if args.len() > 1 { (n(0), n(1)) } else { (0.0, n(0)) };
-    let step = if args.len() > 2 { n(2) } else if end < start { -1.0 } else { 1.0 };
+    let step = if args.len() > 2 {
+        n(2)
+    } else if end < start {
+        -1.0
+    } else {
+        1.0
+    };
     let count = ((end - start) / if step == 0.0 { 1.0 } else { step }).ceil().max(0.0);
     if count.is_nan() || count > 1e8 {
         return fail("_.range: too many numbers");
@@ -123,7 +135,10 @@ fn group(world: &mut World, args: &[Value]) -> Run<Vec<(Text, Vec<Value>)>> {
 }
 
 fn contains(items: &[Value], value: &Value) -> bool {
-    items.iter().any(|v| coerce::identical(v, value) || (matches!((v, value), (Value::Number(a), Value::Number(b)) if a.is_nan() && b.is_nan())))
+    items.iter().any(|v| {
+        coerce::identical(v, value)
+            || (matches!((v, value), (Value::Number(a), Value::Number(b)) if a.is_nan() && b.is_nan()))
+    })
 }
 
 fn reduce(world: &mut World, args: &[Value]) -> Run<Value> {
@@ -188,9 +203,7 @@ pub fn list() -> Vec<Native> {
         }),
         ("sum", |_, args| Ok(Value::Number(numbers(&arg(args, 0)).iter().sum()))),
         ("mean", |_, args| Ok(mean(&numbers(&arg(args, 0))))),
-        ("sumBy", |world, args| {
-            Ok(Value::Number(mapped(world, args)?.iter().map(|(v, _)| coerce::number(v)).sum()))
-        }),
+        ("sumBy", |world, args| Ok(Value::Number(mapped(world, args)?.iter().map(|(v, _)| coerce::number(v)).sum()))),
         ("meanBy", |world, args| {
             Ok(mean(&mapped(world, args)?.iter().map(|(v, _)| coerce::number(v)).collect::<Vec<_>>()))
         }),
@@ -276,7 +289,9 @@ pub fn list() -> Vec<Native> {
             Ok(Value::array(spread(&arg(args, 0)).chunks(size).map(|c| Value::array(c.to_vec())).collect()))
         }),
         ("join", |world, args| match arg(args, 0) {
-            Value::Array(a) => super::super::arrays::method(world, &a, &"join".into(), args.get(1..).unwrap_or_default()),
+            Value::Array(a) => {
+                super::super::arrays::method(world, &a, &"join".into(), args.get(1..).unwrap_or_default())
+            }
             _ => Ok(Value::text("")),
         }),
         ("fill", |_, args| {
