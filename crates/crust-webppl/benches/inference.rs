@@ -19,9 +19,24 @@ const MODELS: &[Model] = &[
     Model { name: "hidden Markov model, MH", text: include_str!("models/hmm.wppl"), ours: 200_000, theirs: 40_000 },
     Model { name: "hidden Markov model, SMC", text: include_str!("models/hmm_smc.wppl"), ours: 20_000, theirs: 2_000 },
     Model { name: "Gaussian mixture, MH", text: include_str!("models/mixture.wppl"), ours: 50_000, theirs: 10_000 },
-    Model { name: "factorization 10x5x10, MH", text: include_str!("models/factorization_small.wppl"), ours: 20_000, theirs: 2_000 },
-    Model { name: "factorization 10x5x10, HMC", text: include_str!("models/factorization_hmc.wppl"), ours: 2_000, theirs: 100 },
-    Model { name: "factorization 50x5x25, MH", text: include_str!("models/factorization.wppl"), ours: 5_000, theirs: 300 },
+    Model {
+        name: "factorization 10x5x10, MH",
+        text: include_str!("models/factorization_small.wppl"),
+        ours: 20_000,
+        theirs: 2_000,
+    },
+    Model {
+        name: "factorization 10x5x10, HMC",
+        text: include_str!("models/factorization_hmc.wppl"),
+        ours: 2_000,
+        theirs: 100,
+    },
+    Model {
+        name: "factorization 50x5x25, MH",
+        text: include_str!("models/factorization.wppl"),
+        ours: 5_000,
+        theirs: 300,
+    },
 ];
 
 /// Steps per second of our machine.

@@ -6,6 +6,7 @@ pub mod frame;
 mod loops;
 mod members;
 pub mod operators;
+mod same;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,6 +24,7 @@ use frame::{Body, Frame, mix};
 
 pub use loops::{Fetched, Loop, fetched};
 pub use members::index;
+pub use same::same;
 
 /// The whole state of an execution. Cloning it captures the continuation.
 #[derive(Clone)]

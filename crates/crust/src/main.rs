@@ -12,6 +12,7 @@ mod experiment;
 mod finite;
 mod program;
 mod reproduce;
+mod run;
 mod sample;
 mod simulate;
 mod subset;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Density(density) => density::run(density, &arguments.common),
         Command::Bench(bench) => bench::run(bench, &arguments.common),
         Command::Sample(sample) => sample::run(sample, &arguments.common),
+        Command::Run(program) => run::run(program, &arguments.common),
         Command::Simulate(simulate) => simulate::run(simulate, &arguments.common),
         Command::Bdmc(bdmc) => bdmc::run(bdmc, &arguments.common),
         Command::Bread(bread) => bread::run(bread, &arguments.common),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::Model;
 use super::kernel::Scope;
-use super::trace::{Ended, Trace};
+use super::trace::Trace;
 use crate::distributions::Dist;
 use crate::error::{Run, fail};
 use crate::machine::Effect;
@@ -203,7 +203,7 @@ impl Hmc {
             }
         }
         let (mut next, ended) = Trace::replay(world, model, &values, scope.exit)?;
-        if ended != Ended::Impossible {
+        if ended.is_possible() {
             next.info = [trace.info[0] + 1, trace.info[1]];
             next.gradient = Some(point);
             *trace = next;

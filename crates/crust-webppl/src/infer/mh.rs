@@ -31,16 +31,16 @@ fn proposal(world: &mut World, choice: &Choice, value: &Value) -> Run<Rc<Dist>> 
 
 impl Mh {
     /// Positions of choices that may be drawn again.
-    fn count(&self, trace: &Trace, boundary: usize) -> usize {
+    fn count(&self, choices: &[Choice], boundary: usize) -> usize {
         if self.discrete_only {
-            trace.choices.iter().skip(boundary).filter(|c| !c.dist.is_continuous()).count()
+            choices.iter().skip(boundary).filter(|c| !c.dist.is_continuous()).count()
         } else {
-            trace.choices.len().saturating_sub(boundary)
+            choices.len().saturating_sub(boundary)
         }
     }
 
     fn pick(&self, world: &mut World, trace: &Trace, boundary: usize) -> Option<usize> {
-        let n = self.count(trace, boundary);
+        let n = self.count(&trace.choices, boundary);
         if n == 0 {
             return None;
         }
@@ -63,7 +63,7 @@ impl Mh {
             return Ok(());
         }
         let backward = proposal(world, choice, &value)?;
-        let numbers = [self.count(trace, scope.boundary), 0];
+        let numbers = [self.count(&trace.choices, scope.boundary), 0];
         self.propose(world, trace, scope, Proposal { at, value, forward, backward, numbers })
     }
 
@@ -84,18 +84,25 @@ impl Mh {
         let mut state = choice.state.clone();
         let possible =
             trace.push(state.clone(), choice.addr, choice.dist.clone(), choice.options.clone(), value.clone())?;
-        let mut accepted = false;
+        let (mut accepted, mut met) = (false, None);
         if possible {
             state.resume(value.clone());
             let mut reuse = Reuse::new(&old[1..]);
+            reuse.watch = true;
             let ended = trace.extend(world, state, &mut reuse, scope.exit)?;
-            if ended == Ended::Impossible && !scope.hard {
+            if ended == Ended::HardFactor && !scope.hard {
                 return fail("hard factor statements are not allowed here");
             }
-            if ended != Ended::Impossible {
-                let vanished: f64 =
-                    old[1..].iter().zip(&reuse.reused).filter(|(_, r)| !**r).map(|(c, _)| c.score).sum();
-                numbers[1] = self.count(trace, scope.boundary);
+            if ended.is_possible() {
+                met = reuse.met.map(|i| i + 1);
+                let gone = old[1..met.unwrap_or(old.len())].iter().zip(&reuse.reused).filter(|(_, r)| !**r);
+                let vanished: f64 = gone.map(|(c, _)| c.score).sum();
+                numbers[1] = self.count(&trace.choices, scope.boundary);
+                if let Some(i) = met {
+                    // the rest is the old execution's
+                    trace.scores = old_scores.after(&old[i].before, &trace.scores);
+                    numbers[1] += self.count(&old[i..], 0);
+                }
                 let to = forward.score(&value)?.value() + reuse.fresh - (numbers[0] as f64).ln();
                 let back = backward.score(&choice.value)?.value() + vanished - (numbers[1] as f64).ln();
                 let log_ratio = trace.scores.total(scope.beta) - old_scores.total(scope.beta) + back - to;
@@ -105,6 +112,15 @@ impl Mh {
         trace.info = info;
         if accepted {
             trace.info[0] += 1;
+            if let Some(i) = met {
+                let shift = [trace.scores, old_scores];
+                trace.choices.extend(old.into_iter().skip(i).map(|mut c| {
+                    c.before = c.before.after(&shift[1], &shift[0]);
+                    c
+                }));
+                trace.value = old_value;
+                trace.paused = old_paused;
+            }
         } else {
             trace.choices.truncate(at);
             trace.choices.extend(old);

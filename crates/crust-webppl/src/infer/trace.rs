@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::Model;
 use crate::distributions::Dist;
 use crate::error::{Run, fail};
-use crate::machine::{Effect, State};
+use crate::machine::{Effect, State, same};
 use crate::value::Value;
 use crate::world::World;
 
@@ -39,6 +39,15 @@ pub struct Scores {
 }
 
 impl Scores {
+    /// These scores, with those up to `from` replaced by `to`.
+    pub fn after(&self, from: &Self, to: &Self) -> Self {
+        Self {
+            prior: to.prior + (self.prior - from.prior),
+            factor: to.factor + (self.factor - from.factor),
+            factors: to.factors + self.factors - from.factors,
+        }
+    }
+
     /// The log of the joint density, with factors to the power of `beta`.
     pub fn total(&self, beta: f64) -> f64 {
         // a factor of −∞ counts also at 0 · ∞
@@ -100,13 +109,28 @@ impl Data {
 pub enum Ended {
     Complete,
     AtFactor,
-    /// The score became −∞.
+    /// A choice has probability 0.
     Impossible,
+    /// A factor was −∞.
+    HardFactor,
+    /// From here on the execution is one that is known already.
+    Known,
+}
+
+impl Ended {
+    pub fn is_possible(self) -> bool {
+        !matches!(self, Self::Impossible | Self::HardFactor)
+    }
 }
 
 /// Which values choices take.
 pub trait Choose {
     fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value>;
+
+    /// Whether it is known how an execution goes on that waits for a choice.
+    fn knows(&mut self, _addr: u64, _state: &State) -> bool {
+        false
+    }
 }
 
 /// Every choice is drawn from its distribution.
@@ -127,11 +151,15 @@ pub struct Reuse<'a> {
     pub reused: Vec<bool>,
     /// The log probability of choices that were drawn.
     pub fresh: f64,
+    /// Look for a state that the earlier execution was in, too.
+    pub watch: bool,
+    /// The choice at which there was one.
+    pub met: Option<usize>,
 }
 
 impl<'a> Reuse<'a> {
     pub fn new(old: &'a [Choice]) -> Self {
-        Self { old, cursor: 0, places: None, reused: vec![false; old.len()], fresh: 0.0 }
+        Self { old, cursor: 0, places: None, reused: vec![false; old.len()], fresh: 0.0, watch: false, met: None }
     }
 
     fn find(&mut self, addr: u64) -> Option<usize> {
@@ -150,6 +178,14 @@ impl<'a> Reuse<'a> {
 }
 
 impl Choose for Reuse<'_> {
+    fn knows(&mut self, addr: u64, state: &State) -> bool {
+        let next = self.old.get(self.cursor);
+        if self.watch && next.is_some_and(|c| c.addr == addr && same(&c.state, state)) {
+            self.met = Some(self.cursor);
+        }
+        self.met.is_some()
+    }
+
     fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value> {
         if let Some(i) = self.find(addr) {
             self.reused[i] = true;
@@ -183,7 +219,8 @@ impl Trace {
         Ok(score > f64::NEG_INFINITY)
     }
 
-    /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0).
+    /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0), or to where `choose` knows
+    /// how it goes on.
     pub fn extend(&mut self, world: &mut World, mut state: State, choose: &mut dyn Choose, exit: usize) -> Run<Ended> {
         self.value = None;
         self.paused = None;
@@ -191,6 +228,9 @@ impl Trace {
         loop {
             match state.run(world)? {
                 Effect::Sample { dist, options, addr } => {
+                    if choose.knows(addr, &state) {
+                        return Ok(Ended::Known);
+                    }
                     let value = choose.choose(world, addr, &dist)?;
                     let before = state.clone();
                     if !self.push(before, addr, dist, options, value.clone())? {
@@ -204,7 +244,7 @@ impl Trace {
                         _ => (score.value(), result),
                     };
                     if score == f64::NEG_INFINITY {
-                        return Ok(Ended::Impossible);
+                        return Ok(Ended::HardFactor);
                     }
                     self.scores.factor += score;
                     self.scores.factors += 1;

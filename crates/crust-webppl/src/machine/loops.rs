@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::calls::{Next, call};
 use super::frame::{Body, Frame, mix};
+use super::same::{spend, values};
 use super::{Effect, State};
 use crate::coerce;
 use crate::error::{Run, fail};
@@ -63,6 +64,20 @@ impl Drop for Link {
 }
 
 impl Results {
+    fn same(&self, other: &Self, budget: &mut usize) -> bool {
+        let (mut a, mut b) = (self.last.as_ref(), other.last.as_ref());
+        while let (Some(x), Some(y)) = (a, b) {
+            if Rc::ptr_eq(x, y) {
+                return true;
+            }
+            if !spend(budget) || !values(&x.value, &y.value, budget) {
+                return false;
+            }
+            (a, b) = (x.before.as_ref(), y.before.as_ref());
+        }
+        a.is_none() && b.is_none()
+    }
+
     fn push(&mut self, value: Value) {
         self.last = Some(Rc::new(Link { value, before: self.last.take() }));
         self.count += 1;
@@ -92,6 +107,27 @@ pub struct Loop {
 }
 
 impl Loop {
+    /// Whether two loops over the same data are equally far, with the same results.
+    pub(super) fn same(&self, other: &Self, budget: &mut usize) -> bool {
+        let kinds = match (&self.kind, &other.kind) {
+            (LoopKind::Map2(x), LoopKind::Map2(y)) => Rc::ptr_eq(x, y),
+            (LoopKind::MapData { .. }, _) | (_, LoopKind::MapData { .. }) => self.plain() && other.plain(),
+            (a, b) => std::mem::discriminant(a) == std::mem::discriminant(b),
+        };
+        kinds
+            && self.n == other.n
+            && self.done == other.done
+            && self.results.count == other.results.count
+            && values(&self.function, &other.function, budget)
+            && values(&self.data, &other.data, budget)
+            && self.results.same(&other.results, budget)
+    }
+
+    /// `mapData` without hooks, which is like `map`.
+    fn plain(&self) -> bool {
+        matches!(self.kind, LoopKind::MapData { indices: None, wanted: true, hooks: false, .. })
+    }
+
     pub fn new(kind: LoopKind, function: Value, data: Value, n: usize) -> Self {
         Self { kind, function, data, n, done: 0, results: Results { last: None, count: 0 } }
     }
