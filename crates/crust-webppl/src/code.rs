@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::ast::{Binary, Name, Unary};
+use crate::distributions::Family;
 use crate::value::{Text, Value};
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,8 @@ pub enum Op {
     /// An object with the keys at this place in the table of shapes.
     Object(u32),
     Closure(u32),
+    /// A distribution of one or two numbers, from its parameters in order.
+    Dist(Family),
     Unary(Unary),
     Binary(Binary),
     /// The member whose name is a constant.

@@ -13,7 +13,7 @@ use std::cell::{OnceCell, RefCell};
 use std::fmt::Write;
 use std::rc::Rc;
 
-pub use build::{from_arguments, from_params};
+pub use build::{from_arguments, from_numbers, from_params};
 pub use family::Family;
 pub use table::{Samples, Table};
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use crate::code::{Closure, Op, Proto, Source};
 use crate::coerce;
-use crate::distributions::Dist;
+use crate::distributions::{self, Dist};
 use crate::error::{Failure, Place, Run, RunError, fail};
 use crate::object::{Fields, Object};
 use crate::tape::Num;
@@ -256,6 +256,12 @@ fn code(world: &mut World, state: &mut State, top: &mut Rc<Frame>) -> Run<Next> 
             Op::Closure(i) => {
                 let value = close(&proto.protos[i as usize], frame, &closure);
                 frame.stack.push(value);
+            }
+            Op::Dist(family) => {
+                let start = stack.len() - family.parameters().len();
+                let dist = distributions::from_numbers(family, &stack[start..])?;
+                stack.truncate(start);
+                stack.push(Value::Dist(Rc::new(dist)));
             }
             Op::Unary(op) => {
                 let value = pop(stack);

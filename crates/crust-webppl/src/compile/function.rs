@@ -7,6 +7,7 @@ use super::{Compiler, declared};
 use crate::ast::{Expr, ExprKind, Function, Name, Statement};
 use crate::code::{Op, Proto, Source};
 use crate::error::Mistake;
+use crate::library::Body;
 use crate::value::{Text, Value, Wrapped};
 
 struct Local {
@@ -413,7 +414,27 @@ impl Compiler<'_> {
         true
     }
 
+    /// `Gaussian({mu: …, sigma: …})` needs no object. The fields must stand in the order of the parameters, because their
+    /// evaluation may have effects.
+    fn distribution(&mut self, callee: &Expr, args: &[Expr], at: u32) -> bool {
+        let (ExprKind::Name(name), [arg]) = (&callee.kind, args) else { return false };
+        let ExprKind::Object(fields) = &arg.kind else { return false };
+        let Some(Target::Global(slot)) = self.resolve(name, self.functions.len() - 1) else { return false };
+        let Some(Value::Native(native)) = self.globals.known.get(&slot) else { return false };
+        let Body::Make(family) = native.body else { return false };
+        let given = fields.iter().map(|(k, _)| &**k);
+        if !family.is_of_numbers() || !given.eq(family.parameters().iter().map(|p| p.name)) {
+            return false;
+        }
+        fields.iter().for_each(|(_, v)| self.expr(v, false));
+        self.emit(Op::Dist(family), at);
+        true
+    }
+
     fn call(&mut self, callee: &Expr, args: &[Expr], at: u32, tail: bool) {
+        if self.distribution(callee, args, at) {
+            return;
+        }
         let Ok(count) = u16::try_from(args.len()) else {
             self.mistakes.push(Mistake::new(at, "a call has too many arguments").remedy("pass an array"));
             return;

@@ -15,17 +15,21 @@ pub fn from_arguments(family: Family, args: &[Value]) -> Run<Dist> {
     if let [Value::Object(_), ..] = args {
         return from_params(family, args);
     }
-    if parameters.len() <= 2 && parameters.iter().all(|p| matches!(p.kind, Kind::Real { .. } | Kind::Int(_))) {
-        // numbers only: the object of parameters is made when it is asked for
-        let mut nums = NONE;
-        for (i, p) in parameters.iter().enumerate() {
-            nums[i] = real(family, p, args.get(i).unwrap_or(&Value::Undefined))?;
-        }
-        return Ok(Dist::new(family, nums, Parts::None));
+    if family.is_of_numbers() {
+        return from_numbers(family, args);
     }
     let given = parameters.iter().map(|p| Text::from(p.name)).zip(args.iter().cloned());
     let fields: Vec<_> = given.filter(|(_, v)| !v.is_undefined()).collect();
     from_params(family, &[Value::object(fields)])
+}
+
+/// A family of numbers only: the object of parameters is made when it is asked for.
+pub fn from_numbers(family: Family, args: &[Value]) -> Run<Dist> {
+    let mut nums = NONE;
+    for (i, p) in family.parameters().iter().enumerate() {
+        nums[i] = real(family, p, args.get(i).unwrap_or(&Value::Undefined))?;
+    }
+    Ok(Dist::new(family, nums, Parts::None))
 }
 
 /// `Gaussian({mu, sigma})`
