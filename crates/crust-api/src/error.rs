@@ -78,6 +78,12 @@ pub enum Error {
     NotSimulated { dataset: u32 },
     #[error("there are no real data to fit")]
     NoRealData,
+    /// Mistakes in a WebPPL program.
+    #[error(transparent)]
+    WebPpl(crust_webppl::Errors),
+    /// A WebPPL program that went wrong while it ran.
+    #[error(transparent)]
+    WebPplRun(Box<crust_webppl::RunError>),
     /// No distribution to begin with.
     #[error("--path reference: {0}; `--path prior` needs none")]
     Reference(crust_infer::path::BadReference),

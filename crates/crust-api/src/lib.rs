@@ -44,6 +44,7 @@ mod generative;
 mod problem;
 mod proven;
 pub mod reproduce;
+mod run;
 mod sample;
 mod session;
 mod simulate;
@@ -70,6 +71,7 @@ pub use error::{
 pub use evidence::{Estimator, EvidenceOptions, EvidenceOutput, evidence};
 pub use generative::Generation;
 pub use problem::{Problem, Program, Source};
+pub use run::{RunOptions, RunOutput, run};
 pub use sample::{MethodChoice, MetricChoice, SampleOptions, SampleOutput, sample};
 pub use session::{Message, Nobody, Observer, Part, Progress, Session, Stop, Unit};
 pub use simulate::{SimulateOptions, Simulations, simulate};

@@ -34,6 +34,8 @@ pub enum Command {
     Sample(Sample),
     /// Draw parameters from the prior and data from the model
     Simulate(Simulate),
+    /// Run a WebPPL program and print the value of its last expression
+    Run(Run),
     /// Simulate data, sandwich their marginal likelihood, and bound how far annealing ends from their posterior
     Bdmc(Bdmc),
     /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data
@@ -321,6 +323,19 @@ pub struct Evidence {
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub includes: Includes,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// The program
+    #[arg(value_name = "PROGRAM.wppl")]
+    pub program: PathBuf,
+    /// Random numbers are the same for the same seed
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// A file that `json.read` and `csv.read` find under a name (may be given several times)
+    #[arg(long, value_name = "NAME=FILE")]
+    pub data: Vec<String>,
 }
 
 #[derive(Debug, Args)]

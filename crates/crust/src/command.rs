@@ -8,6 +8,7 @@ pub mod compare;
 pub mod density;
 pub mod evidence;
 pub mod reproduce;
+pub mod run;
 pub mod sample;
 pub mod simulate;
 pub mod testbed;

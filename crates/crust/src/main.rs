@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Density(density) => command::density::run(density, common),
         Command::Bench(bench) => command::bench::run(bench, common),
         Command::Sample(sample) => command::sample::run(sample, common),
+        Command::Run(run) => command::run::run(run, common),
         Command::Simulate(simulate) => command::simulate::run(simulate, common),
         Command::Bdmc(bdmc) => command::bdmc::run(bdmc, common),
         Command::Bread(bread) => command::bread::run(bread, common),

@@ -1,6 +1,7 @@
 //! The calibrated comparison: exchangeable curves have uniform ranks, a different one is found.
 
 use super::*;
+use crate::result::Level;
 use crust_math::random::{Purpose, Stream, StreamKey};
 
 /// A curve that approaches its end as 100/T, with noise and an arbitrary level.
@@ -65,6 +66,7 @@ fn chains_without_density_are_told() {
     let rung = Rung {
         t: 30,
         jeffreys_bound: f64::INFINITY,
+        jeffreys_upper: f64::INFINITY,
         jeffreys_quartiles: vec![-0.25, 0.1, 0.5],
         rejected: 3,
         forward: vec![0.0; 5],
@@ -72,11 +74,88 @@ fn chains_without_density_are_told() {
         ..Rung::default()
     };
     let findings = Findings { simulated: Dataset { number: 1, rungs: vec![rung] }, ..Findings::default() };
-    let ladder = Ladder::exactly(vec![30]);
-    let plan = Plan { chains: 5, ladder, tolerance: 0.1, start_steps: 10, replicates: 0, acceptable: 1.0 };
-    let verdict = verdict::verdict(&findings, &plan);
-    assert_eq!(verdict.level, crate::result::Level::Poor);
+    let verdict = verdict::verdict(&findings, &plan());
+    assert_eq!(verdict.level, Level::Poor);
     for words in ["no finite bound", "3 of 10 chains", "−0.25 to 0.50 nats", "`bernoulli_logit`"] {
         assert!(verdict.sentence.contains(words), "{words}: {}", verdict.sentence);
     }
+}
+
+fn plan() -> Plan {
+    let ladder = Ladder::exactly(vec![30]);
+    Plan { chains: 5, ladder, tolerance: 0.1, start_steps: 10, replicates: 0, acceptable: 1.0 }
+}
+
+/// A run about which there is nothing to object.
+fn fine() -> Findings {
+    let rung = Rung {
+        t: 30,
+        jeffreys_bound: 0.1,
+        jeffreys_se: 0.02,
+        jeffreys_upper: 0.14,
+        jeffreys_quartiles: vec![0.0, 0.1, 0.2],
+        ..Rung::default()
+    };
+    let fit =
+        Fit { chains: 4, draws: 1000, worst_r_hat: 1.002, least_ess: 1500.0, least_e_bfmi: 0.9, ..Fit::default() };
+    let real = ForwardRung { t: 30, forward: vec![-10.2, -10.1, -9.9], log_ml_lower: -10.05, ..ForwardRung::default() };
+    Findings {
+        fit: Some(fit),
+        simulated: Dataset { number: 1, rungs: vec![rung] },
+        real: RealData { rungs: vec![real] },
+        ..Findings::default()
+    }
+}
+
+/// Each thing that stands against a good verdict does so alone, and is named.
+#[test]
+fn whatever_is_bad_is_named() {
+    let judged = |findings: &Findings| verdict::verdict(findings, &plan());
+    let good = judged(&fine());
+    assert_eq!(good.level, Level::Good, "{}", good.sentence);
+    assert!(good.sentence.contains("within 0.14 nats (95 % limit; estimate 0.10 ± 0.02)"), "{}", good.sentence);
+    let with_fit = |change: fn(&mut Fit)| {
+        let mut findings = fine();
+        findings.fit.iter_mut().for_each(change);
+        findings
+    };
+    let with_rung = |change: fn(&mut Rung)| {
+        let mut findings = fine();
+        findings.simulated.rungs.iter_mut().for_each(change);
+        findings
+    };
+    let mut scattered = fine();
+    scattered.real.rungs[0].forward = vec![-10.0, -16.0, -9.0];
+    let cases = [
+        (with_fit(|fit| fit.worst_r_hat = 1.41), "R-hat"),
+        (with_fit(|fit| fit.worst_r_hat = f64::NAN), "R-hat"),
+        (with_fit(|fit| fit.least_ess = 9.0), "effective sample size"),
+        (with_fit(|fit| fit.divergences = 89), "89 of 4000 transitions"),
+        (with_fit(|fit| fit.least_e_bfmi = 0.1), "E-BFMI"),
+        // small on average, but not surely
+        (with_rung(|rung| (rung.jeffreys_bound, rung.jeffreys_upper) = (0.22, 1.1)), "the bound is not small"),
+        (with_rung(|rung| (rung.jeffreys_upper, rung.deciding) = (f64::INFINITY, 1)), "`--path reference`"),
+        (scattered, "scatter"),
+    ];
+    for (findings, words) in cases {
+        let verdict = judged(&findings);
+        assert_eq!(verdict.level, Level::Poor, "{words}: {}", verdict.sentence);
+        assert!(verdict.sentence.contains(words), "{words}: {}", verdict.sentence);
+    }
+    // a bound by chance below 0 is told as 0
+    let negative = judged(&with_rung(|rung| (rung.jeffreys_bound, rung.jeffreys_upper) = (-0.036, 0.02)));
+    assert!(negative.sentence.contains("estimate 0.000") && !negative.sentence.contains('−'), "{}", negative.sentence);
+}
+
+/// A rank among few cannot be extreme: it is no test.
+#[test]
+fn few_replicates_are_no_test() {
+    let with = |replicates: usize| {
+        let replicates = vec![1.0; replicates];
+        let calibration = Calibration { replicates, rank: 3, p_value: 0.3, ..Calibration::default() };
+        let findings = Findings { calibration: Some(calibration), ..fine() };
+        verdict::verdict(&findings, &plan()).sentence
+    };
+    assert!(with(18).contains("cannot be told from 18 replicates"), "{}", with(18));
+    assert!(with(19).contains("behaves as on simulated data"), "{}", with(19));
 }
