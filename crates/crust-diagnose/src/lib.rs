@@ -16,4 +16,5 @@ pub mod psis;
 pub mod result;
 pub mod sandwich;
 pub mod summary;
+pub mod taddaa;
 pub mod zarr;
