@@ -10,7 +10,7 @@ pub struct Tolerances {
     pub mean: f64,
     /// Of log variances.
     pub log_variance: f64,
-    /// The error probability of an interval. To have the margins for all of K functionals at once, α/K.
+    /// The error probability of an interval.
     pub alpha: f64,
 }
 
@@ -22,10 +22,15 @@ impl Default for Tolerances {
 }
 
 impl Tolerances {
-    /// The same for K functionals at once.
+    /// What the bounds of K functionals need together, so that an error of the size of a tolerance is told with at least half its size: half the margins, at the
+    /// level α/K.
     #[must_use]
     pub fn for_all(self, functionals: usize) -> Self {
-        Self { alpha: self.alpha / count(functionals.max(1)), ..self }
+        Self {
+            mean: 0.5 * self.mean,
+            log_variance: 0.5 * self.log_variance,
+            alpha: self.alpha / count(functionals.max(1)),
+        }
     }
 
     /// N of equation 6: the smallest number of chains whose intervals have these margins.
@@ -81,7 +86,7 @@ mod tests {
         let margin = |n: usize| student(count(n - 1), 0.975) / count(n).sqrt();
         assert!(margin(n) <= 0.1 && margin(n - 1) > 0.1);
         assert!(Tolerances { log_variance: 0.05, ..Tolerances::default() }.chains() > 3000);
-        assert!(Tolerances::default().for_all(150).chains() > 1200);
+        assert!(Tolerances::default().for_all(150).chains() > 5000);
         assert_eq!(iterations(30, None, EFFORT), 155);
         assert_eq!(iterations(8, None, EFFORT), 100);
         assert_eq!(iterations(16, Some(10), EFFORT), 10);
