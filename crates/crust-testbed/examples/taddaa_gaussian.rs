@@ -1,6 +1,7 @@
 //! How often TADDAA's bounds hold and how much they tell, on normal targets with known errors; and what it costs. Behind docs/taddaa.md.
 //!
-//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- 100 2 10 30 100`: the number of runs, then dimensions.
+//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- 100 0 2 10 30 100`: the number of runs, the number of chains (0: from the
+//! tolerances), then dimensions.
 #![allow(clippy::print_stdout, reason = "a table for people")]
 
 use std::time::Instant;
@@ -22,7 +23,10 @@ fn length(kernel: Kernel, d: usize) -> usize {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<usize> = std::env::args().skip(1).map(|a| a.parse()).collect::<Result<_, _>>()?;
-    let (runs, dimensions) = arguments.split_first().map_or((20, &[2, 10, 30][..]), |(runs, rest)| (*runs, rest));
+    let (runs, given, dimensions) = match &arguments[..] {
+        [runs, chains, dimensions @ ..] => (*runs, *chains, dimensions),
+        _ => (20, 0, &[2, 10, 30][..]),
+    };
     speed()?;
     println!(
         "\n{runs} runs; shares of runs or functionals\n d kernel approximation: N, T | a bound above the error | an alarm | bounds of at least half, for errors above the tolerance | rho2max above 0.1 | s"
@@ -35,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("means + 0.3 sd, sds * 0.7", target.displaced(0.3, 0.7)?),
             ("means + 0.15 sd, sds * 1.3", target.displaced(0.15, 1.3)?),
         ];
-        let chains = Tolerances::default().for_all(KINDS.len() * d).chains();
+        let wanted = Tolerances::default().for_all(KINDS.len() * d).chains();
+        let chains = if given == 0 { wanted } else { given };
         for (name, q) in &approximations {
             table(&target, name, q, chains, runs, d)?;
         }

@@ -59,8 +59,10 @@ impl Judged {
         let low = self.improved > self.approximation;
         let bound = self.simultaneous_lower_bound;
         let of = self.name.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
-        let percent = |share: f64| {
-            if share < 9.995 { format!("{:.0} %", 100.0 * share) } else { format!("a factor of {:.0}", 1.0 + share) }
+        let percent = |share: f64| match share {
+            ..0.01 => format!("{:.1} %", 100.0 * share),
+            ..9.995 => format!("{:.0} %", 100.0 * share),
+            _ => format!("a factor of {:.0}", 1.0 + share),
         };
         let (size, times) = (if low { "small" } else { "large" }, if low { "low" } else { "high" });
         match self.kind {
