@@ -32,6 +32,73 @@ impl Functional {
     }
 }
 
+/// Why a text is no functional.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no functional: write mean(x), sd(x), log_variance(x), quantile(x, 0.9), covariance(x, y) or P(x > 0), where x is a quantity of the program"
+)]
+pub struct NotAFunctional(pub String);
+
+/// A functional as a user writes it, with what it is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub functional: Functional,
+    pub quantity: String,
+    /// Of covariances.
+    pub other: Option<String>,
+    /// Of events: whether the quantity must be above (or below) a number.
+    pub event: Option<(bool, f64)>,
+}
+
+impl Request {
+    /// Of one quantity.
+    pub fn new(kind: Kind, quantity: &str) -> Self {
+        let of = match kind {
+            Kind::Covariance => format!("{quantity}, {quantity}"),
+            _ => quantity.to_owned(),
+        };
+        Self { functional: Functional::new(kind, of), quantity: quantity.to_owned(), other: None, event: None }
+    }
+}
+
+impl std::str::FromStr for Request {
+    type Err = NotAFunctional;
+
+    fn from_str(text: &str) -> Result<Self, NotAFunctional> {
+        let bad = || NotAFunctional(text.to_owned());
+        let (name, rest) = text.trim().split_once('(').ok_or_else(bad)?;
+        let inside = rest.trim_end().strip_suffix(')').ok_or_else(bad)?.trim();
+        // Names of elements have commas as well, but without blanks: `L[2,1]`.
+        let two = || inside.split_once(", ").map(|(a, b)| (a.trim(), b.trim())).ok_or_else(bad);
+        if inside.is_empty() {
+            return Err(bad());
+        }
+        match name.trim() {
+            "mean" => Ok(Self::new(Kind::Mean, inside)),
+            "sd" => Ok(Self::new(Kind::Deviation, inside)),
+            "log_variance" => Ok(Self::new(Kind::LogVariance, inside)),
+            "quantile" => {
+                let (quantity, p) = two()?;
+                let p: f64 = p.parse().map_err(|_| bad())?;
+                if p > 0.0 && p < 1.0 { Ok(Self::new(Kind::Quantile(p), quantity)) } else { Err(bad()) }
+            }
+            "covariance" => {
+                let (a, b) = two()?;
+                let functional = Functional::new(Kind::Covariance, format!("{a}, {b}"));
+                Ok(Self { functional, other: Some(b.to_owned()), ..Self::new(Kind::Mean, a) })
+            }
+            "P" => {
+                let (at, above) =
+                    inside.find('>').map(|at| (at, true)).or(inside.find('<').map(|at| (at, false))).ok_or_else(bad)?;
+                let (quantity, bound) = (inside[..at].trim(), inside[at + 1..].trim().parse().map_err(|_| bad())?);
+                let functional = Functional::new(Kind::Probability, inside);
+                Ok(Self { functional, event: Some((above, bound)), ..Self::new(Kind::Mean, quantity) })
+            }
+            _ => Err(bad()),
+        }
+    }
+}
+
 impl std::fmt::Display for Functional {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { kind, of } = self;
@@ -121,4 +188,30 @@ pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functionals_are_read_as_they_are_written() {
+        for text in [
+            "mean(x[1])",
+            "sd(mu)",
+            "log_variance(L[2,1])",
+            "quantile(x[1,2], 0.05)",
+            "covariance(a[1,2], b)",
+            "P(delta > 0)",
+        ] {
+            assert_eq!(text.parse::<Request>().unwrap().functional.to_string(), text);
+        }
+        let event: Request = "P(a[1,2] < -0.5)".parse().unwrap();
+        assert_eq!((event.quantity.as_str(), event.event), ("a[1,2]", Some((false, -0.5))));
+        let both: Request = "covariance(a[1,2], b)".parse().unwrap();
+        assert_eq!((both.quantity.as_str(), both.other.as_deref()), ("a[1,2]", Some("b")));
+        for text in ["mean", "mean()", "median(x)", "quantile(x, 2)", "P(x)", "covariance(x)", "P(x > y)"] {
+            assert!(text.parse::<Request>().is_err(), "{text}");
+        }
+    }
 }

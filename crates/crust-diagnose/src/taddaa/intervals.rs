@@ -1,7 +1,7 @@
 //! Confidence intervals for how much a functional has moved (equations 2 to 4 of the paper, corrected).
 
 use super::Item;
-use super::functional::{Kind, moments, sorted};
+use super::functional::{Functional, Kind, moments, sorted};
 use super::quantiles::{binomial, chi_square, student};
 use crate::number::count;
 use crust_math::special::{inv_Phi, inv_inc_beta};
@@ -23,6 +23,15 @@ pub struct Known {
 impl Known {
     pub fn exactly(value: f64) -> Self {
         Self { value, standard_error: 0.0 }
+    }
+
+    /// From draws of the approximation. `efficiency` is how many independent draws one of them is worth: 1, unless they are of a Markov chain.
+    pub fn of_draws(functional: &Functional, draws: &[f64], other: Option<&[f64]>, efficiency: f64) -> Self {
+        const ALPHA: f64 = 0.05;
+        let item = Item { functional: functional.clone(), end: draws, other, before: Self::exactly(0.0) };
+        let Interval { low, high } = item.interval(ALPHA);
+        let normal = inv_Phi(1.0 - 0.5 * ALPHA);
+        Self { value: item.estimate(), standard_error: (high - low) / (2.0 * normal) / efficiency.sqrt() }
     }
 }
 

@@ -121,3 +121,17 @@ fn correlations_are_squared() {
     assert!((squared_correlation(&x, &y) - 0.25).abs() < 0.04);
     assert_eq!(squared_correlation(&x, &vec![1.0; 5000]), 1.0);
 }
+
+#[test]
+fn what_draws_of_the_approximation_say_has_their_error() {
+    let x = normals(10_000, 8);
+    let mean = Known::of_draws(&Functional::new(Kind::Mean, "x"), &x, None, 1.0);
+    assert!((mean.standard_error - 0.01).abs() < 5e-4 && mean.value.abs() < 0.05);
+    let fewer = Known::of_draws(&Functional::new(Kind::Mean, "x"), &x, None, 0.25);
+    assert!((fewer.standard_error / mean.standard_error - 2.0).abs() < 1e-12);
+    // A quantile has the standard error √(p(1 − p)/n)/f(q).
+    let median = Known::of_draws(&Functional::new(Kind::Quantile(0.5), "x"), &x, None, 1.0);
+    assert!((median.standard_error / 0.012_533 - 1.0).abs() < 0.25, "{median:?}");
+    let unsure = Item { before: Known { value: 0.0, standard_error: 1.0 }, ..item(Kind::Mean, &x, 0.0) };
+    assert!((unsure.interval(0.05).high - 1.96).abs() < 0.06);
+}
