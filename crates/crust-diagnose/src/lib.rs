@@ -17,6 +17,7 @@ pub mod psis;
 pub mod result;
 pub mod sandwich;
 pub mod summary;
+pub mod taddaa;
 mod timing;
 pub mod units;
 pub mod zarr;

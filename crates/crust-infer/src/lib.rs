@@ -49,9 +49,11 @@
 //! ```
 
 pub mod anneal;
+pub mod approximate;
 pub mod drive;
 pub mod error;
 pub mod evidence;
+pub mod improve;
 pub mod kernel;
 pub mod metric;
 pub mod path;

@@ -15,6 +15,7 @@ pub mod regression;
 pub mod roster;
 pub mod scale;
 pub mod scales;
+pub mod taddaa;
 pub mod toy;
 pub mod trials;
 

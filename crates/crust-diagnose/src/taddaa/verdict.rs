@@ -1,0 +1,94 @@
+//! What all bounds say together, in a sentence.
+
+use super::functional::Kind;
+use super::{Judged, MOST_CORRELATION};
+use serde::{Deserialize, Serialize};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// No error was found, and the chains have moved.
+    Good,
+    /// An error is certain, at the level of all bounds together.
+    Bad,
+    /// No error was found, but the chains have hardly moved: none could be.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub level: Level,
+    pub sentence: String,
+}
+
+/// Based on the simultaneous bounds.
+pub(super) fn verdict(functionals: &[Judged], rho2_max: f64) -> Verdict {
+    let moved = rho2_max <= MOST_CORRELATION;
+    let worst = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0);
+    let worst = worst.max_by(|a, b| a.relative.total_cmp(&b.relative));
+    match worst {
+        Some(worst) => {
+            let others = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).count() - 1;
+            let more = match others {
+                0 => String::new(),
+                1 => "; 1 other functional is wrong as well".to_owned(),
+                n => format!("; {n} other functionals are wrong as well"),
+            };
+            let caution =
+                if moved { "" } else { ". The chains have hardly moved in some direction: errors may be larger" };
+            Verdict { level: Level::Bad, sentence: format!("{}{more}{caution}", worst.sentence()) }
+        }
+        None if moved => {
+            Verdict { level: Level::Good, sentence: format!("no error was found in {} functionals", functionals.len()) }
+        }
+        None => Verdict {
+            level: Level::Unknown,
+            sentence: format!(
+                "no error was found, but the chains have hardly moved (the correlation of their ends with their starts is {:.2}): run them longer \
+                 or with another kernel",
+                rho2_max.sqrt()
+            ),
+        },
+    }
+}
+
+impl Judged {
+    /// What is wrong, for people.
+    pub fn sentence(&self) -> String {
+        let low = self.improved > self.approximation;
+        let bound = self.simultaneous_lower_bound;
+        let of = self.name.split_once('(').map_or("", |(_, rest)| rest.strip_suffix(')').unwrap_or(rest));
+        let percent = |share: f64| match share {
+            ..0.01 => format!("{:.1} %", 100.0 * share),
+            ..9.995 => format!("{:.0} %", 100.0 * share),
+            _ => format!("a factor of {:.0}", 1.0 + share),
+        };
+        let (size, times) = (if low { "small" } else { "large" }, if low { "low" } else { "high" });
+        match self.kind {
+            Kind::LogVariance => {
+                let share = if low { -(-0.5 * bound).exp_m1() } else { (0.5 * bound).exp_m1() };
+                format!("the standard deviation of {of} is too {size} by at least {}", percent(share))
+            }
+            Kind::Deviation => {
+                // Of the true one, which lies beyond the end of the interval that is closer to the approximation.
+                let truth = self.approximation + if low { bound } else { -bound };
+                let share = bound / truth.abs();
+                format!("the standard deviation of {of} is too {size} by at least {}", percent(share))
+            }
+            Kind::Mean => {
+                format!("the mean of {of} is too {times} by at least {:.2} standard deviations", self.relative)
+            }
+            Kind::Quantile(p) => {
+                let of = of.rsplit_once(", ").map_or(of, |(of, _)| of);
+                let percent = 100.0 * p;
+                format!(
+                    "the {percent} % quantile of {of} is too {times} by at least {:.2} standard deviations",
+                    self.relative
+                )
+            }
+            Kind::Covariance => format!("the covariance of {of} is too {times} by at least {bound:.3e}"),
+            Kind::Probability => format!("the probability of {of} is too {times} by at least {bound:.3}"),
+        }
+    }
+}

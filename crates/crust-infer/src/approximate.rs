@@ -1,0 +1,74 @@
+//! Approximations of posteriors by distributions that can be written down: Laplace, Pathfinder, variational families.
+//!
+//! Fits maximise the evidence lower bound ELBO(q) = E_q[log p(x) − log q(x)] ≤ log Z, whose distance to log Z is KL(q‖p). They do so
+//! on *fixed* draws z of the standard distribution with x = m + S z: the bound is then a smooth function of m and S, and L-BFGS
+//! finds its maximum without a learning rate (sample average approximation; Giordano, Ingram & Broderick 2024, "DADVI"). Whether there were enough
+//! draws is seen from new ones. All points of an evaluation of the bound go through the target side by side.
+
+pub mod coordinates;
+pub mod elbo;
+pub mod evaluate;
+pub mod family;
+pub mod fixed;
+pub mod laplace;
+pub mod lbfgs;
+pub mod pathfinder;
+pub mod quasi;
+pub mod scale;
+
+use crust_math::random::StreamKey;
+
+use crate::target::{Fatal, Target};
+use evaluate::Evaluations;
+
+/// Why there is no approximation.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program that defines the density is wrong.
+    #[error(transparent)]
+    Fatal(#[from] Fatal),
+    #[error("interrupted")]
+    Interrupted,
+    #[error(
+        "no point to start from: the density or its gradient was zero or not finite in all of {tries} random points{}",
+        reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
+    )]
+    Initial { tries: u32, reason: Option<String> },
+    #[error("{name} is {value}, but must be {must_be}")]
+    Setting { name: &'static str, value: String, must_be: &'static str },
+    #[error("the covariance is not positive definite and finite (row {row})")]
+    Covariance { row: usize },
+    #[error("the approximation cannot be read: {0}")]
+    Document(String),
+    #[error("there is no mode to expand about: {0}")]
+    NoMode(String),
+    #[error(
+        "the Hessian of the negative log density is not positive definite at the mode (coordinate {coordinate}): \
+         the posterior is flat or curves upwards there, and no normal distribution approximates it"
+    )]
+    Curvature { coordinate: usize },
+    #[error("the density is zero or not finite at draws of every approximation that was tried")]
+    NoSupport,
+}
+
+/// A random point with a density and a finite gradient, uniform within ± `radius` as in Stan.
+fn start<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    radius: f64,
+    key: StreamKey,
+) -> Result<Vec<f64>, Error> {
+    const TRIES: u32 = 100;
+    let d = evaluations.dimension();
+    let mut gradient = vec![0.0; d];
+    let mut stream = key.stream();
+    for _ in 0..TRIES {
+        let x: Vec<f64> = (0..d).map(|_| radius * (2.0 * stream.uniform() - 1.0)).collect();
+        if evaluations.at(&x, &mut gradient)?.is_finite() {
+            return Ok(x);
+        }
+    }
+    Err(Error::Initial { tries: TRIES, reason: evaluations.rejection() })
+}
+
+#[cfg(test)]
+mod examples;

@@ -1,0 +1,294 @@
+//! Variational families as functions of free parameters, seen from a frame in which the approximation is about standard.
+//!
+//! x = m₀ + S₀ y with y = u + A z. The frame (m₀, S₀) is fixed while an optimiser moves u and A; from close by, all parameters then matter about alike.
+
+use super::Error;
+use super::family::{Approximation, Elliptical};
+use super::scale::{LowRank, Scale};
+use crate::metric::cholesky;
+use crate::vector::{add_scaled, dot};
+
+/// Which matrices A are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Diagonal.
+    MeanField,
+    /// Lower triangular.
+    FullRank,
+    /// Covariance of a diagonal matrix and one of this rank.
+    LowRank(usize),
+}
+
+/// A family seen from a frame.
+#[derive(Clone, Debug)]
+pub struct Coordinates {
+    pub family: Family,
+    frame: Elliptical,
+    log_determinant: f64,
+}
+
+impl Coordinates {
+    /// About an approximation, of which a family that is diagonal keeps the variances only.
+    pub fn new(family: Family, about: &Elliptical) -> Self {
+        let diagonal = || Scale::Diagonal(about.scale.variances().iter().map(|v| v.sqrt()).collect());
+        let scale = match (family, &about.scale) {
+            (Family::FullRank, scale) => scale.clone(),
+            (Family::MeanField | Family::LowRank(_), Scale::Diagonal(s)) => Scale::Diagonal(s.clone()),
+            (Family::MeanField | Family::LowRank(_), _) => diagonal(),
+        };
+        let frame = Elliptical { scale, ..about.clone() };
+        Self { family, log_determinant: frame.scale.log_determinant(), frame }
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.frame.mean.len()
+    }
+
+    /// How many standard normal numbers make a draw.
+    pub fn noise(&self) -> usize {
+        match self.family {
+            Family::LowRank(rank) => self.dimension() + rank,
+            Family::MeanField | Family::FullRank => self.dimension(),
+        }
+    }
+
+    /// The free parameters: u, the logarithms of the diagonal of A, and the rest of A.
+    pub fn parameters(&self) -> usize {
+        let d = self.dimension();
+        match self.family {
+            Family::MeanField => 2 * d,
+            Family::FullRank => 2 * d + d * (d - 1) / 2,
+            Family::LowRank(rank) => (2 + rank) * d,
+        }
+    }
+
+    /// The parameters of the frame itself. Columns of a low-rank part start small and unlike each other: at 0 they would stay there.
+    pub fn origin(&self) -> Vec<f64> {
+        let d = self.dimension();
+        let mut parameters = vec![0.0; self.parameters()];
+        if let Family::LowRank(_) = self.family {
+            for (k, b) in parameters[2 * d..].iter_mut().enumerate() {
+                let (column, row) = (k / d, k % d);
+                // Waves of different lengths.
+                *b = 0.3
+                    * (std::f64::consts::PI * super::family::float((column + 1) * (2 * row + 1))
+                        / super::family::float(2 * d))
+                    .cos();
+            }
+        }
+        parameters
+    }
+
+    /// x of a draw.
+    pub fn place(&self, parameters: &[f64], z: &[f64]) -> Vec<f64> {
+        let d = self.dimension();
+        let (mut y, a) = (parameters[..d].to_vec(), &parameters[d..]);
+        match self.family {
+            Family::MeanField => (0..d).for_each(|i| y[i] += a[i].exp() * z[i]),
+            Family::FullRank => {
+                let mut rest = &a[d..];
+                for i in 0..d {
+                    let (row, after) = rest.split_at(i);
+                    y[i] += dot(row, &z[..i]) + a[i].exp() * z[i];
+                    rest = after;
+                }
+            }
+            Family::LowRank(_) => {
+                (0..d).for_each(|i| y[i] += a[i].exp() * z[i]);
+                a[d..].chunks_exact(d).zip(&z[d..]).for_each(|(column, z)| add_scaled(&mut y, *z, column));
+            }
+        }
+        self.frame.place(&y)
+    }
+
+    /// Adds the derivative of w · log p(x) to the gradient, given z and ∇ log p(x).
+    pub fn pull(&self, parameters: &[f64], z: &[f64], gradient_x: &[f64], w: f64, gradient: &mut [f64]) {
+        let d = self.dimension();
+        let mut g = self.frame.scale.apply_transposed(gradient_x);
+        g.iter_mut().for_each(|g| *g *= w);
+        let (u, a) = gradient.split_at_mut(d);
+        u.iter_mut().zip(&g).for_each(|(u, g)| *u += g);
+        (0..d).for_each(|i| a[i] += g[i] * z[i] * parameters[d + i].exp());
+        match self.family {
+            Family::MeanField => {}
+            Family::FullRank => {
+                let mut rest = &mut a[d..];
+                for (i, g) in g.iter().enumerate() {
+                    let (row, after) = rest.split_at_mut(i);
+                    add_scaled(row, *g, &z[..i]);
+                    rest = after;
+                }
+            }
+            Family::LowRank(_) => {
+                a[d..].chunks_exact_mut(d).zip(&z[d..]).for_each(|(column, z)| add_scaled(column, *z, &g));
+            }
+        }
+    }
+
+    /// ½ log |Σ| of the approximation, whose derivative is added to the gradient.
+    pub fn log_determinant(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
+        let d = self.dimension();
+        let a = &parameters[d..];
+        let diagonal: f64 = a[..d].iter().sum();
+        gradient[d..2 * d].iter_mut().for_each(|g| *g += 1.0);
+        let low = match self.family {
+            Family::LowRank(rank) => low_rank_determinant(d, rank, a, &mut gradient[d..]),
+            Family::MeanField | Family::FullRank => 0.0,
+        };
+        self.log_determinant + diagonal + low
+    }
+
+    /// The approximation that parameters stand for.
+    pub fn build(&self, parameters: &[f64]) -> Result<Elliptical, Error> {
+        let d = self.dimension();
+        let (u, a) = parameters.split_at(d);
+        let diagonal: Vec<f64> = a[..d].iter().map(|a| a.exp()).collect();
+        let mean = self.frame.place(u);
+        let scale = match (self.family, &self.frame.scale) {
+            (Family::MeanField, Scale::Diagonal(s)) => {
+                Scale::Diagonal(s.iter().zip(&diagonal).map(|(s, a)| s * a).collect())
+            }
+            (Family::LowRank(_), Scale::Diagonal(s)) => {
+                let columns =
+                    a[d..].chunks_exact(d).map(|column| column.iter().zip(&diagonal).map(|(b, a)| b / a).collect());
+                LowRank::new(s.iter().zip(&diagonal).map(|(s, a)| s * a).collect(), columns.collect()).into()
+            }
+            _ => {
+                let mut lower = vec![0.0; d * d];
+                let mut rest = &a[d..];
+                for i in 0..d {
+                    let (row, after) = rest.split_at(i);
+                    lower[i * d..][..i].copy_from_slice(row);
+                    lower[i * d + i] = diagonal[i];
+                    rest = after;
+                }
+                self.compose(lower)?
+            }
+        };
+        Ok(Elliptical { mean, scale, degrees: self.frame.degrees })
+    }
+
+    /// S₀ A as a triangular root.
+    fn compose(&self, lower: Vec<f64>) -> Result<Scale, Error> {
+        let d = self.dimension();
+        // Rows of (S₀ A)ᵀ are S₀ applied to columns of A.
+        let columns: Vec<Vec<f64>> = (0..d)
+            .map(|j| self.frame.scale.apply(&lower.iter().skip(j).step_by(d).copied().collect::<Vec<f64>>()))
+            .collect();
+        let mut covariance = vec![0.0; d * d];
+        for i in 0..d {
+            for j in 0..=i {
+                covariance[i * d + j] = columns.iter().map(|column| column[i] * column[j]).sum();
+            }
+        }
+        Scale::of_covariance(d, &covariance)
+    }
+
+    pub fn degrees(&self) -> Option<f64> {
+        self.frame.degrees
+    }
+
+    /// Makes the frame narrower, for a density that is zero at some draws.
+    pub fn shrink(&mut self) {
+        self.frame.scale = Scale::Diagonal(self.frame.variances().iter().map(|v| 0.5 * v.sqrt()).collect());
+        self.log_determinant = self.frame.scale.log_determinant();
+    }
+}
+
+impl From<LowRank> for Scale {
+    fn from(low: LowRank) -> Self {
+        Self::LowRank(low)
+    }
+}
+
+/// ½ log |I + UᵀU| for U = diag(e^−ω) B, with its derivatives in ω and B added to the gradient. With M = I + UᵀU and V = U M⁻¹ the derivative in U is V.
+fn low_rank_determinant(d: usize, rank: usize, a: &[f64], gradient: &mut [f64]) -> f64 {
+    let columns: Vec<Vec<f64>> =
+        a[d..].chunks_exact(d).map(|column| column.iter().zip(a).map(|(b, w)| b * (-w).exp()).collect()).collect();
+    let mut inner = vec![0.0; rank * rank];
+    for i in 0..rank {
+        for j in 0..rank {
+            inner[i * rank + j] = dot(&columns[i], &columns[j]) + f64::from(u8::from(i == j));
+        }
+    }
+    let Ok(lower) = cholesky(rank, &inner) else { return f64::NEG_INFINITY };
+    let scale = Scale::Lower(lower);
+    let mut u = vec![0.0; rank];
+    for row in 0..d {
+        (0..rank).for_each(|k| u[k] = columns[k][row]);
+        // M⁻¹ u by both triangles.
+        let half = scale.solve(&u);
+        let v = transposed_solve(&scale, &half);
+        for k in 0..rank {
+            gradient[d + k * d + row] += v[k] * (-a[row]).exp();
+            gradient[row] -= v[k] * u[k];
+        }
+    }
+    scale.log_determinant()
+}
+
+/// L⁻ᵀ x.
+fn transposed_solve(scale: &Scale, x: &[f64]) -> Vec<f64> {
+    let Scale::Lower(lower) = scale else { return x.to_vec() };
+    let d = x.len();
+    let mut x = x.to_vec();
+    for row in (0..d).rev() {
+        let (before, rest) = x.split_at_mut(row);
+        rest[0] /= lower[row * d + row];
+        before.iter_mut().zip(&lower[row * d..]).for_each(|(s, l)| *s -= l * rest[0]);
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A smooth function of x with its gradient.
+    fn function(x: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.copy_from_slice(&[x[0].cos() * x[1], x[0].sin() + 2.0 * x[2], 2.0 * x[1] - x[2].powi(3)]);
+        x[0].sin() * x[1] + 2.0 * x[1] * x[2] - x[2].powi(4) / 4.0
+    }
+
+    fn value(coordinates: &Coordinates, parameters: &[f64], z: &[f64], gradient: &mut [f64]) -> f64 {
+        let x = coordinates.place(parameters, z);
+        let mut gradient_x = [0.0; 3];
+        let value = function(&x, &mut gradient_x);
+        coordinates.pull(parameters, z, &gradient_x, 0.7, gradient);
+        0.7 * value + coordinates.log_determinant(parameters, gradient)
+    }
+
+    #[test]
+    fn gradients_are_finite_differences_and_determinants_those_of_what_is_built() {
+        let lower = Scale::Lower(vec![1.0, 0.0, 0.0, 0.4, 0.8, 0.0, -0.2, 0.1, 1.3]);
+        let about = Elliptical::normal(vec![0.3, -0.1, 0.5], lower);
+        for family in [Family::MeanField, Family::FullRank, Family::LowRank(2)] {
+            let coordinates = Coordinates::new(family, &about);
+            let z = [0.4, -1.1, 0.6, 0.9, -0.3];
+            let z = &z[..coordinates.noise()];
+            let mut parameters: Vec<f64> = coordinates.origin();
+            parameters.iter_mut().zip([0.1, -0.2, 0.3].iter().cycle()).for_each(|(p, add)| *p += add);
+            let mut gradient = vec![0.0; parameters.len()];
+            value(&coordinates, &parameters, z, &mut gradient);
+            for i in 0..parameters.len() {
+                let at = |by: f64| {
+                    let mut moved = parameters.clone();
+                    moved[i] += by;
+                    value(&coordinates, &moved, z, &mut vec![0.0; parameters.len()])
+                };
+                let h = 1e-5;
+                let slope = (at(h) - at(-h)) / (2.0 * h);
+                assert!((slope - gradient[i]).abs() < 1e-8, "{family:?} {i}: {slope} {}", gradient[i]);
+            }
+            let built = coordinates.build(&parameters).unwrap();
+            let determinant = coordinates.log_determinant(&parameters, &mut gradient);
+            assert!((built.scale.log_determinant() - determinant).abs() < 1e-12, "{family:?}");
+            if family != Family::LowRank(2) {
+                // A triangular or diagonal A has a draw for each z; roots differ by rotations only.
+                let x = coordinates.place(&parameters, z);
+                let square = built.scale.solve(&x.iter().zip(&built.mean).map(|(x, m)| x - m).collect::<Vec<f64>>());
+                assert!((dot(&square, &square) - dot(z, z)).abs() < 1e-10);
+            }
+        }
+    }
+}

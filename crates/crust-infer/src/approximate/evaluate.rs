@@ -1,0 +1,158 @@
+//! Log densities and gradients of many points at once, over threads.
+
+use std::thread;
+
+use crate::drive::{Control, Parallelism};
+use crate::target::{Batch, Fatal, Target, tempered};
+
+use super::Error;
+
+/// Fewer points than this for each thread are not worth the threads.
+const LEAST_SHARE: usize = 16;
+
+/// A target that is asked for many points at once. Results do not depend on threads and batches.
+pub struct Evaluations<'a, T> {
+    /// One for each thread.
+    targets: Vec<(T, Batch)>,
+    width: usize,
+    control: &'a Control,
+    count: u64,
+}
+
+/// Points with their log densities and gradients, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Points {
+    pub dimension: usize,
+    /// n × d.
+    pub x: Vec<f64>,
+    /// −∞ where the target rejects the point.
+    pub log_density: Vec<f64>,
+    /// n × d, zeros where the target rejects the point; empty if it was not wanted.
+    pub gradient: Vec<f64>,
+}
+
+impl Points {
+    /// Points that are not evaluated yet.
+    pub fn new(dimension: usize, x: Vec<f64>) -> Self {
+        Self { dimension, x, log_density: Vec::new(), gradient: Vec::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.x.len() / self.dimension
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.x.is_empty()
+    }
+
+    pub fn point(&self, i: usize) -> &[f64] {
+        &self.x[i * self.dimension..][..self.dimension]
+    }
+
+    pub fn gradient(&self, i: usize) -> &[f64] {
+        &self.gradient[i * self.dimension..][..self.dimension]
+    }
+}
+
+impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
+    pub fn new(target: &T, how: Parallelism, control: &'a Control) -> Self {
+        let targets = (0..how.threads.get()).map(|_| (target.clone(), Batch::default())).collect();
+        Self { targets, width: how.width.get(), control, count: 0 }
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.targets[0].0.dimension()
+    }
+
+    /// How many points were evaluated so far.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the user wants an end.
+    pub fn is_interrupted(&self) -> bool {
+        self.control.is_interrupted()
+    }
+
+    /// Fills in log densities, and gradients if they are wanted. Fails if the run is interrupted.
+    pub fn evaluate(&mut self, points: &mut Points, with_gradient: bool) -> Result<(), Error> {
+        if self.control.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let (n, d) = (points.len(), points.dimension);
+        points.log_density.resize(n, 0.0);
+        points.gradient.resize(if with_gradient { n * d } else { 0 }, 0.0);
+        self.count += n as u64;
+        let threads = self.targets.len().min(n / LEAST_SHARE).max(1);
+        let share = n.div_ceil(threads).max(1);
+        let width = self.width;
+        let parts = points.x.chunks(share * d).zip(points.log_density.chunks_mut(share));
+        // Without gradients there are no chunks of them, but each part needs one.
+        let mut gradients = points.gradient.chunks_mut(share * d);
+        let parts = parts.map(|(x, value)| (x, value, gradients.next().unwrap_or_default()));
+        let mut jobs = self.targets.iter_mut().zip(parts);
+        if threads == 1 {
+            return jobs.try_for_each(|((target, batch), part)| run(target, batch, width, part)).map_err(Into::into);
+        }
+        thread::scope(|scope| {
+            let start = |(pair, part)| {
+                let (target, batch): &mut (T, Batch) = pair;
+                scope.spawn(move || run(target, batch, width, part))
+            };
+            let handles: Vec<_> = jobs.map(start).collect();
+            let results =
+                handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            results.fold(Ok(()), Result::and).map_err(Into::into)
+        })
+    }
+
+    /// The log density and the gradient at one point.
+    pub fn at(&mut self, x: &[f64], gradient: &mut [f64]) -> Result<f64, Error> {
+        let mut points = Points::new(x.len(), x.to_vec());
+        self.evaluate(&mut points, true)?;
+        gradient.copy_from_slice(&points.gradient);
+        Ok(points.log_density[0])
+    }
+
+    /// Why the target rejected the last point that was asked for alone, if it says.
+    pub fn rejection(&self) -> Option<String> {
+        self.targets[0].0.rejection(0)
+    }
+}
+
+type Part<'a> = (&'a [f64], &'a mut [f64], &'a mut [f64]);
+
+/// Evaluates the points of one thread, batch by batch.
+fn run<T: Target>(
+    target: &mut T,
+    batch: &mut Batch,
+    width: usize,
+    (x, values, gradients): Part<'_>,
+) -> Result<(), Fatal> {
+    let d = target.dimension();
+    let with_gradient = !gradients.is_empty();
+    for (first, values) in values.chunks_mut(width).enumerate() {
+        let lanes = values.len();
+        batch.resize(d, lanes, with_gradient);
+        batch.beta.fill(1.0);
+        let x = &x[first * width * d..][..lanes * d];
+        for (lane, point) in x.chunks_exact(d).enumerate() {
+            batch.x.iter_mut().skip(lane).step_by(lanes).zip(point).for_each(|(to, x)| *to = *x);
+        }
+        target.evaluate(batch)?;
+        for (lane, value) in values.iter_mut().enumerate() {
+            let found = tempered(batch.log_prior[lane], batch.log_likelihood[lane], 1.0);
+            let mut fine = found.is_finite();
+            if with_gradient {
+                let to = &mut gradients[(first * width + lane) * d..][..d];
+                to.iter_mut().zip(batch.gradient.iter().skip(lane).step_by(lanes)).for_each(|(to, g)| *to = *g);
+                fine &= to.iter().all(|g| g.is_finite());
+                if !fine {
+                    to.fill(0.0);
+                }
+            }
+            *value = if fine { found } else { f64::NEG_INFINITY };
+        }
+    }
+    Ok(())
+}

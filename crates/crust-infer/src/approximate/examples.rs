@@ -1,0 +1,234 @@
+//! Targets whose answers are known, for the tests.
+
+use crust_math::random::{Purpose, StreamKey};
+
+use super::coordinates::Family;
+use super::elbo::{self, divergence, importance_weighted};
+use super::evaluate::Evaluations;
+use super::family::{Approximation, Elliptical};
+use super::fixed::{self, Convergence};
+use super::laplace::laplace;
+use super::lbfgs::End;
+use super::pathfinder::{self, resample};
+use super::scale::Scale;
+use super::{Error, laplace};
+use crate::drive::{Control, Parallelism};
+use crate::target::{Batch, Fatal, Target};
+use crate::vector::dot;
+
+/// A density given by log p and its gradient at one point.
+#[derive(Clone)]
+pub struct Function {
+    dimension: usize,
+    f: fn(&[f64], &mut [f64]) -> f64,
+}
+
+impl Target for Function {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let mut gradient = vec![0.0; self.dimension];
+        for lane in 0..batch.lanes {
+            let x: Vec<f64> = batch.point(lane).collect();
+            batch.log_prior[lane] = (self.f)(&x, &mut gradient);
+            batch.log_likelihood[lane] = 0.0;
+            if batch.wants_gradient() {
+                batch.gradient.iter_mut().skip(lane).step_by(batch.lanes).zip(&gradient).for_each(|(to, g)| *to = *g);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A normalised normal density with mean i and covariance 0.9^|i−j| in 10 dimensions: the precision has three diagonals.
+fn autoregressive(x: &[f64], gradient: &mut [f64]) -> f64 {
+    const RHO: f64 = 0.9;
+    let variance = 1.0 - RHO * RHO;
+    gradient.fill(0.0);
+    let at = |i: usize| x[i] - super::family::float(i);
+    let mut value = -0.5 * (at(0).powi(2) + std::f64::consts::TAU.ln());
+    gradient[0] -= at(0);
+    for i in 1..x.len() {
+        let residual = at(i) - RHO * at(i - 1);
+        value -= 0.5 * (residual * residual / variance + variance.ln() + std::f64::consts::TAU.ln());
+        gradient[i] -= residual / variance;
+        gradient[i - 1] += RHO * residual / variance;
+    }
+    value
+}
+
+/// Neal's funnel as in the reference: v ~ N(0, 3), nine xᵢ ~ N(0, e^(v/2)).
+fn funnel(x: &[f64], gradient: &mut [f64]) -> f64 {
+    let v = x[0];
+    let square = dot(&x[1..], &x[1..]);
+    gradient[0] = -v / 9.0 - 4.5 + 0.5 * square * (-v).exp();
+    gradient[1..].iter_mut().zip(&x[1..]).for_each(|(g, x)| *g = -x * (-v).exp());
+    -0.5 * v * v / 9.0 - 3.0_f64.ln() - 4.5 * v - 0.5 * square * (-v).exp() - 5.0 * std::f64::consts::TAU.ln()
+}
+
+/// log Gamma(3, 1) of e^x with Jacobian, and a normal second coordinate: one mode, skewed.
+fn log_gamma(x: &[f64], gradient: &mut [f64]) -> f64 {
+    gradient[0] = 3.0 - x[0].exp();
+    gradient[1] = -x[1] / 4.0;
+    3.0 * x[0] - x[0].exp() - 2.0_f64.ln() - x[1] * x[1] / 8.0 - (2.0 * std::f64::consts::TAU.sqrt()).ln()
+}
+
+fn with<R>(target: &Function, run: impl FnOnce(&mut Evaluations<'_, Function>) -> R) -> R {
+    let control = Control::default();
+    run(&mut Evaluations::new(target, Parallelism::default(), &control))
+}
+
+fn key(seed: u64) -> StreamKey {
+    StreamKey::new(seed, Purpose::FIT)
+}
+
+#[test]
+fn laplace_is_exact_for_normal_targets_and_equals_formulas() {
+    let normal = with(&Function { dimension: 10, f: autoregressive }, |e| laplace(e, None, 2.0, key(1))).unwrap();
+    assert!(normal.log_z.abs() < 1e-9, "{}", normal.log_z);
+    let covariance = normal.approximation.covariance().unwrap();
+    for (k, c) in covariance.iter().enumerate() {
+        let lag = i32::try_from((k / 10).abs_diff(k % 10)).unwrap();
+        assert!((c - 0.9_f64.powi(lag)).abs() < 1e-9, "{k}: {c}");
+    }
+    normal.mode.x.iter().enumerate().for_each(|(i, x)| assert!((x - super::family::float(i)).abs() < 1e-9));
+    // The mode of the logarithm is log 3, where the curvature is 3.
+    let skewed = with(&Function { dimension: 2, f: log_gamma }, |e| laplace(e, None, 2.0, key(1))).unwrap();
+    assert!((skewed.mode.x[0] - 3.0_f64.ln()).abs() < 1e-10);
+    assert!((skewed.approximation.variances()[0] - 1.0 / 3.0).abs() < 1e-9);
+    assert!((skewed.approximation.variances()[1] - 4.0).abs() < 1e-9);
+}
+
+#[test]
+fn laplace_refuses_what_has_no_mode_or_no_curvature() {
+    let slope = |x: &[f64], g: &mut [f64]| {
+        g.copy_from_slice(&[1.0, -x[1]]);
+        x[0] - 0.5 * x[1] * x[1]
+    };
+    let refused = with(&Function { dimension: 2, f: slope }, |e| laplace(e, None, 2.0, key(1)));
+    assert!(matches!(refused, Err(Error::NoMode(_))), "{refused:?}");
+    let ridge = |x: &[f64], g: &mut [f64]| {
+        let sum = x[0] + x[1];
+        g.fill(-sum);
+        -0.5 * sum * sum
+    };
+    let refused = with(&Function { dimension: 2, f: ridge }, |e| laplace(e, None, 2.0, key(1)));
+    assert!(matches!(refused, Err(Error::Curvature { .. })), "{refused:?}");
+}
+
+#[test]
+fn modes_of_quadratics_are_found_from_anywhere() {
+    let found = with(&Function { dimension: 10, f: autoregressive }, |e| laplace::mode(e, None, 2.0, key(7))).unwrap();
+    assert_eq!(found.end, End::Converged);
+    assert!(found.gradient.iter().all(|g| g.abs() < 1e-4));
+}
+
+#[test]
+fn pathfinder_finds_a_normal_target_and_does_not_fall_into_the_funnel() {
+    let settings = pathfinder::Settings::new(key(3));
+    let found = with(&Function { dimension: 10, f: autoregressive }, |e| {
+        let path = pathfinder::path(e, &settings, 1, None)?;
+        elbo::estimate(e, &path.approximation, 4096, key(3).step(99))
+    });
+    let found = found.unwrap().value;
+    assert!(found > -3.0, "{found}");
+    let several = with(&Function { dimension: 10, f: funnel }, |e| pathfinder::multi_path(e, &settings, 1000)).unwrap();
+    assert!(several.elbo.value > -12.0, "{}", several.elbo.value);
+    assert_eq!(several.paths.len(), 4);
+}
+
+#[test]
+fn resampling_keeps_proportions() {
+    let weights = [0.5_f64, 0.25, 0.0, 0.25].map(f64::ln);
+    let mut stream = key(1).stream();
+    let mut counts = [0; 4];
+    resample(&weights, 400, &mut stream).into_iter().for_each(|i| counts[i] += 1);
+    assert_eq!(counts, [200, 100, 0, 100]);
+}
+
+#[test]
+fn fixed_draws_reach_the_family_optimum_of_a_normal_target_exactly() {
+    let target = Function { dimension: 10, f: autoregressive };
+    for seed in 1..=5 {
+        let full = with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(seed), Family::FullRank))).unwrap();
+        assert_eq!(full.convergence, Convergence::Converged);
+        // The tolerance of the optimiser is 1e-4 nats.
+        assert!(full.elbo.value.abs() < 2e-3, "{}", full.elbo.value);
+        let mean = with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(seed), Family::MeanField))).unwrap();
+        // sd = 1/√Λᵢᵢ, with Λ = (1, 1 + ρ², …, 1)/(1 − ρ²); KL = ½ Σ log Λᵢᵢ − ½ log |Λ|.
+        let precision = |i: usize| -> f64 { if i == 0 || i == 9 { 1.0 / 0.19 } else { 1.81 / 0.19 } };
+        let kl = 0.5 * (0..10).map(|i| precision(i).ln()).sum::<f64>() - 0.5 * -9.0 * 0.19_f64.ln();
+        let slack = 3.0 * mean.elbo.standard_error + 1e-3;
+        assert!((mean.elbo.value + kl).abs() < slack, "{} for {}", mean.elbo.value, -kl);
+        for (i, v) in mean.approximation.variances().iter().enumerate() {
+            assert!((v * precision(i) - 1.0).abs() < 0.02, "{i}: {v}");
+        }
+    }
+}
+
+#[test]
+fn fixed_draws_reach_the_family_optimum_of_the_funnel() {
+    // ../shared/reference/vi: ELBO −1.862847, v ~ N(0, 0.465690), xᵢ ~ N(0, 0.947227).
+    for family in [Family::MeanField, Family::FullRank] {
+        let target = Function { dimension: 10, f: funnel };
+        let fit = with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(2), family))).unwrap();
+        assert!((fit.elbo.value + 1.862_847).abs() < 0.05, "{:?} {}", fit.convergence, fit.elbo.value);
+        let sd: Vec<f64> = fit.approximation.variances().iter().map(|v| v.sqrt()).collect();
+        assert!((sd[0] / 0.465_690 - 1.0).abs() < 0.15 && (sd[5] / 0.947_227 - 1.0).abs() < 0.15, "{sd:?}");
+    }
+}
+
+#[test]
+fn low_rank_and_student_fits_are_better_where_they_should_be() {
+    let target = Function { dimension: 10, f: autoregressive };
+    let elbo = |family| with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(4), family))).unwrap().elbo.value;
+    let (mean, low) = (elbo(Family::MeanField), elbo(Family::LowRank(3)));
+    assert!(low > mean + 1.0, "{low} {mean}");
+    // Student's t distribution with 4 degrees of freedom, two coordinates: within its own family the bound is exact.
+    let student = |x: &[f64], g: &mut [f64]| {
+        let square = 1.0 + dot(x, x) / 4.0;
+        g.iter_mut().zip(x).for_each(|(g, x)| *g = -6.0 / 4.0 * x / square);
+        -3.0 * square.ln() - std::f64::consts::TAU.ln()
+    };
+    let target = Function { dimension: 2, f: student };
+    let settings = fixed::Settings::new(key(4), Family::FullRank);
+    let fit = |degrees| with(&target, |e| fixed::fit(e, &fixed::Settings { degrees, ..settings })).unwrap();
+    let (normal, heavy) = (fit(None), fit(Some(4.0)));
+    assert!(heavy.elbo.value > -0.01 && heavy.elbo.value < 0.01, "{}", heavy.elbo.value);
+    assert!(normal.elbo.value < -0.02, "{}", normal.elbo.value);
+}
+
+#[test]
+fn bounds_are_in_order_and_the_divergence_lies_between_them() {
+    let target = Function { dimension: 2, f: log_gamma };
+    let q = Elliptical::normal(vec![1.0, 0.3], Scale::Diagonal(vec![0.8, 1.5]));
+    let found = with(&target, |e| elbo::estimate(e, &q, 20_000, key(5))).unwrap();
+    // KL(q‖p) exactly: E_q log q − E_q log p, with E e^x = e^(m + s²/2).
+    let entropy = std::f64::consts::TAU.ln() + 1.0 + 0.8_f64.ln() + 1.5_f64.ln();
+    let energy =
+        3.0 - (1.0 + 0.32_f64).exp() - 2.0_f64.ln() - (0.09 + 2.25) / 8.0 - (2.0 * std::f64::consts::TAU.sqrt()).ln();
+    let truth = -(energy + entropy);
+    assert!((found.value + truth).abs() < 4.0 * found.standard_error + 1e-9);
+    let (ten, error) = importance_weighted(&found.log_ratios, 10).unwrap();
+    assert!(found.value < ten && ten < 3.0 * error);
+    let between = divergence(found.value, found.standard_error, 3.0, -0.05, Some(0.02));
+    assert!(between.at_least < truth && truth < between.at_most.unwrap());
+}
+
+#[test]
+fn results_do_not_depend_on_threads_or_lanes() {
+    let target = Function { dimension: 10, f: funnel };
+    let run = |threads, width| {
+        let how = Parallelism {
+            threads: std::num::NonZero::new(threads).unwrap(),
+            width: std::num::NonZero::new(width).unwrap(),
+        };
+        let control = Control::default();
+        let mut evaluations = Evaluations::new(&target, how, &control);
+        fixed::fit(&mut evaluations, &fixed::Settings::new(key(6), Family::MeanField)).unwrap()
+    };
+    let one = run(1, 64);
+    assert_eq!(one, run(3, 5));
+}

@@ -1,0 +1,212 @@
+//! TADDAA on normal targets, where the errors of an approximation are known exactly (section 4.1 of the TADDAA paper).
+
+use crust_diagnose::taddaa::functional::{Functional, Kind};
+use crust_diagnose::taddaa::intervals::Known;
+use crust_diagnose::taddaa::{Item, Settings, Taddaa, judge, squared_correlation};
+use crust_infer::approximate::Error;
+use crust_infer::approximate::evaluate::{Evaluations, Points};
+use crust_infer::approximate::family::{Approximation, Elliptical};
+use crust_infer::approximate::scale::Scale;
+use crust_infer::drive::{Control, Parallelism};
+use crust_infer::improve::{self, Kernel, improve};
+use crust_infer::target::{Batch, Fatal, Target};
+use crust_math::random::{Purpose, StreamKey};
+use crust_math::special::inv_Phi;
+
+/// A normal distribution with mean 0, the same correlation between all coordinates, and given standard deviations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equicorrelated {
+    deviation: Vec<f64>,
+    correlation: f64,
+}
+
+impl Equicorrelated {
+    /// The paper's: correlation 0.7, variances 10, 1, 1, ….
+    pub fn of_the_paper(dimension: usize) -> Self {
+        let mut deviation = vec![1.0; dimension];
+        deviation[0] = 10.0_f64.sqrt();
+        Self { deviation, correlation: 0.7 }
+    }
+
+    pub fn deviations(&self) -> &[f64] {
+        &self.deviation
+    }
+
+    /// The best normal distribution without correlations: it has the variances of each coordinate given all others.
+    pub fn mean_field(&self) -> Elliptical {
+        let (r, n) = (self.correlation, dimension(self.deviation.len()));
+        // The precision of the correlation matrix has (1 + (n − 2) r)/((1 − r)(1 + (n − 1) r)) on its diagonal.
+        let precision = (1.0 + (n - 2.0) * r) / ((1.0 - r) * (1.0 + (n - 1.0) * r));
+        let deviation = self.deviation.iter().map(|s| s / precision.sqrt()).collect();
+        Elliptical::normal(vec![0.0; self.deviation.len()], Scale::Diagonal(deviation))
+    }
+
+    /// The distribution itself.
+    pub fn exact(&self) -> Result<Elliptical, Error> {
+        let d = self.deviation.len();
+        let mut covariance = vec![0.0; d * d];
+        for (k, c) in covariance.iter_mut().enumerate() {
+            let correlation = if k / d == k % d { 1.0 } else { self.correlation };
+            *c = correlation * self.deviation[k / d] * self.deviation[k % d];
+        }
+        Ok(Elliptical::normal(vec![0.0; d], Scale::of_covariance(d, &covariance)?))
+    }
+
+    /// The right correlations, with means too high by a part of the standard deviations and standard deviations stretched, each in every second coordinate.
+    pub fn displaced(&self, shift: f64, stretch: f64) -> Result<Elliptical, Error> {
+        let Elliptical { scale, .. } = self.exact()?;
+        let mut covariance = scale.covariance();
+        let d = self.deviation.len();
+        let factor = |i: usize| if i % 2 == 1 { stretch } else { 1.0 };
+        for (k, c) in covariance.iter_mut().enumerate() {
+            *c *= factor(k / d) * factor(k % d);
+        }
+        let mean = self.deviation.iter().enumerate().map(|(i, s)| if i % 2 == 0 { shift * s } else { 0.0 }).collect();
+        Ok(Elliptical::normal(mean, Scale::of_covariance(d, &covariance)?))
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "dimensions are small")]
+fn dimension(n: usize) -> f64 {
+    n as f64
+}
+
+impl Target for Equicorrelated {
+    fn dimension(&self) -> usize {
+        self.deviation.len()
+    }
+
+    /// With z = x/s: −½ (Σ z² − b (Σ z)²)/(1 − r), b = r/(1 + (n − 1) r).
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let (lanes, r) = (batch.lanes, self.correlation);
+        let b = r / (1.0 + (dimension(self.deviation.len()) - 1.0) * r);
+        let (mut sums, mut squares) = (vec![0.0; lanes], vec![0.0; lanes]);
+        for (row, s) in batch.x.chunks_exact(lanes).zip(&self.deviation) {
+            for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(row) {
+                let z = x / s;
+                *sum += z;
+                *square += z * z;
+            }
+        }
+        for lane in 0..lanes {
+            batch.log_prior[lane] = -0.5 * (squares[lane] - b * sums[lane] * sums[lane]) / (1.0 - r);
+            batch.log_likelihood[lane] = 0.0;
+        }
+        if batch.wants_gradient() {
+            let rows = batch.gradient.chunks_exact_mut(lanes).zip(batch.x.chunks_exact(lanes));
+            for ((gradient, x), s) in rows.zip(&self.deviation) {
+                for ((g, x), sum) in gradient.iter_mut().zip(x).zip(&sums) {
+                    *g = -(x / s - b * sum) / ((1.0 - r) * s);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The functionals that are judged unless others are wanted.
+pub const KINDS: [Kind; 5] =
+    [Kind::Mean, Kind::LogVariance, Kind::Quantile(0.05), Kind::Quantile(0.5), Kind::Quantile(0.95)];
+
+/// A functional of a normal distribution.
+pub fn of_normal(kind: Kind, mean: f64, deviation: f64) -> f64 {
+    match kind {
+        Kind::Mean => mean,
+        Kind::Deviation => deviation,
+        Kind::LogVariance => 2.0 * deviation.ln(),
+        Kind::Quantile(p) => mean + deviation * inv_Phi(p),
+        Kind::Covariance | Kind::Probability => f64::NAN,
+    }
+}
+
+/// What TADDAA found, and what the errors are.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub found: Taddaa,
+    /// |F(approximation) − F(target)| of each functional.
+    pub errors: Vec<f64>,
+    /// The same in standard deviations of the target, or half of it for log variances.
+    pub relative: Vec<f64>,
+}
+
+/// The diagnosis of one approximation with given sizes.
+pub fn diagnose(
+    target: &Equicorrelated,
+    q: &Elliptical,
+    kernel: Kernel,
+    (chains, iterations): (usize, usize),
+    seed: u64,
+) -> Result<Outcome, Error> {
+    let control = Control::default();
+    let mut evaluations = Evaluations::new(target, Parallelism::default(), &control);
+    let d = target.dimension();
+    let mut stream = StreamKey::new(seed, Purpose::FIT).stream();
+    let starts = Points::new(d, (0..chains).flat_map(|_| q.draw(&mut stream)).collect());
+    let settings =
+        improve::Settings { key: StreamKey::new(seed, Purpose::KERNEL), kernel, iterations, keep: Vec::new() };
+    let run = improve(&mut evaluations, starts, q, &settings)?;
+    let (starts, ends): (Vec<_>, Vec<_>) =
+        (0..d).map(|i| (run.coordinate(0, i), run.coordinate(run.last(), i))).unzip();
+    let rho2: Vec<f64> = starts.iter().zip(&ends).map(|(a, b)| squared_correlation(a, b)).collect();
+    let deviations: Vec<f64> = q.variances().iter().map(|v| v.sqrt()).collect();
+    let (mut items, mut errors, mut relative) = (Vec::new(), Vec::new(), Vec::new());
+    for i in 0..d {
+        for kind in KINDS {
+            let before = of_normal(kind, q.mean[i], deviations[i]);
+            let functional = Functional::new(kind, format!("x[{}]", i + 1));
+            items.push(Item { functional, end: &ends[i], other: None, before: Known::exactly(before) });
+            let error = (before - of_normal(kind, 0.0, target.deviation[i])).abs();
+            errors.push(error);
+            relative.push(if kind == Kind::LogVariance { 0.5 * error } else { error / target.deviation[i] });
+        }
+    }
+    let found = judge(&items, &rho2, &Settings { iterations, alpha: 0.05, seed });
+    Ok(Outcome { found, errors, relative })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crust_diagnose::taddaa::Level;
+    use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
+
+    #[test]
+    fn the_density_is_that_of_the_covariance() {
+        let target = Equicorrelated::of_the_paper(4);
+        let exact = target.exact().unwrap();
+        let mut batch = Batch::default();
+        batch.resize(4, 2, true);
+        batch.x.copy_from_slice(&[0.3, 0.0, -1.0, 0.0, 0.4, 0.0, 2.0, 0.0]);
+        target.clone().evaluate(&mut batch).unwrap();
+        let truth = exact.log_density(&[0.3, -1.0, 0.4, 2.0]) - exact.log_density(&[0.0; 4]);
+        assert!((batch.log_prior[0] - truth).abs() < 1e-12);
+        let h = 1e-6;
+        let slope =
+            (exact.log_density(&[0.3, -1.0 + h, 0.4, 2.0]) - exact.log_density(&[0.3, -1.0 - h, 0.4, 2.0])) / (2.0 * h);
+        assert!((batch.gradient[2] - slope).abs() < 1e-7);
+        let mean_field = target.mean_field();
+        assert!(mean_field.variances()[1] < 0.5);
+    }
+
+    #[test]
+    fn an_exact_approximation_passes_and_a_wrong_one_is_told() {
+        let target = Equicorrelated::of_the_paper(10);
+        let kernel = Kernel::Barker;
+        let sizes = (Tolerances::default().chains(), iterations(10, None, EFFORT));
+        // 20 runs, of which one is expected to cry wolf: more than 5 have a probability of 3·10⁻⁴.
+        let alarms = (0..20).filter(|&seed| {
+            let found = diagnose(&target, &target.exact().unwrap(), kernel, sizes, seed).unwrap().found;
+            found.verdict.level != Level::Good
+        });
+        assert!(alarms.count() <= 5);
+        for kernel in [Kernel::RandomWalk, Kernel::Mala, Kernel::Barker, Kernel::Hmc { most_steps: 10 }] {
+            let outcome = diagnose(&target, &target.mean_field(), kernel, sizes, 1).unwrap();
+            assert_eq!(outcome.found.verdict.level, Level::Bad);
+            for (f, error) in outcome.found.functionals.iter().zip(&outcome.errors) {
+                assert!(f.simultaneous_lower_bound <= error + 1e-12, "{kernel:?} {f:?} {error}");
+            }
+            let worst = &outcome.found.functionals[1];
+            assert!(worst.simultaneous_lower_bound > 0.4 * outcome.errors[1], "{kernel:?} {worst:?}");
+        }
+    }
+}
