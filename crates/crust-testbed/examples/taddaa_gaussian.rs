@@ -70,7 +70,7 @@ fn table(
             for ((f, e), relative) in pairs().zip(&outcome.relative) {
                 let limit = if f.name.starts_with("log") { 0.5 * tolerance.log_variance } else { tolerance.mean };
                 // Quantiles have wider margins than means (the paper sets none for them): twice the tolerance.
-                let limit = if f.name.starts_with("q") { 2.0 * limit } else { limit };
+                let limit = if f.name.starts_with('q') { 2.0 * limit } else { limit };
                 if *relative > limit + 1e-9 {
                     large += 1;
                     half += usize::from(f.simultaneous_lower_bound >= 0.5 * e);

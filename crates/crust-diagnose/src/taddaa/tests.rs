@@ -64,8 +64,11 @@ fn log_variances_of_heavy_tails_are_not_trusted_too_much() {
 fn quantile_intervals_at_the_ends_are_infinite_not_wrong() {
     let x: Vec<f64> = (1..=20).map(f64::from).collect();
     let low = item(Kind::Quantile(0.01), &x, 5.0).interval(0.05);
-    assert_eq!(low.low, f64::NEG_INFINITY);
-    assert_eq!(low.least_distance(), 3.0, "Q ≤ x₍₂₎ = 2 with 98 % probability, and 5 is 3 above");
+    assert_eq!(
+        (low.low, low.least_distance()),
+        (f64::NEG_INFINITY, 3.0),
+        "Q ≤ x₍₂₎ = 2 with 98 % probability, and 5 is 3 above"
+    );
     let high = item(Kind::Quantile(0.99), &x, 5.0).interval(0.05);
     assert_eq!((high.low, high.high), (14.0, f64::INFINITY), "x₍₁₉₎ = 19, as P(X ≤ 18) is below 0.025");
 }
@@ -119,7 +122,7 @@ fn correlations_are_squared() {
     let x = normals(5000, 1);
     let y: Vec<f64> = normals(5000, 2).iter().zip(&x).map(|(z, x)| -0.5 * x + 0.75_f64.sqrt() * z).collect();
     assert!((squared_correlation(&x, &y) - 0.25).abs() < 0.04);
-    assert_eq!(squared_correlation(&x, &vec![1.0; 5000]), 1.0);
+    assert!(squared_correlation(&x, &vec![1.0; 5000]) >= 1.0, "nothing can be told");
 }
 
 #[test]

@@ -162,14 +162,14 @@ impl Coordinates {
                     lower[i * d + i] = diagonal[i];
                     rest = after;
                 }
-                self.compose(lower)?
+                self.compose(&lower)?
             }
         };
         Ok(Elliptical { mean, scale, degrees: self.frame.degrees })
     }
 
     /// S₀ A as a triangular root.
-    fn compose(&self, lower: Vec<f64>) -> Result<Scale, Error> {
+    fn compose(&self, lower: &[f64]) -> Result<Scale, Error> {
         let d = self.dimension();
         // Rows of (S₀ A)ᵀ are S₀ applied to columns of A.
         let columns: Vec<Vec<f64>> = (0..d)
@@ -201,7 +201,7 @@ impl From<LowRank> for Scale {
     }
 }
 
-/// ½ log |I + UᵀU| for U = diag(e^−ω) B, with its derivatives in ω and B added to the gradient. With M = I + UᵀU and V = U M⁻¹ the derivative in U is V.
+/// ½ log |I + Uᵀ U| for U = diag(e^−ω) B, with its derivatives in ω and B added to the gradient. With M = I + Uᵀ U and V = U M⁻¹ the derivative in U is V.
 fn low_rank_determinant(d: usize, rank: usize, a: &[f64], gradient: &mut [f64]) -> f64 {
     let columns: Vec<Vec<f64>> =
         a[d..].chunks_exact(d).map(|column| column.iter().zip(a).map(|(b, w)| b * (-w).exp()).collect()).collect();

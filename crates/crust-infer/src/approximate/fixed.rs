@@ -204,13 +204,12 @@ impl FixedDraws {
                 z.iter_mut().for_each(|z| *z *= stretches[k % half]);
             }
         }
-        let entropy = match degrees {
+        let entropy = if degrees.is_some() {
+            let mean = z.chunks_exact(noise).map(|z| standard_log_density(d, degrees, dot(z, z))).sum::<f64>();
+            -mean / float(n)
+        } else {
             // Exactly: a normal distribution has |z|² = d on average.
-            None => -standard_log_density(d, None, d),
-            Some(_) => {
-                let mean = z.chunks_exact(noise).map(|z| standard_log_density(d, degrees, dot(z, z))).sum::<f64>();
-                -mean / float(n)
-            }
+            -standard_log_density(d, None, d)
         };
         Self { z, noise, entropy }
     }

@@ -114,7 +114,8 @@ pub fn minimise<E>(
         let mut direction = inverse_hessian_times(&pairs, &here.gradient);
         direction.iter_mut().for_each(|p| *p = -*p);
         let mut slope = dot(&direction, &here.gradient);
-        if !(slope.is_finite() && slope < 0.0) && !pairs.is_empty() {
+        let downhill = slope.is_finite() && slope < 0.0;
+        if !downhill && !pairs.is_empty() {
             pairs.clear();
             direction = here.gradient.iter().map(|g| -g).collect();
             slope = dot(&direction, &here.gradient);
@@ -183,21 +184,21 @@ impl<E, F: FnMut(&[f64], &mut [f64]) -> Result<f64, E>> LineSearch<'_, F> {
         for _ in 0..MOST_TRIALS {
             let (place, trial) = self.evaluate(from, direction, step)?;
             let decreased = trial.value <= start.value + ENOUGH_DECREASE * step * start.slope + slack;
-            if !(decreased && trial.value <= low.value + slack && trial.slope.is_finite()) {
-                high = Some(trial);
-            } else {
+            if decreased && trial.value <= low.value + slack && trial.slope.is_finite() {
                 if best.as_ref().is_none_or(|best| place.value <= best.value) {
                     best = Some(place);
                 }
                 if trial.slope.abs() <= -FLAT_ENOUGH * start.slope {
                     return Ok(best);
                 }
-                let uphill =
-                    if high.is_some_and(|high| high.step < low.step) { trial.slope < 0.0 } else { trial.slope > 0.0 };
+                let turned = high.is_some_and(|high| high.step < low.step);
+                let uphill = if turned { trial.slope < 0.0 } else { trial.slope > 0.0 };
                 if uphill {
                     high = Some(low);
                 }
                 low = trial;
+            } else {
+                high = Some(trial);
             }
             step = match high {
                 Some(high) => between(low, high),
