@@ -141,7 +141,8 @@ impl Family {
     /// Whether one or two numbers are all its parameters.
     pub fn is_of_numbers(self) -> bool {
         let parameters = self.parameters();
-        (1..=2).contains(&parameters.len()) && parameters.iter().all(|p| matches!(p.kind, Kind::Real { .. } | Kind::Int(_)))
+        (1..=2).contains(&parameters.len())
+            && parameters.iter().all(|p| matches!(p.kind, Kind::Real { .. } | Kind::Int(_)))
     }
 
     pub fn is_continuous(self) -> bool {
