@@ -1,4 +1,4 @@
-//! `crust run`: a WebPPL program, as the `webppl` command runs it.
+//! `crust run`: a `WebPPL` program, as the `webppl` command runs it.
 
 use crate::arguments::{Common, Run};
 use crate::{Outcome, terminal};
