@@ -10,8 +10,8 @@ use std::time::Instant;
 struct Model {
     name: &'static str,
     text: &'static str,
-    ours: usize,
-    theirs: usize,
+    ours: u32,
+    theirs: u32,
 }
 
 const MODELS: &[Model] = &[
@@ -41,13 +41,13 @@ const MODELS: &[Model] = &[
 
 /// Steps per second of our machine.
 fn ours(model: &Model) -> f64 {
-    let seconds = |steps: usize| {
+    let seconds = |steps: u32| {
         let program = Program::compile(model.name, &model.text.replace("STEPS", &steps.to_string())).expect("compiles");
         let start = Instant::now();
         run(&program, &Options::default()).expect("runs");
         start.elapsed().as_secs_f64()
     };
-    model.ours as f64 / (seconds(model.ours) - seconds(1)).max(1e-9)
+    f64::from(model.ours) / (seconds(model.ours) - seconds(1)).max(1e-9)
 }
 
 /// Steps per second of WebPPL, without its start.
@@ -66,10 +66,10 @@ fn theirs(model: &Model, folder: &Path) -> Option<f64> {
         .output()
         .ok()?;
     let seconds: f64 = String::from_utf8_lossy(&output.stdout).trim().lines().last()?.parse().ok()?;
-    Some(model.theirs as f64 / seconds)
+    Some(f64::from(model.theirs) / seconds)
 }
 
-#[allow(clippy::print_stdout, clippy::cast_precision_loss)]
+#[allow(clippy::print_stdout)]
 fn main() {
     let folder = std::env::var_os("WEBPPL");
     println!("{:<28} {:>14} {:>14} {:>8}", "steps per second", "crust", "WebPPL", "ratio");

@@ -34,7 +34,7 @@ pub enum Command {
     Sample(Sample),
     /// Draw parameters from the prior and data from the model
     Simulate(Simulate),
-    /// Run a WebPPL program and print the value of its last expression
+    /// Run a `WebPPL` program and print the value of its last expression
     Run(Run),
     /// Simulate data, sandwich their marginal likelihood, and bound how far annealing ends from their posterior
     Bdmc(Bdmc),

@@ -3,11 +3,20 @@
 use super::told;
 use crate::problem::Program;
 use crust_diagnose::result::{DrawnOutcome, DrawnParameter, JointReading, JointSummary};
+use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
+use crust_stan::data::Data;
+use crust_stan::diagnostics::Diagnostic;
 use crust_stan::joint::{self, Joint, ReadOptions};
 
-pub(super) fn read(program: &Program) -> JointReading {
+/// With data the reading is proven, too.
+pub(super) fn read(program: &Program, data: Option<&Data>) -> JointReading {
     let empty = !program.has_parameters();
-    match Joint::read(program.typed(), &ReadOptions::default()) {
+    let joint = Joint::read(program.typed(), &ReadOptions::default());
+    let joint = joint.and_then(|joint| match data.and_then(|data| unproven(program, &joint, data)) {
+        Some(problem) => Err(vec![problem]),
+        None => Ok(joint),
+    });
+    match joint {
         Ok(joint) => {
             let summary = joint.summary(program.text());
             let lines = if empty { Vec::new() } else { summary.lines() };
@@ -19,6 +28,16 @@ pub(super) fn read(program: &Program) -> JointReading {
             let lines = if empty { Vec::new() } else { refusal(&reading) };
             JointReading { lines, ..reading }
         }
+    }
+}
+
+/// What the proof of a reading finds; nothing if something else is in its way, which the commands that need it will say.
+fn unproven(program: &Program, joint: &Joint, data: &Data) -> Option<Diagnostic> {
+    let simulator = Simulator::new(program.typed(), joint, data, None).ok()?;
+    match prove(program.typed(), &simulator, &ProveOptions::default()) {
+        Err(ProveError::Misreading(misreading)) => Some(misreading.diagnostic()),
+        Err(ProveError::Simulate(SimulateError::Reading(problem))) => Some(*problem),
+        _ => None,
     }
 }
 

@@ -33,6 +33,31 @@ pub fn pick(stream: &mut Stream, weights: impl Iterator<Item = f64> + Clone) -> 
     last
 }
 
+/// Many draws of indices with probability proportional to their weights.
+pub struct Picker(Vec<f64>);
+
+impl Picker {
+    pub fn new(weights: impl Iterator<Item = f64>) -> Self {
+        let mut sum = 0.0;
+        Self(
+            weights
+                .map(|w| {
+                    sum += w;
+                    sum
+                })
+                .collect(),
+        )
+    }
+
+    pub fn pick(&self, stream: &mut Stream) -> usize {
+        let total = self.0.last().copied().unwrap_or(0.0);
+        let u = stream.uniform() * total;
+        // the first sum above u; where rounding leaves none, the first that reaches the total
+        let i = self.0.partition_point(|sum| *sum <= u);
+        if i < self.0.len() { i } else { self.0.partition_point(|sum| *sum < total) }
+    }
+}
+
 /// The smallest and largest numbers that lie inside of (0, 1).
 fn inside_unit(x: f64) -> f64 {
     x.clamp(5e-324, 1.0 - f64::EPSILON / 2.0)

@@ -1,7 +1,7 @@
 //! Particle Markov chain Monte Carlo: conditional particle filters around a retained particle.
 
 use super::{Histogram, Model, Options};
-use crate::distributions::draw::pick;
+use crate::distributions::draw::Picker;
 use crate::error::{Run, fail};
 use crate::machine::{Effect, State};
 use crate::value::Value;
@@ -67,7 +67,8 @@ fn sweep(world: &mut World, model: &Model, n: usize, retained: Option<&Particle>
         if weights.iter().all(|w| *w == 0.0) {
             return fail("all particles have zero weight");
         }
-        particles = (0..n).map(|_| pool[pick(&mut world.stream, weights.iter().copied())].clone()).collect();
+        let picker = Picker::new(weights.into_iter());
+        particles = (0..n).map(|_| pool[picker.pick(&mut world.stream)].clone()).collect();
     }
 }
 

@@ -6,7 +6,7 @@ use super::callbacks::Callbacks;
 use super::kernel::{Kernel, Scope};
 use super::trace::{Scores, Trace};
 use super::{Histogram, Model, Options, guide};
-use crate::distributions::draw::pick;
+use crate::distributions::draw::Picker;
 use crate::error::{Run, fail};
 use crate::machine::{Effect, State};
 use crate::value::{Value, Wrapped};
@@ -200,7 +200,8 @@ fn resample(world: &mut World, particles: &[Particle]) -> Run<Vec<Particle>> {
         rest.push((w - copies as f64).max(0.0));
         retained.extend(std::iter::repeat_n(i, copies));
     }
-    let mut chosen: Vec<usize> = (retained.len()..m).map(|_| pick(&mut world.stream, rest.iter().copied())).collect();
+    let picker = Picker::new(rest.into_iter());
+    let mut chosen: Vec<usize> = (retained.len()..m).map(|_| picker.pick(&mut world.stream)).collect();
     chosen.extend(retained);
     Ok(chosen.into_iter().map(|i| Particle { log_weight: average, ..particles[i].clone() }).collect())
 }
