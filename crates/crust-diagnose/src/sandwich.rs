@@ -28,7 +28,7 @@ pub fn log_mean_exp(values: &[f64]) -> f64 {
     greatest + (sum / count(values.len())).ln()
 }
 
-/// The stochastic lower bound on log Z of section 2.3: log of the mean weight. E[w] = Z (Eq. 23), so by Jensen's inequality
+/// The stochastic lower bound on log Z of section 2.3: log of the mean weight. E\[w\] = Z (Eq. 23), so by Jensen's inequality
 /// E[log mean w] ≤ log Z, and by Markov's P(log mean w > log Z + b) < e^−b.
 pub fn lower_bound(forward: &[f64]) -> f64 {
     log_mean_exp(forward)

@@ -4,7 +4,7 @@
 //! start with an exact draw of p₁, reverse chains with an exact draw of `p_T`, and both collect a weight on the way (BREAD,
 //! algorithms 1 and 2):
 //!
-//! > E[w] = `Z_T` / Z₁ forward, E[w] = Z₁ / `Z_T` reverse,
+//! > E\[w\] = `Z_T` / Z₁ forward, E\[w\] = Z₁ / `Z_T` reverse,
 //!
 //! so that log w is a stochastic lower bound on log `Z_T`/Z₁ in the one direction and −log w a stochastic upper bound in
 //! the other. The order of weighing and moving is in [`Itinerary`] and nowhere else.

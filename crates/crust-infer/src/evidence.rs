@@ -84,7 +84,7 @@ pub fn log_mean_exp(values: &[f64]) -> f64 {
     greatest + f_log(sum / float(values.len()))
 }
 
-/// The standard error of the log of the mean weight of independent draws, by the delta method: √((E[w²]/E[w]² − 1)/n).
+/// The standard error of the log of the mean weight of independent draws, by the delta method: √((E\[w²\]/E\[w\]² − 1)/n).
 pub fn log_mean_error(log_weights: &[f64]) -> f64 {
     let greatest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let n = float(log_weights.len());

@@ -33,7 +33,7 @@ const APART: f64 = 2.0;
 pub enum Tail {
     #[default]
     Normal,
-    /// Student's t with [`DEGREES`] degrees of freedom.
+    /// Student's t with `DEGREES` degrees of freedom.
     Heavy,
 }
 

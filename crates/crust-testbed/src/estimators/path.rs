@@ -10,7 +10,7 @@ use crate::model::Model;
 /// How the log ratio of two neighbouring normalisers follows from Δ = log f′(x) − log f(x) at draws of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathMethod {
-    /// The trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998), with its error term. E[Δ] is below log Z′/Z at
+    /// The trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998), with its error term. E\[Δ\] is below log Z′/Z at
     /// the one and above at the other.
     Thermodynamic,
     /// log of the mean of e^Δ over the draws of the first (Xie et al. 2011).

@@ -10,7 +10,7 @@
 //!
 //! Kernel: zᵢₖ for each case i and each k within it, then π, then both variances given an A that is drawn for that and forgotten
 //! (which is reversible). Its reversal does the same in the opposite order. A bit costs O(K + D): the posterior of A without case i is
-//! kept up to date by rank-one changes (Doshi-Velez and Ghahramani 2009), see [`sweep`].
+//! kept up to date by rank-one changes (Doshi-Velez and Ghahramani 2009), see `sweep`.
 
 mod enumerate;
 mod held_out;

@@ -101,7 +101,7 @@ impl Between {
     }
 }
 
-/// log(logit⁻¹(λ − c[y − 1]) − logit⁻¹(λ − c[y])), where c[0] = −∞ and c[K] = ∞
+/// log(logit⁻¹(λ − c[y − 1]) − logit⁻¹(λ − c\[y\])), where c\[0\] = −∞ and c\[K\] = ∞
 pub fn ordered_logistic_lpmf(y: i64, lambda: f64, c: &[f64], terms: Terms, d_c: &mut [f64]) -> Density<2> {
     let b = between(Domain("ordered_logistic_lpmf"), y, lambda, c)?;
     let gap = b.high - b.low;
@@ -114,7 +114,7 @@ pub fn ordered_logistic_lpmf(y: i64, lambda: f64, c: &[f64], terms: Terms, d_c: 
     Ok(Partials { value: if terms.keep(0b110) { value } else { 0.0 }, d: [0.0, d_lambda] })
 }
 
-/// log(Φ(c[y] − λ) − Φ(c[y − 1] − λ)), where c[0] = −∞ and c[K] = ∞. Stan never drops it.
+/// log(Φ(c\[y\] − λ) − Φ(c[y − 1] − λ)), where c\[0\] = −∞ and c\[K\] = ∞. Stan never drops it.
 pub fn ordered_probit_lpmf(y: i64, lambda: f64, c: &[f64], _terms: Terms, d_c: &mut [f64]) -> Density<2> {
     let domain = Domain("ordered_probit_lpmf");
     domain.that(!c.is_empty(), "Cut-points", 0.0, "of nonzero size")?;

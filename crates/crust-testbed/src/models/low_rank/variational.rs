@@ -114,7 +114,7 @@ impl Variational for LowRank {
         Ok(())
     }
 
-    /// E[R] = Σ y² − 2 Σ yᵢⱼ mᵢ·mⱼ + ⟨Σ E[uuᵀ], Σ E[vvᵀ]⟩.
+    /// E\[R\] = Σ y² − 2 Σ yᵢⱼ mᵢ·mⱼ + ⟨Σ E\[uuᵀ\], Σ E\[vvᵀ\]⟩.
     fn bound(&mut self, factors: &Factors) -> Result<f64, Fatal> {
         let known = self.known("variational Bayes")?;
         let Factors { u, v } = factors;
