@@ -110,16 +110,10 @@ impl Findings {
             (Level::Violation, sentence)
         } else if self.partial {
             (Level::Partial, "The run was ended before all was compared.".to_owned())
-        } else if let Some((one, other)) = self.different_models() {
+        } else if let Some([one, other]) = self.different_models() {
             let sentence = format!(
-                "These are different models: the log marginal likelihood of the same data is {} ± {} by {} and {} ± {} by {}. \
-                 Representations of one model have the same; compare ways to write the model, not models.",
-                rounded(one.1.log_ml_bar),
-                rounded(one.1.log_ml_bar_se),
-                one.0.name,
-                rounded(other.1.log_ml_bar),
-                rounded(other.1.log_ml_bar_se),
-                other.0.name,
+                "These are different models: the log marginal likelihood of the same data is {one} and {other}. \
+                 Representations of one model have the same; compare ways to write the model, not models."
             );
             (Level::Mismatch, sentence)
         } else {
@@ -141,24 +135,20 @@ impl Findings {
     }
 
     /// Two entries whose marginal likelihoods differ by more than chance explains: 5 standard errors, and by enough to matter.
-    fn different_models(&self) -> Option<((&Entry, &Rung), (&Entry, &Rung))> {
+    fn different_models(&self) -> Option<[Evidence<'_>; 2]> {
         const ERRORS: f64 = 5.0;
         const NATS: f64 = 0.3;
-        let known = |entry: &'_ Entry| {
-            let rung = entry.rungs.last()?;
-            (rung.log_ml_bar.is_finite() && rung.log_ml_bar_se.is_finite()).then_some(())
-        };
-        let all: Vec<(&Entry, &Rung)> =
-            self.entries.iter().filter(|e| known(e).is_some()).filter_map(|e| Some((e, e.rungs.last()?))).collect();
-        let differ = |a: &Rung, b: &Rung| {
-            let error = ERRORS * a.log_ml_bar_se.hypot(b.log_ml_bar_se);
+        let all: Vec<Evidence<'_>> = self.entries.iter().filter_map(Evidence::of).collect();
+        let differ = |a: &Evidence<'_>, b: &Evidence<'_>| {
+            let error = ERRORS * a.rung.log_ml_bar_se.hypot(b.rung.log_ml_bar_se);
             // as long as the sandwiches are wide, Bennett's estimates may be off by more than their errors say
-            let apart = a.log_ml_lower > b.log_ml_upper || b.log_ml_lower > a.log_ml_upper;
-            apart && (a.log_ml_bar - b.log_ml_bar).abs() > error.max(NATS)
+            let above = |x: &Rung, y: &Rung| x.log_ml_lower > y.log_ml_upper;
+            let apart = above(a.rung, b.rung) || above(b.rung, a.rung);
+            apart && (a.rung.log_ml_bar - b.rung.log_ml_bar).abs() > error.max(NATS)
         };
         all.iter().enumerate().find_map(|(i, a)| {
-            let other = all[i + 1..].iter().find(|b| differ(a.1, b.1))?;
-            Some((*a, *other))
+            let other = all[i + 1..].iter().find(|b| differ(a, b))?;
+            Some([*a, *other])
         })
     }
 
@@ -207,7 +197,24 @@ impl Findings {
     }
 }
 
-/// A number to three decimals, with a minus sign as people write it.
-fn rounded(x: f64) -> String {
-    format!("{x:.3}").replace('-', "−")
+/// What an entry says about the marginal likelihood.
+#[derive(Clone, Copy)]
+struct Evidence<'a> {
+    entry: &'a Entry,
+    rung: &'a Rung,
+}
+
+impl<'a> Evidence<'a> {
+    fn of(entry: &'a Entry) -> Option<Self> {
+        let rung = entry.rungs.last()?;
+        (rung.log_ml_bar.is_finite() && rung.log_ml_bar_se.is_finite()).then_some(Self { entry, rung })
+    }
+}
+
+impl std::fmt::Display for Evidence<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Rung { log_ml_bar, log_ml_bar_se, .. } = self.rung;
+        let value = format!("{log_ml_bar:.3}").replace('-', "−");
+        write!(f, "{value} ± {log_ml_bar_se:.3} by {}", self.entry.name)
+    }
 }

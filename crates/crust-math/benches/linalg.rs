@@ -13,7 +13,7 @@ use crust_math::functions::{Argument, Shape};
 use crust_math::linalg::gemm::{Operand, multiply};
 use crust_math::linalg::triangular::{Triangle, solve};
 use crust_math::linalg::{cholesky, eigen, lu, svd};
-use faer::linalg::cholesky::llt::factor::cholesky_in_place;
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place};
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
@@ -106,7 +106,7 @@ fn measure(n: usize) {
         other.copy_from_slice(black_box(&a));
         let matrix = MatMut::from_column_major_slice_mut(&mut other, n, n);
         let stack = faer::dyn_stack::MemStack::new(&mut buffer);
-        let done = cholesky_in_place(matrix, Default::default(), Par::Seq, stack, faer::Spec::default());
+        let done = cholesky_in_place(matrix, LltRegularization::default(), Par::Seq, stack, faer::Spec::default());
         assert!(done.is_ok(), "positive definite");
     });
     row("cholesky", n, ours, theirs);

@@ -136,7 +136,7 @@ impl MeanRung {
         /// The 95 % quantile of the normal distribution, and for few datasets a little more.
         const QUANTILE: f64 = 1.645;
         let few = 1.0 + 1.0 / count(self.datasets.max(1));
-        (self.datasets > 2).then(|| self.jeffreys_bound + QUANTILE * few * self.jeffreys_se)
+        (self.datasets > 2).then_some(self.jeffreys_bound + QUANTILE * few * self.jeffreys_se)
     }
 }
 

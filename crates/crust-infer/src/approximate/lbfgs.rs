@@ -246,6 +246,7 @@ fn between(low: Trial, high: Trial) -> f64 {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "the form of an observer")]
     fn ignore(_: &Place, _: &[Pair]) -> Result<bool, ()> {
         Ok(true)
     }

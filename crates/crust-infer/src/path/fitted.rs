@@ -40,7 +40,7 @@ pub enum Tail {
 /// The tails below and above the centre.
 pub type Sides = [Tail; 2];
 
-/// t_ν(0)/φ(0): the scale at which Student's density has the height of the normal one at 0.
+/// `t_ν(0)/φ(0)`: the scale at which Student's density has the height of the normal one at 0.
 fn heavy_scale() -> f64 {
     let height = lgamma(0.5 * (DEGREES + 1.0)) - lgamma(0.5 * DEGREES) - 0.5 * f_log(DEGREES * TAU / 2.0);
     f_exp(height + 0.5 * f_log(TAU))

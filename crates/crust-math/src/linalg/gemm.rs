@@ -32,10 +32,12 @@ impl<'a> Operand<'a> {
     }
 
     /// The part that starts at element (i, j).
+    #[must_use]
     pub fn at(self, i: usize, j: usize) -> Self {
         Self { offset: self.offset + i * self.row + j * self.column, ..self }
     }
 
+    #[must_use]
     pub fn transposed(self) -> Self {
         Self { row: self.column, column: self.row, ..self }
     }

@@ -117,14 +117,10 @@ fn the_reverse_of_cholesky_is_the_formula() {
         });
         let inverse = view(&l, n).partial_piv_lu().solve(Mat::<f64>::identity(n, n));
         let s = inverse.transpose() * half * &inverse;
-        let expected = Mat::from_fn(n, n, |i, j| {
-            if i == j {
-                s[(i, i)]
-            } else if i > j {
-                s[(i, j)] + s[(j, i)]
-            } else {
-                0.0
-            }
+        let expected = Mat::from_fn(n, n, |i, j| match i.cmp(&j) {
+            std::cmp::Ordering::Less => 0.0,
+            std::cmp::Ordering::Equal => s[(i, i)],
+            std::cmp::Ordering::Greater => s[(i, j)] + s[(j, i)],
         });
         for j in 0..n {
             adjoint[j * n..j * n + j].fill(0.0);
