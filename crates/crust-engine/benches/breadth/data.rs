@@ -78,10 +78,14 @@ fn regressions(name: &str, d: &mut Draws) -> Option<Value> {
         "bnn" => json!({"N": 100, "K": 4, "H": 10, "x": d.matrix(100, 4), "y": d.ints(100, 0, 1)}),
         "splines" => json!({"N": 200, "B": 20, "basis": d.matrix(200, 20), "y": d.normals(200)}),
         "horseshoe" => json!({"N": 200, "D": 50, "x": d.matrix(200, 50), "y": d.ints(200, 0, 1)}),
-        "survival" => json!({"N": 300, "K": 3, "G": 30, "t": d.positive(300), "cens": d.ints(300, 0, 1), "x": d.matrix(300, 3),
-                             "g": d.ints(300, 1, 30)}),
-        "negative_binomial" => json!({"N": 400, "J": 10, "y": d.ints(400, 0, 9), "b": d.ints(400, 1, 10), "traps": d.normals(400),
-                                      "age": d.normals(400)}),
+        "survival" => {
+            json!({"N": 300, "K": 3, "G": 30, "t": d.positive(300), "cens": d.ints(300, 0, 1), "x": d.matrix(300, 3),
+                             "g": d.ints(300, 1, 30)})
+        }
+        "negative_binomial" => {
+            json!({"N": 400, "J": 10, "y": d.ints(400, 0, 9), "b": d.ints(400, 1, 10), "traps": d.normals(400),
+                                      "age": d.normals(400)})
+        }
         "mixture" => json!({"N": 1000, "y": d.normals(1000)}),
         "mixture_vectors" => json!({"K": 3, "N": 500, "y": d.normals(500)}),
         _ => return None,
@@ -125,14 +129,18 @@ fn series(name: &str, d: &mut Draws) -> Option<Value> {
         "changepoint" => json!({"T": 110, "D": d.ints(110, 0, 6)}),
         "epidemic" => {
             let (m, n) = (4, 80);
-            let weights = |scale: f64| -> Vec<f64> { grid(n, 1.0).iter().map(|t| (t / scale) * (-t / scale).exp() / scale).collect() };
-            let switch = |at: usize| -> Vec<Vec<f64>> { (0..n).map(|t| vec![if t < at { 0.0 } else { 1.0 }; m]).collect() };
+            let weights = |scale: f64| -> Vec<f64> {
+                grid(n, 1.0).iter().map(|t| (t / scale) * (-t / scale).exp() / scale).collect()
+            };
+            let switch =
+                |at: usize| -> Vec<Vec<f64>> { (0..n).map(|t| vec![if t < at { 0.0 } else { 1.0 }; m]).collect() };
             let f: Vec<Vec<f64>> = weights(9.0).into_iter().map(|w| vec![0.01 * w; m]).collect();
             json!({"M": m, "P": 2, "N0": 6, "N": n, "EpidemicStart": 20, "deaths": d.table(n, m, 0, 20), "f": f, "x1": switch(40),
                    "x2": switch(55), "SI": weights(3.0)})
         }
         "nested_functions" => {
-            let reward: Vec<Vec<f64>> = (0..20).map(|_| (0..60).map(|_| if d.0.uniform() < 0.6 { 1.0 } else { 0.0 }).collect()).collect();
+            let reward: Vec<Vec<f64>> =
+                (0..20).map(|_| (0..60).map(|_| if d.0.uniform() < 0.6 { 1.0 } else { 0.0 }).collect()).collect();
             json!({"S": 20, "T": 60, "choice": d.table(20, 60, 1, 2), "reward": reward})
         }
         "ode_one_compartment" => json!({"N": 20, "t": grid(20, 0.5), "c": d.positive(20), "c0": [0.5]}),
@@ -167,7 +175,9 @@ fn fields(name: &str, d: &mut Draws) -> Option<Value> {
 
 fn groups(name: &str, d: &mut Draws) -> Option<Value> {
     Some(match name {
-        "eight_schools" => json!({"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}),
+        "eight_schools" => {
+            json!({"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]})
+        }
         "occupancy" => {
             let y: Vec<Vec<i64>> = (0..150).map(|s| if s % 2 == 0 { vec![0; 5] } else { d.ints(5, 0, 1) }).collect();
             let q: Vec<i64> = y.iter().map(|row| row.iter().sum()).collect();
@@ -189,7 +199,9 @@ fn groups(name: &str, d: &mut Draws) -> Option<Value> {
             let last: Vec<_> = seen.iter().map(|row| at(row, true)).collect();
             json!({"I": animals, "T": times, "X": seen, "first": first, "last": last, "z": d.normals(animals)})
         }
-        "correlated_effects" => json!({"N": 300, "J": 30, "L": 2, "jj": d.ints(300, 1, 30), "x": d.matrix(300, 2), "y": d.normals(300)}),
+        "correlated_effects" => {
+            json!({"N": 300, "J": 30, "L": 2, "jj": d.ints(300, 1, 30), "x": d.matrix(300, 2), "y": d.normals(300)})
+        }
         "factor_model" => json!({"N": 30, "D": 6, "K": 2, "y": d.matrix(30, 6)}),
         _ => return None,
     })
