@@ -6,6 +6,10 @@
 //! was) and puts them together in batches; [`run`] executes batches forward and backward, over items and lanes.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "the compiler makes vector instructions of loops over arrays of lanes, by index"
+)]
 
 mod calls;
 mod display;

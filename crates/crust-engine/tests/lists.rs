@@ -39,9 +39,9 @@ impl Writer {
                 1 => "v[g[n]]".to_owned(),
                 2 => format!("{:.2}", self.stream.uniform() - 0.5),
                 _ => {
-                    let n = self.reals.len() as u64;
-                    let at = self.below(n) as usize;
-                    self.reals[at].clone()
+                    let most = u32::try_from(self.reals.len()).expect("few names");
+                    let at = self.stream.next_u32() % most;
+                    self.reals[at as usize].clone()
                 }
             };
         }
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     fn program(&mut self) -> String {
-        self.text = "functions { real f(real a, real b) {
+        "functions { real f(real a, real b) {
              vector[2] w = [0.1 * a, b]';
              if (a > b) return w[1] - w[2];
              w[1] += 0.2;
@@ -123,7 +123,7 @@ impl Writer {
              model { real s = a; matrix[N, K] h = rep_matrix(0.1, N, K);
              a ~ normal(0, 1); b ~ exponential(1); v ~ normal(0, 1);
              for (n in 1:N) {\n"
-            .to_owned();
+            .clone_into(&mut self.text);
         self.reals = ["a", "b", "q", "s", "h[n, 1]", "h[n, g[n]]", "v[2]"].map(str::to_owned).to_vec();
         let statements = 2 + self.below(4);
         (0..statements).for_each(|_| self.statement(2));
@@ -197,6 +197,5 @@ fn rejections_have_the_same_reason() {
         assert_eq!(reason(&lists), reason(&statements));
         assert!(agree(found.log_density(l), expected.log_density(l), 1e-13));
     }
-    assert_eq!(found.log_density(1), f64::NEG_INFINITY);
-    assert_eq!(found.log_density(2), f64::NEG_INFINITY);
+    assert!([1, 2].iter().all(|&l| found.log_density(l).is_infinite()));
 }

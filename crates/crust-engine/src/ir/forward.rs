@@ -102,8 +102,15 @@ fn elementwise<const L: usize>(
             }
         }
         // These are no batches of numbers, or run elsewhere.
-        Op::Constant(_) | Op::Input { .. } | Op::Element(_) | Op::Call(_) | Op::Density(_) => {}
-        Op::Sum | Op::Dot | Op::Function(_) | Op::LogSumExp => {}
+        Op::Constant(_)
+        | Op::Input { .. }
+        | Op::Element(_)
+        | Op::Call(_)
+        | Op::Density(_)
+        | Op::Sum
+        | Op::Dot
+        | Op::Function(_)
+        | Op::LogSumExp => {}
     }
 }
 

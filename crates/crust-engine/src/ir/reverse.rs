@@ -20,7 +20,7 @@ impl Whole<'_> {
         for instruction in list.instructions.iter().rev() {
             match instruction {
                 Instruction::Single { op, arguments, out } => {
-                    reverse_single::<L>(*op, *arguments, *out, values, adjoints)
+                    reverse_single::<L>(*op, *arguments, *out, values, adjoints);
                 }
                 Instruction::Batch(batch) => reverse_batch::<L>(list, batch, values, adjoints, &mut room.rows),
                 Instruction::Reduce { a, b, count, out } => {

@@ -163,7 +163,7 @@ fn a_recurrence_and_its_derivatives() {
         for t in 0..33 {
             slopes = [s + a * slopes[0], a * slopes[1]];
             s = a * s + 0.1 * f64::from(t) + 0.05;
-            totals[t as usize % 2] += s.exp();
+            totals[usize::from(t % 2 == 1)] += s.exp();
             gradient = [gradient[0] + s.exp() * slopes[0], gradient[1] + s.exp() * slopes[1]];
         }
         (totals, gradient)

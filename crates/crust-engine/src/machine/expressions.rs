@@ -11,6 +11,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{DEEPEST, Machine, Run, Stop, Variable, fatal, stack_address};
 use crate::code::{Comparison, Kind, Node, Varies};
+use crate::ir::Graph;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::{product, reduce};
 use crate::memory::{Block, Flags, Walk};
@@ -466,7 +467,7 @@ impl Machine {
             return Ok(View::scalar(x.block));
         }
         if self.is_symbolic(x) {
-            return self.traced_whole(x, |graph, xs| graph.sum(xs));
+            return self.traced_whole(x, Graph::sum);
         }
         let y = self.allocate(1, x.block.flags)?;
         reduce::sum(&mut self.arena, self.width, x.block, y);
@@ -478,7 +479,7 @@ impl Machine {
 
     fn log_sum_exp(&mut self, x: View) -> Run<View> {
         if self.is_symbolic(x) {
-            return self.traced_whole(x, |graph, xs| graph.log_sum_exp(xs));
+            return self.traced_whole(x, Graph::log_sum_exp);
         }
         let width = self.width;
         let y = self.allocate(1, x.block.flags)?;

@@ -344,7 +344,8 @@ impl Machine {
             let checked =
                 code.transformed_parameters.iter().any(|q| q.slot as usize == slot && is_constrained(&q.declared));
             let later = units(code).enumerate().any(|(at, stmt)| at >= range.end && looks_at(stmt, name));
-            if !later && !(checked && range.end <= code.transform.len()) {
+            let needed = later || (checked && range.end <= code.transform.len());
+            if !needed {
                 continue;
             }
             match self.globals[slot].value {

@@ -156,7 +156,7 @@ impl Machine {
     pub(super) fn traced_binary(&mut self, function: &'static Binary, views: &[View], shape: Shape) -> Run<View> {
         let call = ScalarCall { function: Function::Binary(function), terms: Terms::ALL };
         match function.name {
-            "log_sum_exp" => self.traced_map(views, shape, |graph, x| graph.log_sum_exp(x)),
+            "log_sum_exp" => self.traced_map(views, shape, Graph::log_sum_exp),
             "pow" => {
                 let (exp, log) = (unary_named("exp")?, unary_named("log")?);
                 self.traced_map(views, shape, |graph, x| match graph.known(x[1]) {

@@ -78,7 +78,7 @@ impl Machine {
             (Flow::Next, false) => machine.traced_statements(rest),
             (flow, _) => Ok(flow),
         })?;
-        self.merge(condition, first, second).map(|flow| (flow, leaving))
+        self.merge(condition, &first, &second).map(|flow| (flow, leaving))
     }
 
     /// Goes one way, and back to where it began.
@@ -113,7 +113,7 @@ impl Machine {
     }
 
     /// Selects between what two ways have left.
-    fn merge(&mut self, condition: Ref, first: Outcome, second: Outcome) -> Run<Flow> {
+    fn merge(&mut self, condition: Ref, first: &Outcome, second: &Outcome) -> Run<Flow> {
         let mut places: Vec<usize> = first.places.iter().chain(&second.places).map(|(at, _)| *at).collect();
         places.sort_unstable();
         places.dedup();
@@ -122,7 +122,7 @@ impl Machine {
         };
         for at in places {
             let before = self.arena.values()[at];
-            let (a, b) = (after(&first, at).unwrap_or(before), after(&second, at).unwrap_or(before));
+            let (a, b) = (after(first, at).unwrap_or(before), after(second, at).unwrap_or(before));
             let x = self.chosen(condition, a, b);
             self.overwrite(at, x);
         }

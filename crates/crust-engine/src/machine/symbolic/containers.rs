@@ -134,7 +134,7 @@ impl Machine {
         Ok(Some(result))
     }
 
-    /// With s(x) = 1/(1 + e⁻ˣ): log(1 − s(η − c₁)), log(s(η − c_{y−1}) − s(η − c_y)), log s(η − c_{K−1}).
+    /// With s(x) = 1/(1 + e⁻ˣ): `log(1 − s(η − c₁))`, `log(s(η − c_{y−1}) − s(η − c_y))`, `log s(η − c_{K−1})`.
     fn ordered_logistic(&mut self, y: Ref, eta: Ref, cuts: &Refs) -> Run<Option<Ref>> {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
         let y = match self.graph().known(y) {
