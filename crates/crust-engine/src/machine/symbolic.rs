@@ -54,6 +54,24 @@ pub(super) fn to_symbol(x: Ref) -> f64 {
     f64::from_bits(TAG << 32 | u64::from(x))
 }
 
+/// Powers with larger exponents are not written as products.
+const MOST_FACTORS: f64 = 64.0;
+
+/// `xⁿ`, by squares.
+fn product(graph: &mut Graph, x: Ref, n: f64) -> Ref {
+    let (mut square, mut left, mut result) = (x, n, None);
+    loop {
+        if left % 2.0 != 0.0 {
+            result = Some(result.map_or(square, |y| graph.arithmetic(Arithmetic::Multiply, y, square)));
+        }
+        left = (left / 2.0).floor();
+        match result {
+            Some(result) if left == 0.0 => return result,
+            _ => square = graph.arithmetic(Arithmetic::Multiply, square, square),
+        }
+    }
+}
+
 /// Short lists of operations.
 pub(super) type Refs = SmallVec<[Ref; 16]>;
 
@@ -160,7 +178,9 @@ impl Machine {
             "pow" => {
                 let (exp, log) = (unary_named("exp")?, unary_named("log")?);
                 self.traced_map(views, shape, |graph, x| match graph.known(x[1]) {
-                    Some(2.0) => graph.arithmetic(Arithmetic::Multiply, x[0], x[0]),
+                    Some(power) if power.fract() == 0.0 && (1.0..=MOST_FACTORS).contains(&power) => {
+                        product(graph, x[0], power)
+                    }
                     // xᶜ = exp(c log x); of negative numbers there is none, as the machine will say.
                     Some(power) if power.fract() != 0.0 => {
                         let logarithm = graph.unary(log, x[0]);

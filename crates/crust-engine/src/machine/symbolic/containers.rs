@@ -104,6 +104,10 @@ impl Machine {
             ("ordered_logistic_lpmf", [y, eta, cuts]) if scalar && eta.len() == 1 && terms.keep(0b110) => {
                 self.ordered_logistic(y[0], eta[0], cuts)?
             }
+            ("dirichlet_lpdf", [theta, alpha]) if one_vector(views) => self.dirichlet(theta, alpha, terms)?,
+            ("multinomial_lpmf", [n, theta]) if views[1].shape.array_rank() == 0 && terms.keep(0b10) => {
+                self.multinomial(n, theta, terms)?
+            }
             _ => None,
         };
         if let Some(result) = known {
@@ -120,8 +124,14 @@ impl Machine {
     fn categorical(&mut self, y: Ref, theta: &Refs) -> Run<Option<Ref>> {
         let log = unary_named("log")?;
         let Some(chosen) = element(self.graph(), y, theta) else { return Ok(None) };
+        self.guard_simplex(theta);
+        Ok(Some(self.graph().unary(log, chosen)))
+    }
+
+    /// The list holds only where this is a simplex.
+    fn guard_simplex(&mut self, theta: &Refs) {
         if self.tracer.as_ref().is_some_and(|tracer| tracer.simplexes.contains(theta)) {
-            return Ok(Some(self.graph().unary(log, chosen)));
+            return;
         }
         let graph = self.graph();
         let (total, zero) = (graph.sum(theta), graph.constant(0.0));
@@ -129,8 +139,66 @@ impl Machine {
         let mut conditions = vec![graph.compare(Comparison::GreaterEqual, total, low)];
         conditions.push(graph.compare(Comparison::LessEqual, total, high));
         conditions.extend(theta.iter().map(|&x| graph.compare(Comparison::GreaterEqual, x, zero)));
-        let result = graph.unary(log, chosen);
         conditions.into_iter().for_each(|condition| self.traced_guard(condition));
+    }
+
+    /// `log Γ(Σ α) − Σ log Γ(α) + Σ (α − 1) log θ`
+    fn dirichlet(&mut self, theta: &Refs, alpha: &Refs, terms: Terms) -> Run<Option<Ref>> {
+        if theta.len() != alpha.len() || !terms.keep(0b11) {
+            return Ok(None);
+        }
+        let (log, lgamma) = (unary_named("log")?, unary_named("lgamma")?);
+        self.guard_simplex(theta);
+        for &a in alpha {
+            let graph = self.graph();
+            let zero = graph.constant(0.0);
+            let positive = graph.compare(Comparison::Greater, a, zero);
+            self.traced_guard(positive);
+        }
+        let graph = self.graph();
+        let one = graph.constant(1.0);
+        let less: Refs = alpha.iter().map(|&a| graph.arithmetic(Subtract, a, one)).collect();
+        let logs: Refs = theta.iter().map(|&x| graph.unary(log, x)).collect();
+        let mut result = graph.dot(&less, &logs);
+        if terms.keep(0b10) {
+            let total = graph.sum(alpha);
+            let all: Refs = alpha.iter().map(|&a| graph.unary(lgamma, a)).collect();
+            let (first, rest) = (graph.unary(lgamma, total), graph.sum(&all));
+            let constant = graph.arithmetic(Subtract, first, rest);
+            result = graph.arithmetic(Add, result, constant);
+        }
+        Ok(Some(result))
+    }
+
+    /// `log Γ(Σ n + 1) − Σ log Γ(n + 1) + Σ n log θ`
+    fn multinomial(&mut self, n: &Refs, theta: &Refs, terms: Terms) -> Run<Option<Ref>> {
+        let counts: Option<Vec<f64>> = n.iter().map(|&n| self.graph().known(n)).collect();
+        let Some(counts) = counts.filter(|counts| counts.len() == theta.len() && counts.iter().all(|&n| n >= 0.0))
+        else {
+            return Ok(None);
+        };
+        let (log, lgamma) = (unary_named("log")?, unary_named("lgamma")?);
+        self.guard_simplex(theta);
+        let graph = self.graph();
+        // 0 log 0 is 0.
+        let (seen, logs): (Refs, Refs) = n
+            .iter()
+            .zip(theta)
+            .zip(&counts)
+            .filter(|(_, count)| **count > 0.0)
+            .map(|((&n, &x), _)| (n, graph.unary(log, x)))
+            .unzip();
+        let mut result = if seen.is_empty() { graph.constant(0.0) } else { graph.dot(&seen, &logs) };
+        if terms.keep(0) {
+            let factorial = |n: f64| {
+                let mut y = [0.0];
+                (lgamma.value)(&[n + 1.0], &mut y);
+                y[0]
+            };
+            let constant = factorial(counts.iter().sum()) - counts.iter().map(|&n| factorial(n)).sum::<f64>();
+            let constant = graph.constant(constant);
+            result = graph.arithmetic(Add, result, constant);
+        }
         Ok(Some(result))
     }
 
@@ -164,6 +232,11 @@ impl Machine {
             (None, None) => return Ok(None),
         }))
     }
+}
+
+/// Whether all arguments are single containers, not arrays of them.
+fn one_vector(views: &[View]) -> bool {
+    views.iter().all(|view| view.shape.array_rank() == 0)
 }
 
 /// The element that a constant index picks.
