@@ -233,7 +233,7 @@ pub enum HigherOrderKind {
     Solve(Solver),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Comparison {
     Equal,
     NotEqual,

@@ -129,6 +129,20 @@ impl Scalar {
         self.name == "normal" && matches!(self.function, Function::Density(_))
     }
 
+    /// Whether these are the same function.
+    pub fn same(&self, other: &Self) -> bool {
+        let alike = match (self.function, other.function) {
+            (Function::Density(a), Function::Density(b)) => std::ptr::fn_addr_eq(a, b),
+            (Function::Cumulative(a), Function::Cumulative(b)) => std::ptr::fn_addr_eq(a, b),
+            (Function::Probability(a), Function::Probability(b)) => std::ptr::eq(a, b),
+            (Function::CumulativeProbability(a, f), Function::CumulativeProbability(b, g)) => {
+                std::ptr::eq(a, b) && std::ptr::fn_addr_eq(f, g)
+            }
+            _ => false,
+        };
+        alike && self.name == other.name && self.product == other.product
+    }
+
     /// Whether this is the log probability of integers.
     pub fn is_probability(&self) -> bool {
         matches!(self.function, Function::Probability(_))

@@ -167,9 +167,21 @@ impl Evaluator {
         self
     }
 
+    /// Whether regions of the program may be run as lists of operations. Without, flat loops and the machine do all.
+    #[must_use]
+    pub fn with_lists(mut self, lists: bool) -> Self {
+        self.machine.lists_on = lists;
+        self
+    }
+
     /// How many loops have been compiled to straight-line programs so far.
     pub fn flat_loops(&self) -> usize {
         self.machine.flat_loops()
+    }
+
+    /// How many regions of the program run as lists of operations, for the terms that were asked for so far.
+    pub fn lists(&self) -> usize {
+        self.machine.lists()
     }
 
     /// Whether anything that was evaluated so far had to look at lanes one by one: parameters decided which way to go, or an equation was solved.
@@ -180,7 +192,10 @@ impl Evaluator {
     /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point. The first one finds out how to
     /// run loops, which takes more.
     pub fn work(&self) -> usize {
-        self.machine.arena.reached() + self.machine.flat_work() + LANE_BY_LANE * self.machine.lane_work
+        self.machine.arena.reached()
+            + self.machine.flat_work()
+            + self.machine.list_work()
+            + LANE_BY_LANE * self.machine.lane_work
     }
 
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.
@@ -239,7 +254,7 @@ impl Evaluator {
             self.machine.messages.truncate(printed);
             match self.run(batch, terms, piece) {
                 Ok(()) => {
-                    if self.machine.settle_loops() {
+                    if self.machine.settle_loops() || self.machine.make_plan(&self.model.code) {
                         continue;
                     }
                     return Ok(());
@@ -375,13 +390,9 @@ impl Evaluator {
         machine.totals = Some(Totals { prior, likelihood, prior_seed, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
         machine.constrain_parameters(code, free)?;
-        machine.statements(&code.transform)?;
-        for quantity in &code.transformed_parameters {
-            let value = machine.globals[quantity.slot as usize].value;
-            machine.check_constraint(&quantity.declared, value)?;
-        }
-        machine.statements(&code.model)?;
+        machine.run_program(code)?;
         machine.reverse_all();
+        machine.finish_regions()?;
         self.store(batch, piece, Some((prior, likelihood, free)));
         Ok(())
     }
@@ -500,7 +511,7 @@ impl Evaluator {
             }
             match self.run_quantities(point, include) {
                 Ok(numbers) => {
-                    if self.machine.settle_loops() {
+                    if self.machine.settle_loops() || self.machine.make_plan(&self.model.code) {
                         continue;
                     }
                     if let Some(end) = self.machine.streams.pop() {

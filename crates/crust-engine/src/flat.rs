@@ -15,9 +15,9 @@
     reason = "the compiler makes vector instructions of loops over arrays of lanes, by index"
 )]
 
-mod rows;
+pub(crate) mod rows;
 mod run;
-mod steps;
+pub(crate) mod steps;
 
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 

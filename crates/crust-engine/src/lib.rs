@@ -8,6 +8,7 @@ mod density;
 mod evaluator;
 mod flat;
 mod hidden_states;
+mod ir;
 mod kernels;
 mod lower;
 mod machine;

@@ -18,10 +18,12 @@ mod items;
 mod loops;
 mod parameters;
 mod random;
+mod regions;
 mod rejections;
 mod solvers;
 mod statements;
 mod structure;
+mod symbolic;
 mod tape;
 mod value;
 
@@ -169,6 +171,16 @@ pub struct Machine {
     blind: usize,
     /// Whether the tape is to have notes for a list of operations.
     tracing: bool,
+    /// Set where numbers are symbols: the machine is not run, but makes a list of operations.
+    tracer: Option<Box<symbolic::Tracer>>,
+    /// Whether regions may be run as lists.
+    pub(crate) lists_on: bool,
+    /// What is run as lists, for each set of terms that was asked for.
+    plans: Vec<regions::Planned>,
+    /// Which lanes have a derivative, as far as lists have found out on the way back.
+    late: Vec<bool>,
+    /// The plans of all machines with the same program and data.
+    shared_plans: regions::Shared,
 }
 
 /// Something that machines share, with a counter for this machine alone: one that all threads count with, several times in each evaluation, would cost them more than
@@ -242,6 +254,11 @@ impl Machine {
             flat_room: None,
             blind: 0,
             tracing: false,
+            tracer: None,
+            lists_on: true,
+            plans: Vec::new(),
+            late: Vec::new(),
+            shared_plans: regions::Shared::default(),
         }
     }
 
@@ -256,6 +273,7 @@ impl Machine {
         self.arena.clear();
         self.tape.clear();
         self.past.clear();
+        self.late.clear();
         self.constrained.clear();
         self.locals.clear();
         self.tuples.truncate(self.constant_tuples);
@@ -316,6 +334,9 @@ impl Machine {
     /// The one number of a uniform scalar; asks for the tile or the batch to be taken apart where it is not uniform.
     #[allow(clippy::float_cmp, reason = "the same number in all items")]
     pub(crate) fn uniform_number(&mut self, view: View) -> Run<f64> {
+        if self.is_symbolic(view) {
+            return Err(Stop::LanesUnfit);
+        }
         let block = view.block;
         if block.tile() && self.width.tile > 1 {
             let first = self.arena.first(block);
@@ -340,6 +361,7 @@ impl Machine {
         copy.literals.clone_from(&self.literals);
         copy.hoisted.clone_from(&self.hoisted);
         copy.shared_loops = Arc::clone(&self.shared_loops);
+        copy.shared_plans = Arc::clone(&self.shared_plans);
         copy
     }
 

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::code::Factor;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::machine::{MOST, Rows};
+use crate::machine::{MOST, RowKernel, Rows};
 use crate::memory::Block;
 
 /// A loop to be run, and what it works on.
@@ -127,8 +127,16 @@ impl Kernel for Eight<'_> {
 const MOST_LOG_ODDS: f64 = 30.0;
 
 impl Function {
+    /// The vectorised version, where there is one.
+    pub(crate) fn fast(&self) -> Option<RowKernel> {
+        match self {
+            Self::Density(scalar) | Self::LogOdds(scalar) => scalar.fast,
+            Self::Binary(_) | Self::Ternary(_) => None,
+        }
+    }
+
     /// Value and derivatives for one item; nothing outside of the domain.
-    fn at(&self, x: &[f64], terms: Terms) -> Option<(f64, [f64; MOST])> {
+    pub(crate) fn at(&self, x: &[f64], terms: Terms) -> Option<(f64, [f64; MOST])> {
         let mut all = [0.0; MOST];
         match self {
             Self::Density(scalar) => scalar.at(x, terms).ok(),
@@ -318,10 +326,7 @@ impl Group<'_> {
             arguments[k] = at(registers, argument.register, n);
             wanted |= u32::from(argument.into != Into::Nothing) << k;
         }
-        let fast = match &density.function {
-            Function::Density(scalar) | Function::LogOdds(scalar) => scalar.fast,
-            Function::Binary(_) | Function::Ternary(_) => None,
-        };
+        let fast = density.function.fast();
         let arity = density.arguments.len();
         let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
         rows.compute(fast, |rows, i| {

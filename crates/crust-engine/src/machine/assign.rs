@@ -96,6 +96,11 @@ impl Machine {
     ) -> Run<()> {
         Self::check_shape(selection.shape, value.shape, span)?;
         let picks = self.offsets(&mut selection);
+        if self.tracer.is_some() {
+            self.traced_assignment(view.block, &picks, value.block);
+            self.give_picks(picks);
+            return Ok(());
+        }
         if !selection.varies() {
             let x = self.storage(home, view, value.block.flags)?;
             let saved = self.save(home, picks.len(), x.flags, |this, saved| {

@@ -18,7 +18,7 @@ const LANES: Flags = Flags::LANES;
 const HALF_LOG_TWO_PI: f64 = 0.918_938_533_204_672_8;
 
 impl Machine {
-    fn terms(&self, call: &DensityCall) -> Terms {
+    pub(super) fn terms(&self, call: &DensityCall) -> Terms {
         if !(call.propto && self.propto) {
             return Terms::ALL;
         }
@@ -41,6 +41,9 @@ impl Machine {
     }
 
     fn scalar_density(&mut self, scalar: &Scalar, views: &[View], terms: Terms, span: Span) -> Run<View> {
+        if self.any_symbolic(views) {
+            return self.traced_density(scalar, views, terms, span);
+        }
         let item = |x: &[f64], terms: Terms| scalar.at(x, terms);
         let function = ScalarFunction { arity: scalar.arity, fast: scalar.fast, item: &item, terms };
         if scalar.product && views.iter().any(|v| !v.shape.is_scalar()) {

@@ -33,6 +33,9 @@ pub struct ScalarFunction<'f> {
 
 impl Machine {
     pub(super) fn unary(&mut self, function: &'static Unary, x: View) -> Run<View> {
+        if self.is_symbolic(x) {
+            return self.traced_map(&[x], x.shape, |graph, x| graph.unary(function, x[0]));
+        }
         let y = self.allocate(x.block.count(), x.block.flags)?;
         let width = self.width;
         let (low, out) = self.arena.below(y, width);
@@ -44,6 +47,9 @@ impl Machine {
     }
 
     pub(super) fn negate(&mut self, x: View) -> Run<View> {
+        if self.is_symbolic(x) {
+            return self.traced_map(&[x], x.shape, |graph, x| graph.negate(x[0]));
+        }
         let y = self.allocate(x.block.count(), x.block.flags)?;
         let width = self.width;
         let (low, out) = self.arena.below(y, width);
@@ -83,6 +89,9 @@ impl Machine {
             }
             if a.shape.is_scalar() { b.shape } else { a.shape }
         };
+        if self.any_symbolic(&[a, b]) {
+            return self.traced_map(&[a, b], shape, |graph, x| graph.arithmetic(operator, x[0], x[1]));
+        }
         let y = self.allocate(shape.len(), a.block.flags.with(b.block.flags))?;
         arithmetic::forward(&mut self.arena, self.width, operator, [a.block, b.block], y);
         if y.gradient() {
@@ -98,6 +107,9 @@ impl Machine {
         };
         let scalar = ScalarFunction { arity: 2, fast: None, item: &item, terms: Terms::ALL };
         let shape = Self::common_shape(views, function.name, span)?;
+        if self.any_symbolic(views) {
+            return self.traced_binary(function, views, shape);
+        }
         let y = self.allocate(shape.len(), Self::axes(views))?;
         if self.tracing && y.gradient() {
             self.tape.push(Entry::Binary { function, a: views[0].block, b: views[1].block, y });
@@ -112,6 +124,10 @@ impl Machine {
             Ok((p.value, [p.d[0], p.d[1], p.d[2], 0.0, 0.0]))
         };
         let scalar = ScalarFunction { arity: 3, fast: None, item: &item, terms: Terms::ALL };
+        if self.any_symbolic(views) {
+            let shape = Self::common_shape(views, function.name, span)?;
+            return self.traced_ternary(function, views, shape);
+        }
         self.map(scalar, views, function.name, span)
     }
 

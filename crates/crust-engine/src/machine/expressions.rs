@@ -11,6 +11,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{DEEPEST, Machine, Run, Stop, Variable, fatal, stack_address};
 use crate::code::{Comparison, Kind, Node, Varies};
+use crate::ir::Graph;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::{product, reduce};
 use crate::memory::{Block, Flags, Walk};
@@ -54,6 +55,9 @@ impl Machine {
             Kind::Ternary(parts) => {
                 let [condition, yes, no] = &**parts;
                 let condition = self.numbers(condition)?;
+                if self.is_symbolic(condition) {
+                    return self.traced_choice(condition, yes, no);
+                }
                 return if self.decide(condition)? { self.eval(yes) } else { self.eval(no) };
             }
             Kind::Tuple(parts) => return self.tuple(parts),
@@ -85,6 +89,9 @@ impl Machine {
             }
             Kind::Not(x) => {
                 let x = self.numbers(x)?;
+                if self.is_symbolic(x) {
+                    return self.traced_map(&[x], x.shape, |graph, x| graph.not(x[0]));
+                }
                 self.logical(&[x], |a| f64::from(a[0] == 0.0))
             }
             Kind::Arithmetic(operator, parts) => {
@@ -177,6 +184,7 @@ impl Machine {
                 self.vector_function(function.0, &views, span)
             }
             Kind::Density(call) => self.density(call, span),
+            Kind::Random(..) | Kind::Target if self.tracer.is_some() => Err(Stop::LanesUnfit),
             Kind::Random(generator, arguments) => {
                 let views = self.list(arguments)?;
                 self.random(*generator, &views, span)
@@ -230,6 +238,9 @@ impl Machine {
 
     /// Which way to go. Where items would go different ways, the tile or the batch is taken apart.
     pub(super) fn decide(&mut self, condition: View) -> Run<bool> {
+        if self.is_symbolic(condition) {
+            return Err(Stop::LanesUnfit);
+        }
         let (block, width) = (condition.block, self.width);
         self.fickle |= block.tile() && block.lanes();
         self.apart |= block.lanes();
@@ -280,6 +291,9 @@ impl Machine {
 
     /// A function of numbers without a derivative, item by item; the operands are scalars.
     pub(super) fn item_by_item(&mut self, views: &[View], f: impl Fn(&[f64]) -> f64) -> Run<View> {
+        if self.any_symbolic(views) {
+            return Err(Stop::LanesUnfit);
+        }
         let flags = views.iter().fold(Flags::UNIFORM, |flags, v| flags.with(v.block.flags));
         let n = views.iter().map(|v| v.block.count()).max().unwrap_or(1);
         let shape = views.iter().map(|v| v.shape).find(|s| !s.is_scalar()).unwrap_or(Shape::SCALAR);
@@ -300,6 +314,9 @@ impl Machine {
     }
 
     fn compare(&mut self, comparison: Comparison, pair: [View; 2]) -> Run<View> {
+        if self.any_symbolic(&pair) {
+            return self.traced_map(&pair, Shape::SCALAR, |graph, x| graph.compare(comparison, x[0], x[1]));
+        }
         let y = self.item_by_item(&pair, |x| f64::from(comparison.holds(x[0], x[1])))?;
         if self.tracing && y.block.lanes() {
             let ([a, b], outcome) = (pair.map(|view| view.block), self.arena.first(y.block) != 0.0);
@@ -318,6 +335,10 @@ impl Machine {
     /// `a && b` and `a || b`: the second operand is looked at only where the first leaves the matter open.
     fn connective(&mut self, parts: &[Node; 2], decided_by: bool) -> Run<View> {
         let a = self.numbers(&parts[0])?;
+        if self.is_symbolic(a) {
+            let b = self.numbers(&parts[1])?;
+            return self.traced_map(&[a, b], Shape::SCALAR, |graph, x| graph.connect(decided_by, x[0], x[1]));
+        }
         let all = |this: &Self, view: View, truth: bool| {
             this.arena.of(view.block, this.width).iter().all(|&x| (x != 0.0) == truth)
         };
@@ -325,6 +346,9 @@ impl Machine {
             return self.number(f64::from(decided_by));
         }
         let b = self.numbers(&parts[1])?;
+        if self.is_symbolic(b) {
+            return self.traced_map(&[a, b], Shape::SCALAR, |graph, x| graph.connect(decided_by, x[0], x[1]));
+        }
         self.logical(&[a, b], |x| {
             let (a, b) = (x[0] != 0.0, x[1] != 0.0);
             f64::from(if decided_by { a || b } else { a && b })
@@ -357,6 +381,9 @@ impl Machine {
             (Cell::RowVector, Cell::Matrix) => Shape::row_vector(columns),
             _ => Shape::matrix(rows, columns),
         };
+        if self.any_symbolic(&[a, b, plus.unwrap_or(a)]) {
+            return self.traced_product(a, b, plus, shape);
+        }
         let mut flags = a.block.flags.with(b.block.flags);
         if let Some(plus) = plus {
             flags = flags.with(plus.block.flags);
@@ -439,6 +466,9 @@ impl Machine {
         if x.block.n == 1 {
             return Ok(View::scalar(x.block));
         }
+        if self.is_symbolic(x) {
+            return self.traced_whole(x, Graph::sum);
+        }
         let y = self.allocate(1, x.block.flags)?;
         reduce::sum(&mut self.arena, self.width, x.block, y);
         if y.gradient() && x.block.n > 0 {
@@ -448,6 +478,9 @@ impl Machine {
     }
 
     fn log_sum_exp(&mut self, x: View) -> Run<View> {
+        if self.is_symbolic(x) {
+            return self.traced_whole(x, Graph::log_sum_exp);
+        }
         let width = self.width;
         let y = self.allocate(1, x.block.flags)?;
         if !y.gradient() || x.block.n == 0 {

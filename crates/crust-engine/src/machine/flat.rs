@@ -62,11 +62,12 @@ pub(super) struct Past {
 
 impl Machine {
     /// Whether loops may be run flat now.
-    fn flat_allowed(&self) -> bool {
+    pub(super) fn flat_allowed(&self) -> bool {
         let lanes = self.width.lanes;
         self.flat_on
             && self.width.tile == 1
             && !self.transaction
+            && self.tracer.is_none()
             && (lanes == 1 || lanes.is_multiple_of(GROUP))
             && self.locals.is_empty()
     }

@@ -5,7 +5,7 @@ use crust_stan::span::Span;
 use smallvec::SmallVec;
 
 use super::value::{Value, View};
-use super::{Machine, Run, fatal};
+use super::{Machine, Run, Stop, fatal};
 use crate::code::{HigherOrder, HigherOrderKind};
 
 impl Machine {
@@ -19,6 +19,7 @@ impl Machine {
         match call.kind {
             HigherOrderKind::ReduceSum => self.reduce_sum(call, &values, varies, span),
             HigherOrderKind::MapRect => self.map_rect(call, &values, varies, span),
+            HigherOrderKind::Solve(_) if self.tracer.is_some() => Err(Stop::LanesUnfit),
             HigherOrderKind::Solve(solver) => self.solve(call, solver, &values, span),
         }
     }

@@ -112,6 +112,9 @@ impl Machine {
             Ok(shape) => shape,
             Err(message) => return fatal("bad-arguments", format!("{}: {message}", function.name()), span),
         };
+        if self.any_symbolic(views) {
+            return self.traced_function(function, views, shape);
+        }
         let flags = axes(views);
         let y = self.allocate(shape.len(), flags)?;
         let (width, items) = (self.width, Items::of(flags, self.width));
@@ -217,6 +220,9 @@ impl Machine {
     ) -> Run<View> {
         if let Err(message) = density.check(&uniform_arguments(self.arena.values(), views)) {
             return fatal("bad-arguments", format!("{}: {message}", density.name()), span);
+        }
+        if self.any_symbolic(views) {
+            return self.traced_container_density(density, views, terms);
         }
         let flags = axes(views);
         let y = self.allocate(1, flags)?;

@@ -60,6 +60,7 @@ impl Machine {
         let count = high - low + 1;
         let experience = &self.loops[for_loop.id as usize];
         let tiles = for_loop.parallel
+            && self.tracer.is_none()
             && self.width.tile == 1
             && count > 1
             && !matches!(experience.state, State::Sequential)

@@ -20,6 +20,9 @@ pub enum Flow {
 
 impl Machine {
     pub(crate) fn statements(&mut self, list: &[Stmt]) -> Run<Flow> {
+        if self.tracer.is_some() {
+            return self.traced_statements(list);
+        }
         for stmt in list {
             let flow = if stmt.pure { self.pure(stmt)? } else { self.statement(stmt)? };
             if flow != Flow::Next {
@@ -30,7 +33,7 @@ impl Machine {
     }
 
     /// Runs a statement that only adds to the log density: forward, backward, and away with it.
-    fn pure(&mut self, stmt: &Stmt) -> Run<Flow> {
+    pub(super) fn pure(&mut self, stmt: &Stmt) -> Run<Flow> {
         if self.transaction {
             return self.statement(stmt);
         }
@@ -41,7 +44,7 @@ impl Machine {
         Ok(flow)
     }
 
-    fn statement(&mut self, stmt: &Stmt) -> Run<Flow> {
+    pub(super) fn statement(&mut self, stmt: &Stmt) -> Run<Flow> {
         match &stmt.kind {
             StmtKind::Declare { slot, declared, initial, mutable, id } => {
                 self.declare(*slot, declared, initial.as_ref(), (*mutable, *id))?;
@@ -106,6 +109,9 @@ impl Machine {
 
     /// `target += value`.
     fn add(&mut self, value: &Node, factor: Factor) -> Run<()> {
+        if self.tracer.is_some() {
+            return self.traced_add(value, factor);
+        }
         if let Kind::Density(call) = &value.kind
             && !self.transaction
             && !self.code.reads_target
@@ -122,14 +128,16 @@ impl Machine {
         Ok(())
     }
 
-    fn factor_of(&mut self, arguments: &[Node]) -> Run<Factor> {
+    pub(super) fn factor_of(&mut self, arguments: &[Node]) -> Run<Factor> {
         let variate = self.numbers(&arguments[0])?;
-        Ok(if variate.block.gradient() { Factor::Prior } else { Factor::Likelihood })
+        Ok(if variate.block.gradient() || self.is_symbolic(variate) { Factor::Prior } else { Factor::Likelihood })
     }
 
     /// Adds numbers to the log density, at once or when the tile is done.
     pub(super) fn add_view(&mut self, view: View, factor: Factor) {
-        if self.transaction {
+        if self.tracer.is_some() {
+            self.traced_terms(view, factor);
+        } else if self.transaction {
             self.pending.push((view.block, factor));
         } else {
             self.add_block(view.block, factor);
@@ -195,7 +203,7 @@ impl Machine {
             self.within(variate, bound, (upper, true), span)?;
         }
         let factor = match truncation.factor {
-            Factor::ByVariate if variate.block.gradient() => Factor::Prior,
+            Factor::ByVariate if variate.block.gradient() || self.is_symbolic(variate) => Factor::Prior,
             factor => factor,
         };
         let view = self.numbers(&truncation.normaliser)?;
@@ -211,6 +219,9 @@ impl Machine {
         (upper, nan_fits): (bool, bool),
         span: Span,
     ) -> Run<()> {
+        if self.any_symbolic(&[variate, bound]) {
+            return self.traced_bound(variate, bound, upper);
+        }
         let flags = variate.block.flags.with(bound.block.flags);
         let lanes = self.width.lanes;
         let walk = crate::memory::Walk::new(variate.block.count(), self.width, [variate.block, bound.block]);
@@ -242,6 +253,9 @@ impl Machine {
     }
 
     fn message(&mut self, kind: MessageKind, parts: &[Message], span: Span) -> Run<()> {
+        if self.tracer.is_some() {
+            return self.traced_message(kind);
+        }
         let mut text = String::new();
         for part in parts {
             match part {

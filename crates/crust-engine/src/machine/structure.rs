@@ -5,7 +5,7 @@ use crust_stan::span::Span;
 use smallvec::SmallVec;
 
 use super::value::{Value, View};
-use super::{Machine, Run, fatal};
+use super::{Machine, Run, Stop, fatal};
 use crate::code::Node;
 use crate::memory::{Flags, cast};
 use crate::structure::Structure;
@@ -83,6 +83,9 @@ impl Machine {
     }
 
     fn each(&mut self, x: View, f: fn(f64) -> f64) -> Run<View> {
+        if self.is_symbolic(x) {
+            return Err(Stop::LanesUnfit);
+        }
         let y = self.allocate(x.block.count(), x.block.flags.without(Flags::GRADIENT))?;
         let (low, out) = self.arena.below(y, self.width);
         for (y, x) in out.iter_mut().zip(&low[x.block.range(self.width)]) {

@@ -102,6 +102,8 @@ pub enum Entry {
     Constrain(u32),
     /// A flat loop assigned to a variable.
     Flat(u32),
+    /// A region that was run as a list computed variables.
+    Region(u32),
     /// From here on backwards, tiles have this many iterations.
     Tile(u32),
     /// Notes for a list of operations: a function whose derivatives are on the tape as well, how a comparison came out, and that something was concluded from numbers
@@ -265,6 +267,7 @@ impl Machine {
             Entry::TargetSoFar { y } => self.reverse_target_so_far(y),
             Entry::Constrain(index) => self.reverse_constrain(index),
             Entry::Flat(at) => self.reverse_flat(at),
+            Entry::Region(at) => self.reverse_region(at),
             Entry::Tile(tile) => self.width.tile = tile as usize,
             Entry::Binary { .. } | Entry::Compare { .. } | Entry::Logical { .. } => {}
         }

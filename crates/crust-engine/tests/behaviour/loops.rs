@@ -21,7 +21,7 @@ pub fn check_flat(program: &str, loops: usize) {
     for points in [&points[..], &points[..1]] {
         for terms in [NORMALISED, PROPTO] {
             let beta: Vec<f64> = (0..points.len()).map(|l| 0.3 + 0.1 * l as f64).collect();
-            let (mut flat, mut plain) = (model.evaluator(), model.evaluator().with_flat_loops(false));
+            let (mut flat, mut plain) = (model.evaluator().with_lists(false), model.evaluator().with_flat_loops(false));
             let a = evaluate(&mut flat, points, Some(&beta), terms);
             let b = evaluate(&mut plain, points, Some(&beta), terms);
             assert_eq!((flat.flat_loops(), plain.flat_loops()), (loops, 0), "compiled loops");

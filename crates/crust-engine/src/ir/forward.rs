@@ -1,0 +1,276 @@
+//! Batches on the way forward.
+
+use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
+
+use super::graph::{Op, ScalarCall};
+use super::run::{chunks, operands};
+use super::schedule::{Batch, List, Operand};
+use super::stage::{CHUNK, Row, item_sum, stage};
+use crate::code::Comparison;
+use crate::flat::rows::store;
+use crate::flat::{GROUP, Into, steps};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::kernels::fma;
+use crate::machine::{CHUNK as MOST_ITEMS, MOST, Rows};
+
+/// Runs a batch.
+#[inline(always)]
+pub fn forward_batch<const L: usize>(
+    list: &List,
+    batch: &Batch,
+    values: &mut [f64],
+    rows: &mut [Row],
+    partials: Option<&mut [[f64; MOST_ITEMS]; MOST]>,
+) {
+    let (items, out) = (batch.items as usize, batch.out as usize);
+    let from = operands(list, batch);
+    let (low, high) = values.split_at_mut(out * L);
+    match batch.op {
+        Op::Function(index) => {
+            let Some(partials) = partials else { return };
+            function::<L>(list, batch, &list.functions[index as usize], low, high, rows, partials);
+        }
+        Op::LogSumExp => log_sum_exp::<L>(list, batch, low, high, rows),
+        op => {
+            for chunk in chunks(items, CHUNK) {
+                let to = &mut high[chunk.0 * L..][..chunk.1 * L];
+                elementwise::<L>(list, op, from, chunk, low, to, rows);
+            }
+        }
+    }
+}
+
+/// Operations with at most three operands for each item.
+#[inline(always)]
+fn elementwise<const L: usize>(
+    list: &List,
+    op: Op,
+    from: &[Operand],
+    chunk: (usize, usize),
+    low: &[f64],
+    to: &mut [f64],
+    rows: &mut [Row],
+) {
+    let [r0, r1, r2, ..] = rows else { return };
+    if matches!(op, Op::Sum | Op::Dot) {
+        return sums::<L>(list, op, from, chunk, low, to, [r0, r1]);
+    }
+    let n = to.len();
+    let a = &stage::<L>(list, low, from[0], chunk, r0)[..n];
+    let b = if from.len() > 1 { &stage::<L>(list, low, from[1], chunk, r1)[..n] } else { a };
+    let c = if from.len() > 2 { &stage::<L>(list, low, from[2], chunk, r2)[..n] } else { a };
+    match op {
+        Op::Add => steps::arithmetic(Arithmetic::Add, a, b, to),
+        Op::Subtract => steps::arithmetic(Arithmetic::Subtract, a, b, to),
+        Op::Multiply => steps::arithmetic(Arithmetic::Multiply, a, b, to),
+        Op::Divide => steps::arithmetic(Arithmetic::Divide, a, b, to),
+        Op::Negate => {
+            for i in 0..n {
+                to[i] = -a[i];
+            }
+        }
+        Op::MultiplyAdd => {
+            for i in 0..n {
+                to[i] = fma(a[i], b[i], c[i]);
+            }
+        }
+        Op::MultiplySubtract => {
+            for i in 0..n {
+                to[i] = fma(-a[i], b[i], c[i]);
+            }
+        }
+        Op::Unary(index) => (list.unaries[index as usize].value)(a, to),
+        Op::Select => {
+            for i in 0..n {
+                to[i] = if a[i] == 0.0 { c[i] } else { b[i] };
+            }
+        }
+        Op::Compare(comparison) => compare(comparison, a, b, to),
+        Op::Not => {
+            for i in 0..n {
+                to[i] = f64::from(a[i] == 0.0);
+            }
+        }
+        Op::And => {
+            for i in 0..n {
+                to[i] = f64::from(a[i] != 0.0 && b[i] != 0.0);
+            }
+        }
+        Op::Or => {
+            for i in 0..n {
+                to[i] = f64::from(a[i] != 0.0 || b[i] != 0.0);
+            }
+        }
+        // These are no batches of numbers, or run elsewhere.
+        Op::Constant(_)
+        | Op::Input { .. }
+        | Op::Element(_)
+        | Op::Call(_)
+        | Op::Density(_)
+        | Op::Sum
+        | Op::Dot
+        | Op::Function(_)
+        | Op::LogSumExp => {}
+    }
+}
+
+/// Sums over the operands of each item, one after the other.
+#[inline(always)]
+fn sums<const L: usize>(
+    list: &List,
+    op: Op,
+    from: &[Operand],
+    chunk: (usize, usize),
+    low: &[f64],
+    to: &mut [f64],
+    [r0, r1]: [&mut Row; 2],
+) {
+    let terms = if op == Op::Dot { from.len() / 2 } else { from.len() };
+    for k in 0..terms {
+        let into = if k == 0 { Into::Set } else { Into::Add };
+        let a = stage::<L>(list, low, from[k], chunk, r0);
+        if op == Op::Dot {
+            steps::pull_times(into, to, a, stage::<L>(list, low, from[terms + k], chunk, r1));
+        } else {
+            steps::pull(into, to, a, 1.0);
+        }
+    }
+}
+
+#[inline(never)]
+fn compare(comparison: Comparison, a: &[f64], b: &[f64], to: &mut [f64]) {
+    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+        *to = f64::from(comparison.holds(*a, *b));
+    }
+}
+
+/// A function of a few numbers: its values, and the derivatives by all operands.
+#[inline(always)]
+fn function<const L: usize>(
+    list: &List,
+    batch: &Batch,
+    call: &ScalarCall,
+    low: &[f64],
+    high: &mut [f64],
+    rows: &mut [Row],
+    partials: &mut [[f64; MOST_ITEMS]; MOST],
+) {
+    let (items, from) = (batch.items as usize, operands(list, batch));
+    let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
+    for chunk in chunks(items, MOST_ITEMS / GROUP) {
+        let mut arguments: [&[f64]; MOST] = [&[]; MOST];
+        let mut wanted = 0;
+        for (k, (operand, row)) in from.iter().zip(&mut *rows).enumerate() {
+            arguments[k] = stage::<L>(list, low, *operand, chunk, row);
+            wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
+        }
+        let n = chunk.1 * L;
+        evaluate(call, arguments, from.len(), wanted, &mut values[chunk.0 * L..][..n], partials);
+        for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
+            kept[(k * items + chunk.0) * L..][..n].copy_from_slice(&partials[k][..n]);
+        }
+    }
+}
+
+#[inline(never)]
+fn evaluate(
+    call: &ScalarCall,
+    arguments: [&[f64]; MOST],
+    arity: usize,
+    wanted: u32,
+    value: &mut [f64],
+    partials: &mut [[f64; MOST_ITEMS]; MOST],
+) {
+    let terms = call.terms;
+    let mut rows = Rows { arguments, value, partials, wanted, terms };
+    rows.compute(call.function.fast(), |rows, i| {
+        let mut x = [0.0; MOST];
+        for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
+            *x = row[i];
+        }
+        // The machine knows what to say about mistakes.
+        let (value, d) = call.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
+        rows.set(i, value, d);
+    });
+}
+
+/// `log Σ exp(x)`; its derivatives are kept.
+#[inline(always)]
+fn log_sum_exp<const L: usize>(list: &List, batch: &Batch, low: &[f64], high: &mut [f64], rows: &mut [Row]) {
+    let (items, from) = (batch.items as usize, operands(list, batch));
+    let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
+    let [r0, r1, sum, ..] = rows else { return };
+    for chunk in chunks(items, CHUNK) {
+        let n = chunk.1 * L;
+        let out = &mut values[chunk.0 * L..][..n];
+        if let [a, b] = from {
+            let (a, b) = (stage::<L>(list, low, *a, chunk, r0), stage::<L>(list, low, *b, chunk, r1));
+            let (first, second) = kept.split_at_mut(items * L);
+            let (first, second) = (&mut first[chunk.0 * L..][..n], &mut second[chunk.0 * L..][..n]);
+            let (a, b) = (&a[..n], &b[..n]);
+            for i in 0..n {
+                let (value, slopes) = log_add_exp_with_slopes(a[i], b[i]);
+                out[i] = value;
+                first[i] = slopes[0];
+                second[i] = slopes[1];
+            }
+            continue;
+        }
+        out.copy_from_slice(stage::<L>(list, low, from[0], chunk, r0));
+        for &operand in &from[1..] {
+            let x = &stage::<L>(list, low, operand, chunk, r0)[..n];
+            for i in 0..n {
+                out[i] = if x[i] > out[i] { x[i] } else { out[i] };
+            }
+        }
+        let sum = &mut sum.0[..n];
+        sum.fill(0.0);
+        for (k, &operand) in from.iter().enumerate() {
+            let x = &stage::<L>(list, low, operand, chunk, r0)[..n];
+            let weight = &mut kept[(k * items + chunk.0) * L..][..n];
+            for i in 0..n {
+                let e = exp(x[i] - out[i]);
+                weight[i] = e;
+                sum[i] += e;
+            }
+        }
+        for i in 0..n {
+            out[i] += log(sum[i]);
+            sum[i] = 1.0 / sum[i];
+        }
+        for k in 0..from.len() {
+            let weight = &mut kept[(k * items + chunk.0) * L..][..n];
+            for i in 0..n {
+                weight[i] *= sum[i];
+            }
+        }
+    }
+}
+
+/// A sum of numbers, or of products.
+#[inline(always)]
+pub fn reduce<const L: usize>(
+    list: &List,
+    (a, b): (Operand, Option<Operand>),
+    count: u32,
+    out: u32,
+    values: &mut [f64],
+    rows: &mut [Row],
+) {
+    let (low, high) = values.split_at_mut(out as usize * L);
+    let [r0, r1, product, ..] = rows else { return };
+    let mut sum = [0.0; L];
+    for chunk in chunks(count as usize, CHUNK) {
+        let mut x = stage::<L>(list, low, a, chunk, r0);
+        if let Some(b) = b {
+            let b = stage::<L>(list, low, b, chunk, r1);
+            steps::arithmetic(Arithmetic::Multiply, x, b, &mut product.0[..chunk.1 * L]);
+            x = &product.0[..chunk.1 * L];
+        }
+        let more = item_sum::<L>(x, chunk.1);
+        for l in 0..L {
+            sum[l] += more[l];
+        }
+    }
+    store(high, 0, sum);
+}

@@ -1,0 +1,56 @@
+//! Passes over the graph.
+
+use super::graph::{Graph, Op, Ref};
+
+/// Which operations anybody needs.
+pub fn live(graph: &Graph) -> Vec<bool> {
+    let mut live = vec![false; graph.nodes.len()];
+    let ends = graph.adds.iter().map(|(x, _)| x).chain(&graph.guards).chain(&graph.outputs);
+    ends.for_each(|&x| live[x as usize] = true);
+    for node in (0..crate::memory::cast(live.len())).rev() {
+        if live[node as usize] {
+            graph.arguments(node).iter().for_each(|&x| live[x as usize] = true);
+        }
+    }
+    live
+}
+
+/// How often each number is used by operations that are needed.
+fn uses(graph: &Graph, live: &[bool]) -> Vec<u32> {
+    let mut uses = vec![0; live.len()];
+    for node in (0..crate::memory::cast(live.len())).filter(|&node| live[node as usize]) {
+        graph.arguments(node).iter().for_each(|&x| uses[x as usize] += 1);
+    }
+    let ends = graph.adds.iter().map(|(x, _)| x).chain(&graph.guards).chain(&graph.outputs);
+    ends.for_each(|&x| uses[x as usize] += 1);
+    uses
+}
+
+/// Products that are only added to something become one operation with the sum.
+pub fn fuse(graph: &mut Graph) {
+    let live = live(graph);
+    let uses = uses(graph, &live);
+    for node in (0..crate::memory::cast(live.len())).filter(|&node| live[node as usize]) {
+        let op = graph.op(node);
+        let &[a, b] = graph.arguments(node) else { continue };
+        let product = |graph: &Graph, x: Ref| match (graph.op(x), graph.arguments(x)) {
+            (Op::Multiply, &[p, q]) if uses[x as usize] == 1 => Some([p, q]),
+            _ => None,
+        };
+        match op {
+            Op::Add => {
+                if let Some([p, q]) = product(graph, b) {
+                    graph.replace(node, Op::MultiplyAdd, &[p, q, a]);
+                } else if let Some([p, q]) = product(graph, a) {
+                    graph.replace(node, Op::MultiplyAdd, &[p, q, b]);
+                }
+            }
+            Op::Subtract => {
+                if let Some([p, q]) = product(graph, b) {
+                    graph.replace(node, Op::MultiplySubtract, &[p, q, a]);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Runs a list backward: adjoints of results become those of operands, from the last instruction to the first.
+
+use super::calls::reverse_call;
+use super::graph::Op;
+use super::run::{Whole, chunks, each_lane, operands, part};
+use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
+use super::stage::{CHUNK, Row, scatter, stage};
+use crate::flat::rows::{load, store};
+use crate::flat::{Into, steps};
+use crate::kernels::fma;
+
+impl Whole<'_> {
+    #[inline(always)]
+    pub fn reverse<const L: usize>(&mut self) {
+        let list = self.call.list;
+        self.seed::<L>();
+        let room = &mut *self.room;
+        let values = &room.values[self.at..][..list.all_slots * L];
+        let adjoints = &mut room.adjoints[..];
+        for instruction in list.instructions.iter().rev() {
+            match instruction {
+                Instruction::Single { op, arguments, out } => {
+                    reverse_single::<L>(*op, *arguments, *out, values, adjoints);
+                }
+                Instruction::Batch(batch) => reverse_batch::<L>(list, batch, values, adjoints, &mut room.rows),
+                Instruction::Reduce { a, b, count, out } => {
+                    reverse_reduce::<L>(list, (*a, *b), *count, *out, (values, adjoints), &mut room.rows);
+                }
+                Instruction::Call { call, out, extra, table, count } => {
+                    let slots = &list.tables[*table as usize..][..*count as usize];
+                    let call = &list.calls[*call as usize];
+                    for lane in 0..L {
+                        reverse_call::<L>(call, slots, (*out, *extra), lane, values, adjoints, &mut room.scratch);
+                    }
+                }
+            }
+        }
+        self.hand_back::<L>();
+    }
+
+    /// The adjoints that are known before anything else: of terms, and of outputs.
+    #[inline(always)]
+    fn seed<const L: usize>(&mut self) {
+        let list = self.call.list;
+        let adjoints = &mut self.room.adjoints;
+        adjoints[..list.slots * L].fill(0.0);
+        if let Some(totals) = self.call.totals {
+            for terms in &list.terms {
+                let seed = totals[part(terms.factor)].1;
+                let row = if seed.lanes() {
+                    load::<L>(self.arena, seed.start() + self.lane)
+                } else {
+                    [self.arena[seed.start()]; L]
+                };
+                for chunk in chunks(terms.count as usize, CHUNK) {
+                    for i in 0..chunk.1 {
+                        store(&mut self.room.rows[0].0, i * L, row);
+                    }
+                    scatter::<L>(list, adjoints, terms.from, chunk, &self.room.rows[0].0);
+                }
+            }
+        }
+        for (place, (block, element)) in list.outputs.iter().zip(self.call.outputs) {
+            if let (Place::Slot(slot), true) = (place, block.gradient()) {
+                let from = block.start() + *element as usize * self.call.lanes + self.lane - self.base;
+                let (sum, more) = (load::<L>(adjoints, *slot as usize * L), load::<L>(self.adjoints, from));
+                store(adjoints, *slot as usize * L, each_lane!(l, sum[l] + more[l]));
+            }
+        }
+    }
+
+    /// Adds the adjoints of inputs to those of the values that they come from.
+    #[inline(always)]
+    fn hand_back<const L: usize>(&mut self) {
+        let mut finite = [0.0; L];
+        for (slot, &(operand, element)) in self.call.list.inputs.iter().enumerate() {
+            let block = self.call.operands[operand as usize];
+            let row = load::<L>(&self.room.adjoints, slot * L);
+            // Whatever is not finite leaves a NaN here.
+            for l in 0..L {
+                finite[l] += row[l] * 0.0;
+            }
+            if block.gradient() && block.lanes() {
+                let to = self.place(block, element) - self.base;
+                let sum = load::<L>(self.adjoints, to);
+                store(self.adjoints, to, each_lane!(l, sum[l] + row[l]));
+            }
+        }
+        for l in 0..L {
+            self.fine[l] &= finite[l] == 0.0;
+        }
+    }
+}
+
+/// Adds `d · by` to the adjoint of a slot.
+#[inline(always)]
+fn add<const L: usize>(adjoints: &mut [f64], slot: u32, d: [f64; L], by: [f64; L]) {
+    let sum = load::<L>(adjoints, slot as usize * L);
+    store(adjoints, slot as usize * L, each_lane!(l, fma(d[l], by[l], sum[l])));
+}
+
+#[inline(always)]
+fn reverse_single<const L: usize>(op: Single, [a, b, c]: [u32; 3], out: u32, values: &[f64], adjoints: &mut [f64]) {
+    let d = load::<L>(adjoints, out as usize * L);
+    let x = load::<L>(values, a as usize * L);
+    let z = load::<L>(values, b as usize * L);
+    let y = load::<L>(values, out as usize * L);
+    let one = [1.0; L];
+    match op {
+        Single::Add => {
+            add(adjoints, a, d, one);
+            add(adjoints, b, d, one);
+        }
+        Single::Subtract => {
+            add(adjoints, a, d, one);
+            add(adjoints, b, d, [-1.0; L]);
+        }
+        Single::Multiply | Single::MultiplyAdd => {
+            add(adjoints, a, d, z);
+            add(adjoints, b, d, x);
+            if op == Single::MultiplyAdd {
+                add(adjoints, c, d, one);
+            }
+        }
+        Single::MultiplySubtract => {
+            add(adjoints, a, d, each_lane!(l, -z[l]));
+            add(adjoints, b, d, each_lane!(l, -x[l]));
+            add(adjoints, c, d, one);
+        }
+        Single::Divide => {
+            let inverse = each_lane!(l, 1.0 / z[l]);
+            add(adjoints, a, d, inverse);
+            add(adjoints, b, d, each_lane!(l, -y[l] * inverse[l]));
+        }
+        Single::Negate => add(adjoints, a, d, [-1.0; L]),
+        Single::Exp => add(adjoints, a, d, y),
+        Single::Log => add(adjoints, a, d, each_lane!(l, 1.0 / x[l])),
+        Single::Sqrt => add(adjoints, a, d, each_lane!(l, 0.5 / y[l])),
+        Single::Square => add(adjoints, a, d, each_lane!(l, x[l] + x[l])),
+    }
+}
+
+fn constant(operand: Operand) -> bool {
+    matches!(operand, Operand::Column(_) | Operand::Uniform(_))
+}
+
+/// Adds `d · by` for each item to the adjoints of an operand.
+#[inline(always)]
+fn pull<const L: usize>(
+    list: &List,
+    low: &mut [f64],
+    operand: Operand,
+    chunk: (usize, usize),
+    (d, by): (&[f64], &[f64]),
+    row: &mut Row,
+) {
+    let n = chunk.1 * L;
+    match operand {
+        Operand::Column(_) | Operand::Uniform(_) => {}
+        Operand::Run(slot) => steps::pull_times(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..n], d, by),
+        Operand::Same(_) | Operand::Table(_) => {
+            steps::pull_times(Into::Set, &mut row.0[..n], d, by);
+            scatter::<L>(list, low, operand, chunk, &row.0);
+        }
+    }
+}
+
+#[inline(always)]
+fn reverse_batch<const L: usize>(list: &List, batch: &Batch, values: &[f64], adjoints: &mut [f64], rows: &mut [Row]) {
+    let (items, out) = (batch.items as usize, batch.out as usize);
+    if !batch.op.differentiable() {
+        return;
+    }
+    let from = operands(list, batch);
+    let (low, high) = adjoints.split_at_mut(out * L);
+    for chunk in chunks(items, CHUNK) {
+        let n = chunk.1 * L;
+        let d = &high[chunk.0 * L..][..n];
+        let y = &values[(out + chunk.0) * L..][..n];
+        match batch.op {
+            Op::Function(_) | Op::LogSumExp => {
+                for (k, &operand) in from.iter().enumerate() {
+                    let kept = &values[(batch.extra as usize + k * items + chunk.0) * L..][..n];
+                    pull::<L>(list, low, operand, chunk, (d, kept), &mut rows[0]);
+                }
+            }
+            op => reverse_elementwise::<L>(list, op, from, chunk, (values, &mut *low), (d, y), rows),
+        }
+    }
+}
+
+/// First the slopes by each operand, then what they give.
+#[inline(always)]
+fn reverse_elementwise<const L: usize>(
+    list: &List,
+    op: Op,
+    from: &[Operand],
+    chunk: (usize, usize),
+    (values, low): (&[f64], &mut [f64]),
+    (d, y): (&[f64], &[f64]),
+    rows: &mut [Row],
+) {
+    let n = d.len();
+    let [r0, r1, slopes @ ..] = rows else { return };
+    if matches!(op, Op::Sum | Op::Dot) {
+        let [ones, row, ..] = slopes else { return };
+        ones.0[..n].fill(1.0);
+        let terms = if op == Op::Dot { from.len() / 2 } else { 0 };
+        for k in 0..from.len() {
+            if constant(from[k]) {
+                continue;
+            }
+            let by = if op == Op::Dot {
+                stage::<L>(list, values, from[(k + terms) % from.len()], chunk, r0)
+            } else {
+                &ones.0[..n]
+            };
+            pull::<L>(list, low, from[k], chunk, (d, by), row);
+        }
+        return;
+    }
+    let [s0, s1, s2, row, ..] = slopes else { return };
+    let x = &stage::<L>(list, values, from[0], chunk, r0)[..n];
+    let z = if from.len() > 1 { &stage::<L>(list, values, from[1], chunk, r1)[..n] } else { x };
+    let (s0, s1, s2) = (&mut s0.0[..n], &mut s1.0[..n], &mut s2.0[..n]);
+    match op {
+        Op::Add => {
+            s0.fill(1.0);
+            s1.fill(1.0);
+        }
+        Op::Subtract => {
+            s0.fill(1.0);
+            s1.fill(-1.0);
+        }
+        Op::Negate => s0.fill(-1.0),
+        Op::Multiply | Op::MultiplyAdd => {
+            s0.copy_from_slice(z);
+            s1.copy_from_slice(x);
+            s2.fill(1.0);
+        }
+        Op::MultiplySubtract => {
+            for i in 0..n {
+                s0[i] = -z[i];
+            }
+            for i in 0..n {
+                s1[i] = -x[i];
+            }
+            s2.fill(1.0);
+        }
+        Op::Divide => {
+            for i in 0..n {
+                s0[i] = 1.0 / z[i];
+            }
+            for i in 0..n {
+                s1[i] = -y[i] * s0[i];
+            }
+        }
+        Op::Unary(index) => {
+            s1.fill(1.0);
+            s0.fill(0.0);
+            (list.unaries[index as usize].reverse)(x, y, s1, s0);
+        }
+        Op::Select => {
+            for i in 0..n {
+                s1[i] = f64::from(x[i] != 0.0);
+            }
+            for i in 0..n {
+                s2[i] = 1.0 - s1[i];
+            }
+        }
+        _ => return,
+    }
+    for (k, slope) in [&*s0, &*s1, &*s2].into_iter().enumerate().take(from.len()) {
+        // The condition of a selection has no derivative.
+        if !(k == 0 && op == Op::Select) {
+            pull::<L>(list, low, from[k], chunk, (d, slope), row);
+        }
+    }
+}
+
+#[inline(always)]
+fn reverse_reduce<const L: usize>(
+    list: &List,
+    (a, b): (Operand, Option<Operand>),
+    count: u32,
+    out: u32,
+    (values, adjoints): (&[f64], &mut [f64]),
+    rows: &mut [Row],
+) {
+    let (low, high) = adjoints.split_at_mut(out as usize * L);
+    let row = load::<L>(high, 0);
+    let [r0, r1, seed, ones, ..] = rows else { return };
+    let n = CHUNK.min(count as usize);
+    for i in 0..n {
+        store(&mut seed.0, i * L, row);
+    }
+    ones.0[..n * L].fill(1.0);
+    for chunk in chunks(count as usize, CHUNK) {
+        let n = chunk.1 * L;
+        let d = &seed.0[..n];
+        for (to, other) in [(Some(a), b), (b, Some(a))] {
+            let Some(to) = to.filter(|&to| !constant(to)) else { continue };
+            let by = match other.filter(|_| b.is_some()) {
+                Some(other) => stage::<L>(list, values, other, chunk, r0),
+                None => &ones.0[..n],
+            };
+            pull::<L>(list, low, to, chunk, (d, by), r1);
+        }
+    }
+}

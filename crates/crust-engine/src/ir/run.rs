@@ -1,0 +1,279 @@
+//! Runs a list forward: instruction by instruction, each for all its items and eight lanes (or the only one).
+
+use crust_math::lanes::scalar::{exp, log, sqrt};
+use crust_math::lanes::{Kernel, dispatch};
+
+use super::calls::call_lane;
+use super::forward::{forward_batch, reduce};
+use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
+use super::stage::{CHUNK, Row, item_sum, stage};
+use crate::code::Factor;
+use crate::flat::GROUP;
+use crate::flat::rows::{load, store};
+use crate::kernels::fma;
+use crate::machine::{CHUNK as MOST_ITEMS, MOST};
+use crate::memory::Block;
+
+/// What of a list is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// Forward and, where there is a gradient, backward: nobody needs its results but the log density.
+    Both,
+    /// Forward; everything is kept for the way back.
+    Forward,
+    Backward,
+}
+
+/// A list to be run, and what it works on.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    pub list: &'a List,
+    /// The values that inputs are elements of.
+    pub operands: &'a [Block],
+    /// Where outputs go: for each of them a block and an element.
+    pub outputs: &'a [(Block, u32)],
+    /// All lanes: 1, or a multiple of [`GROUP`].
+    pub lanes: usize,
+    /// Where the parts of the log density are, and their adjoints: prior, likelihood.
+    pub totals: Option<[(Block, Block); 2]>,
+    pub gradient: bool,
+    pub pass: Pass,
+}
+
+/// Memory for lists; used again and again.
+#[derive(Debug, Default)]
+pub struct Room {
+    pub(super) values: Vec<f64>,
+    pub(super) adjoints: Vec<f64>,
+    pub(super) rows: Vec<Row>,
+    pub(super) partials: Option<Box<[[f64; MOST_ITEMS]; MOST]>>,
+    pub(super) scratch: Vec<f64>,
+    /// How many lanes and groups the constants in `values` are for.
+    filled: (usize, usize),
+}
+
+impl Room {
+    fn prepare(&mut self, list: &List, width: usize, groups: usize) {
+        self.rows.resize(7, Row::ZERO);
+        self.partials.get_or_insert_with(|| Box::new([[0.0; MOST_ITEMS]; MOST]));
+        if self.filled == (width, groups) {
+            return;
+        }
+        let each = list.all_slots * width;
+        self.values.clear();
+        self.values.resize(each * groups, 0.0);
+        self.adjoints.clear();
+        self.adjoints.resize(list.slots * width, 0.0);
+        for group in 0..groups {
+            let slots = &mut self.values[group * each + list.inputs.len() * width..];
+            for (row, &x) in slots.chunks_exact_mut(width).zip(&list.constants) {
+                row.fill(x);
+            }
+        }
+        self.filled = (width, groups);
+    }
+}
+
+/// Runs a list. Says `false` in `fine` for lanes in which it does not hold, or something is not finite.
+pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: &mut Room, fine: &mut Vec<bool>) {
+    let width = if call.lanes == 1 { 1 } else { GROUP };
+    let groups = call.lanes / width;
+    room.prepare(call.list, width, if call.pass == Pass::Both { 1 } else { groups });
+    fine.clear();
+    fine.resize(call.lanes, true);
+    let (adjoints, base) = adjoints;
+    for group in 0..groups {
+        let lane = group * width;
+        let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
+        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine: &mut fine[lane..lane + width] };
+        if width == 1 { dispatch(One(whole)) } else { dispatch(Eight(whole)) }
+    }
+}
+
+/// A list for some lanes.
+pub(super) struct Whole<'a> {
+    pub call: Call<'a>,
+    pub arena: &'a mut [f64],
+    pub adjoints: &'a mut [f64],
+    pub base: usize,
+    pub lane: usize,
+    pub room: &'a mut Room,
+    /// Where the values of these lanes begin.
+    pub at: usize,
+    pub fine: &'a mut [bool],
+}
+
+struct One<'a>(Whole<'a>);
+struct Eight<'a>(Whole<'a>);
+
+impl Kernel for One<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.all::<1>();
+    }
+}
+
+impl Kernel for Eight<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.all::<GROUP>();
+    }
+}
+
+pub(super) fn part(factor: Factor) -> usize {
+    usize::from(factor != Factor::Prior)
+}
+
+/// The operands of a batch.
+#[inline(always)]
+pub(super) fn operands<'a>(list: &'a List, batch: &Batch) -> &'a [Operand] {
+    &list.operands[batch.operands.0 as usize..][..batch.operands.1 as usize]
+}
+
+/// The chunks of a number of items: where they begin and how many there are.
+#[inline(always)]
+pub(super) fn chunks(items: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..items).step_by(most).map(move |start| (start, most.min(items - start)))
+}
+
+impl Whole<'_> {
+    #[inline(always)]
+    fn all<const L: usize>(mut self) {
+        if self.call.pass != Pass::Backward {
+            self.load_inputs::<L>();
+            self.forward::<L>();
+            self.finish::<L>();
+        }
+        if self.call.gradient && self.call.pass != Pass::Forward {
+            self.reverse::<L>();
+        }
+    }
+
+    /// Where our lanes of an element begin.
+    #[inline(always)]
+    pub fn place(&self, block: Block, element: u32) -> usize {
+        if block.lanes() {
+            block.start() + element as usize * self.call.lanes + self.lane
+        } else {
+            block.start() + element as usize
+        }
+    }
+
+    #[inline(always)]
+    fn load_inputs<const L: usize>(&mut self) {
+        for (slot, &(operand, element)) in self.call.list.inputs.iter().enumerate() {
+            let block = self.call.operands[operand as usize];
+            let from = self.place(block, element);
+            let row = if block.lanes() { load::<L>(self.arena, from) } else { [self.arena[from]; L] };
+            store(&mut self.room.values, self.at + slot * L, row);
+        }
+    }
+
+    #[inline(always)]
+    fn forward<const L: usize>(&mut self) {
+        let list = self.call.list;
+        let Room { values, rows, partials, scratch, .. } = &mut *self.room;
+        let values = &mut values[self.at..][..list.all_slots * L];
+        for instruction in &list.instructions {
+            match instruction {
+                Instruction::Single { op, arguments, out } => single::<L>(*op, *arguments, *out, values),
+                Instruction::Batch(batch) => forward_batch::<L>(list, batch, values, rows, partials.as_deref_mut()),
+                Instruction::Reduce { a, b, count, out } => reduce::<L>(list, (*a, *b), *count, *out, values, rows),
+                Instruction::Call { call, out, extra, table, count } => {
+                    let slots = &list.tables[*table as usize..][..*count as usize];
+                    for lane in 0..L {
+                        call_lane::<L>(&list.calls[*call as usize], slots, (*out, *extra), lane, values, scratch);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds up the log density, hands out outputs, and says which lanes are fine.
+    #[inline(always)]
+    fn finish<const L: usize>(&mut self) {
+        let list = self.call.list;
+        let mut fine = [true; L];
+        let mut sums = [[list.constant_terms[0]; L], [list.constant_terms[1]; L]];
+        let Room { values, rows, .. } = &mut *self.room;
+        let values = &values[self.at..][..list.all_slots * L];
+        for terms in &list.terms {
+            for chunk in chunks(terms.count as usize, CHUNK) {
+                let row = stage::<L>(list, values, terms.from, chunk, &mut rows[0]);
+                let more = item_sum::<L>(row, chunk.1);
+                for l in 0..L {
+                    sums[part(terms.factor)][l] += more[l];
+                }
+            }
+        }
+        for l in 0..L {
+            fine[l] &= sums[0][l].is_finite() && sums[1][l].is_finite();
+        }
+        for &guard in &list.guards {
+            let row = load::<L>(values, guard as usize * L);
+            for l in 0..L {
+                fine[l] &= row[l] != 0.0;
+            }
+        }
+        for (place, (block, element)) in list.outputs.iter().zip(self.call.outputs) {
+            if let Place::Slot(slot) = place {
+                let row = load::<L>(values, *slot as usize * L);
+                for l in 0..L {
+                    fine[l] &= !row[l].is_nan();
+                }
+                let to = block.start() + *element as usize * self.call.lanes + self.lane;
+                store(self.arena, to, row);
+            }
+        }
+        if let Some(totals) = self.call.totals {
+            for ((total, _), sum) in totals.iter().zip(sums) {
+                for l in 0..L {
+                    self.arena[total.start() + self.lane + l] += sum[l];
+                }
+            }
+        }
+        self.fine.copy_from_slice(&fine);
+    }
+}
+
+/// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction set of its caller.
+macro_rules! each_lane {
+    ($l:ident, $x:expr) => {{
+        let mut row = [0.0; L];
+        for $l in 0..L {
+            row[$l] = $x;
+        }
+        row
+    }};
+}
+pub(super) use each_lane;
+
+#[inline(always)]
+fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f64]) {
+    let a = load::<L>(values, slots[0] as usize * L);
+    let b = load::<L>(values, slots[1] as usize * L);
+    let y = match op {
+        Single::Add => each_lane!(l, a[l] + b[l]),
+        Single::Subtract => each_lane!(l, a[l] - b[l]),
+        Single::Multiply => each_lane!(l, a[l] * b[l]),
+        Single::Divide => each_lane!(l, a[l] / b[l]),
+        Single::Negate => each_lane!(l, -a[l]),
+        Single::MultiplyAdd => {
+            let c = load::<L>(values, slots[2] as usize * L);
+            each_lane!(l, fma(a[l], b[l], c[l]))
+        }
+        Single::MultiplySubtract => {
+            let c = load::<L>(values, slots[2] as usize * L);
+            each_lane!(l, fma(-a[l], b[l], c[l]))
+        }
+        Single::Exp => each_lane!(l, exp(a[l])),
+        Single::Log => each_lane!(l, log(a[l])),
+        Single::Sqrt => each_lane!(l, sqrt(a[l])),
+        Single::Square => each_lane!(l, a[l] * a[l]),
+    };
+    store(values, out as usize * L, y);
+}

@@ -1,0 +1,132 @@
+//! Operands of items as rows of numbers, and adjoints back to where they belong.
+
+use crate::flat::rows::{column, fill, load, store};
+use crate::kernels::row_sum;
+
+use super::schedule::{List, Operand};
+
+/// Items that are worked on at once. Sums are added up by chunks, so that this does not depend on the number of lanes.
+pub const CHUNK: usize = 64;
+
+/// Numbers of a chunk.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub struct Row(pub [f64; CHUNK * crate::flat::GROUP]);
+
+impl Row {
+    pub const ZERO: Self = Self([0.0; CHUNK * crate::flat::GROUP]);
+}
+
+/// The items from `start` on, `m` of them, with all lanes.
+#[inline(always)]
+pub fn stage<'a, const L: usize>(
+    list: &'a List,
+    values: &'a [f64],
+    operand: Operand,
+    (start, m): (usize, usize),
+    row: &'a mut Row,
+) -> &'a [f64] {
+    match operand {
+        Operand::Run(slot) => &values[(slot as usize + start) * L..][..m * L],
+        Operand::Column(at) if L == 1 => &list.columns[at as usize + start..][..m],
+        Operand::Column(at) => {
+            column::<L>(&list.columns[at as usize + start..][..m], &mut row.0[..m * L]);
+            &row.0[..m * L]
+        }
+        Operand::Uniform(x) => {
+            fill(&mut row.0[..m * L], x);
+            &row.0[..m * L]
+        }
+        Operand::Same(slot) => {
+            let numbers = load::<L>(values, slot as usize * L);
+            for i in 0..m {
+                store(&mut row.0, i * L, numbers);
+            }
+            &row.0[..m * L]
+        }
+        Operand::Table(at) => {
+            let table = &list.tables[at as usize + start..][..m];
+            for (i, &slot) in table.iter().enumerate() {
+                store(&mut row.0, i * L, load::<L>(values, slot as usize * L));
+            }
+            &row.0[..m * L]
+        }
+    }
+}
+
+/// The sum over items, with eight running sums.
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
+pub fn item_sum<const L: usize>(rows: &[f64], m: usize) -> [f64; L] {
+    if L == 1 {
+        let rows = &rows[..m];
+        return [row_sum(
+            m,
+            #[inline(always)]
+            |i| rows[i],
+        ); L];
+    }
+    let mut sums = [[0.0; L]; 8];
+    let whole = m - m % 8;
+    let mut i = 0;
+    while i < whole {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let row = load::<L>(rows, (i + j) * L);
+            for l in 0..L {
+                sum[l] += row[l];
+            }
+        }
+        i += 8;
+    }
+    let mut rest = [0.0; L];
+    for i in whole..m {
+        let row = load::<L>(rows, i * L);
+        for l in 0..L {
+            rest[l] += row[l];
+        }
+    }
+    std::array::from_fn(
+        #[inline(always)]
+        |l| {
+            ((sums[0][l] + sums[4][l]) + (sums[1][l] + sums[5][l]))
+                + ((sums[2][l] + sums[6][l]) + (sums[3][l] + sums[7][l]))
+                + rest[l]
+        },
+    )
+}
+
+#[inline(always)]
+fn add_to<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
+    let mut sum = load::<L>(to, at);
+    for l in 0..L {
+        sum[l] += row[l];
+    }
+    store(to, at, sum);
+}
+
+/// Adds adjoints of items to those of their operands, which are not neighbours.
+#[inline(always)]
+pub fn scatter<const L: usize>(
+    list: &List,
+    adjoints: &mut [f64],
+    operand: Operand,
+    (start, m): (usize, usize),
+    rows: &[f64],
+) {
+    match operand {
+        Operand::Column(_) | Operand::Uniform(_) => {}
+        Operand::Same(slot) => add_to(adjoints, slot as usize * L, item_sum::<L>(rows, m)),
+        Operand::Run(slot) => {
+            let to = &mut adjoints[(slot as usize + start) * L..][..m * L];
+            for (to, x) in to.iter_mut().zip(&rows[..m * L]) {
+                *to += x;
+            }
+        }
+        Operand::Table(at) => {
+            let table = &list.tables[at as usize + start..][..m];
+            for (i, &slot) in table.iter().enumerate() {
+                add_to(adjoints, slot as usize * L, load::<L>(rows, i * L));
+            }
+        }
+    }
+}

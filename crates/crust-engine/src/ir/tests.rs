@@ -1,0 +1,198 @@
+//! Each pass by itself, and lists against what they stand for.
+
+use crust_math::functions::elementwise::{UNARY, Unary};
+
+use super::passes::{fuse, live};
+use super::run::{Call, Pass, Room, run};
+use super::schedule::{Instruction, List, Operand, schedule};
+use super::{Graph, Op, Ref};
+use crate::code::{Comparison, Factor};
+use crate::kernels::arithmetic::Arithmetic;
+use crate::memory::{Block, Flags};
+
+fn input(graph: &mut Graph, element: u32) -> Ref {
+    graph.push(Op::Input { operand: 0, element }, &[])
+}
+
+fn unary(name: &str) -> &'static Unary {
+    UNARY.iter().find(|f| f.name == name).expect("it is in the library")
+}
+
+#[test]
+fn constants_are_folded() {
+    let mut graph = Graph::default();
+    let (x, zero, one, two) = (input(&mut graph, 0), graph.constant(0.0), graph.constant(1.0), graph.constant(2.0));
+    assert_eq!(graph.arithmetic(Arithmetic::Add, x, zero), x);
+    assert_eq!(graph.arithmetic(Arithmetic::Add, zero, x), x);
+    assert_eq!(graph.arithmetic(Arithmetic::Multiply, one, x), x);
+    assert_eq!(graph.arithmetic(Arithmetic::Divide, x, one), x);
+    let three = graph.arithmetic(Arithmetic::Add, one, two);
+    assert_eq!(graph.known(three), Some(3.0));
+    // 0 times infinity is no number.
+    let product = graph.arithmetic(Arithmetic::Multiply, zero, x);
+    assert_eq!(graph.op(product), Op::Multiply);
+    let minus = graph.negate(x);
+    assert_eq!(graph.negate(minus), x);
+    let truth = graph.compare(Comparison::Less, one, two);
+    assert_eq!(graph.select(truth, x, zero), x);
+    let root = graph.unary(unary("sqrt"), one);
+    assert_eq!(graph.known(root), Some(1.0));
+}
+
+#[test]
+fn what_is_there_is_not_added_again() {
+    let mut graph = Graph::default();
+    let (x, y) = (input(&mut graph, 0), input(&mut graph, 1));
+    let first = graph.arithmetic(Arithmetic::Multiply, x, y);
+    let nodes = graph.nodes.len();
+    assert_eq!(graph.arithmetic(Arithmetic::Multiply, x, y), first);
+    assert_eq!(input(&mut graph, 1), y);
+    assert_eq!(graph.nodes.len(), nodes);
+    assert_ne!(graph.arithmetic(Arithmetic::Multiply, y, x), first);
+}
+
+#[test]
+fn dead_operations_go() {
+    let mut graph = Graph::default();
+    let (x, y) = (input(&mut graph, 0), input(&mut graph, 1));
+    let needed = graph.arithmetic(Arithmetic::Add, x, x);
+    let dead = graph.arithmetic(Arithmetic::Multiply, needed, y);
+    graph.add(needed, Factor::Prior);
+    let live = live(&graph);
+    assert!(live[x as usize] && live[needed as usize]);
+    assert!(!live[y as usize] && !live[dead as usize]);
+    assert_eq!(schedule(&graph).inputs, [(0, 0)]);
+}
+
+#[test]
+fn products_are_fused_with_sums() {
+    let mut graph = Graph::default();
+    let (x, y, z) = (input(&mut graph, 0), input(&mut graph, 1), input(&mut graph, 2));
+    let product = graph.arithmetic(Arithmetic::Multiply, x, y);
+    let sum = graph.arithmetic(Arithmetic::Add, product, z);
+    let other = graph.arithmetic(Arithmetic::Multiply, y, z);
+    let difference = graph.arithmetic(Arithmetic::Subtract, x, other);
+    let shared = graph.arithmetic(Arithmetic::Multiply, x, z);
+    let kept = graph.arithmetic(Arithmetic::Add, shared, y);
+    [sum, difference, kept, shared].into_iter().for_each(|x| graph.add(x, Factor::Prior));
+    fuse(&mut graph);
+    assert_eq!((graph.op(sum), graph.arguments(sum)), (Op::MultiplyAdd, &[x, y, z][..]));
+    assert_eq!((graph.op(difference), graph.arguments(difference)), (Op::MultiplySubtract, &[y, z, x][..]));
+    assert_eq!(graph.op(kept), Op::Add, "the product is needed by itself");
+}
+
+/// `s ← s a + yₜ` and `Σ exp(sₜ)`, for data y.
+fn recurrence(steps: u32) -> Graph {
+    let mut graph = Graph::default();
+    let (a, mut s) = (input(&mut graph, 0), input(&mut graph, 1));
+    for t in 0..steps {
+        let y = graph.constant(0.1 * f64::from(t) + 0.05);
+        let product = graph.arithmetic(Arithmetic::Multiply, s, a);
+        s = graph.arithmetic(Arithmetic::Add, product, y);
+        let term = graph.unary(unary("exp"), s);
+        let factor = if t % 2 == 0 { Factor::Prior } else { Factor::Likelihood };
+        graph.add(term, factor);
+    }
+    fuse(&mut graph);
+    graph
+}
+
+#[test]
+fn operations_of_a_kind_run_together() {
+    let list = schedule(&recurrence(20));
+    // The recurrence goes step by step; all exponentials wait for its end.
+    let batches: Vec<_> = list
+        .instructions
+        .iter()
+        .filter_map(|i| if let Instruction::Batch(batch) = i { Some((batch.op, batch.items)) } else { None })
+        .collect();
+    assert_eq!(batches, [(Op::Unary(0), 20)]);
+    let singles = list.instructions.iter().filter(|i| matches!(i, Instruction::Single { .. })).count();
+    assert_eq!(singles, 20);
+}
+
+#[test]
+fn operands_that_are_neighbours_need_no_table() {
+    let mut graph = Graph::default();
+    let shift = input(&mut graph, 9);
+    for element in 0..8 {
+        let x = input(&mut graph, element);
+        let y = graph.arithmetic(Arithmetic::Subtract, x, shift);
+        let z = graph.unary(unary("exp"), y);
+        graph.add(z, Factor::Prior);
+    }
+    let list = schedule(&graph);
+    assert!(list.tables.is_empty(), "{list:?}");
+    assert_eq!(list.operands[..2], [Operand::Run(0), Operand::Same(8)]);
+}
+
+/// Log prior, log likelihood and gradient in each lane.
+fn execute(list: &List, points: &[Vec<f64>]) -> (Vec<[f64; 2]>, Vec<Vec<f64>>) {
+    let (lanes, n) = (points.len(), points[0].len());
+    let cast = |n: usize| u32::try_from(n).expect("few numbers");
+    let block = |at: usize, n: usize, flags| Block { at: cast(at), n: cast(n), flags };
+    let mut values: Vec<f64> = (0..n * lanes).map(|k| points[k % lanes][k / lanes]).collect();
+    values.resize(values.len() + 2 * lanes, 0.0);
+    values.push(1.0);
+    let mut adjoints = vec![0.0; values.len()];
+    let operand = block(0, n, Flags::LANES.with(Flags::GRADIENT));
+    let seed = block(values.len() - 1, 1, Flags::UNIFORM);
+    let total = |k: usize| (block((n + k) * lanes, 1, Flags::LANES), seed);
+    let call = Call {
+        list,
+        operands: &[operand],
+        outputs: &[],
+        lanes,
+        totals: Some([total(0), total(1)]),
+        gradient: true,
+        pass: Pass::Both,
+    };
+    let mut fine = Vec::new();
+    run(call, &mut values, (&mut adjoints, 0), &mut Room::default(), &mut fine);
+    assert!(fine.iter().all(|&fine| fine));
+    let totals = (0..lanes).map(|l| [values[n * lanes + l], values[(n + 1) * lanes + l]]).collect();
+    (totals, (0..lanes).map(|l| (0..n).map(|k| adjoints[k * lanes + l]).collect()).collect())
+}
+
+#[test]
+fn a_recurrence_and_its_derivatives() {
+    let list = schedule(&recurrence(33));
+    let by_hand = |a: f64, s: f64| {
+        // With s' = a s + y: ds'/da = s + a ds/da, ds'/ds₀ = a ds/ds₀.
+        let (mut s, mut slopes, mut totals, mut gradient) = (s, [0.0, 1.0], [0.0; 2], [0.0; 2]);
+        for t in 0..33 {
+            slopes = [s + a * slopes[0], a * slopes[1]];
+            s = a * s + 0.1 * f64::from(t) + 0.05;
+            totals[usize::from(t % 2 == 1)] += s.exp();
+            gradient = [gradient[0] + s.exp() * slopes[0], gradient[1] + s.exp() * slopes[1]];
+        }
+        (totals, gradient)
+    };
+    let points: Vec<Vec<f64>> = (0..16).map(|l| vec![0.1 + 0.02 * f64::from(l), 0.3 - 0.05 * f64::from(l)]).collect();
+    let (totals, gradients) = execute(&list, &points);
+    for (l, point) in points.iter().enumerate() {
+        let (expected, slopes) = by_hand(point[0], point[1]);
+        for k in 0..2 {
+            assert!((totals[l][k] / expected[k] - 1.0).abs() < 1e-13);
+            assert!((gradients[l][k] / slopes[k] - 1.0).abs() < 1e-12);
+        }
+        let alone = execute(&list, std::slice::from_ref(point));
+        assert_eq!((alone.0[0], &alone.1[0]), (totals[l], &gradients[l]), "a lane alone has the same bits");
+    }
+}
+
+#[test]
+fn a_list_can_be_read() {
+    let mut graph = Graph::default();
+    let (x, two) = (input(&mut graph, 3), graph.constant(2.0));
+    let y = graph.arithmetic(Arithmetic::Multiply, x, two);
+    let z = graph.unary(unary("exp"), y);
+    let small = graph.compare(Comparison::Less, z, two);
+    graph.guard(small);
+    graph.add(z, Factor::Likelihood);
+    let text = graph.to_string();
+    assert_eq!(
+        text,
+        "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 to likelihood\n"
+    );
+}

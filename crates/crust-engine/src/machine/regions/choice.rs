@@ -1,0 +1,95 @@
+//! What a plan has to know about statements.
+
+use crate::code::{Code, Constraint, Declared, For, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crate::flat::{Flat, Function, Step, Strip};
+
+/// Flat loops that compute fewer numbers become part of lists.
+const LITTLE: usize = 500;
+
+/// All statements: transformed parameters, then the model.
+pub fn units(code: &Code) -> impl Iterator<Item = &Stmt> {
+    code.transform.iter().chain(&code.model)
+}
+
+pub fn unit(code: &Code, at: usize) -> &Stmt {
+    let n = code.transform.len();
+    if at < n { &code.transform[at] } else { &code.model[at - n] }
+}
+
+/// Functions that call each other so deeply count as loops.
+const DEEPEST: usize = 8;
+
+/// Whether there are loops in a statement, or in the functions that it calls.
+pub fn has_control(code: &Code, stmt: &Stmt) -> bool {
+    controls(code, stmt, 0)
+}
+
+fn controls(code: &Code, stmt: &Stmt, depth: usize) -> bool {
+    let mut found = depth == DEEPEST || matches!(stmt.kind, StmtKind::For(_) | StmtKind::While { .. });
+    stmt.nodes(&mut |node| found = found || calls_loops(code, node, depth));
+    stmt.children(&mut |child| found = found || controls(code, child, depth));
+    found
+}
+
+fn calls_loops(code: &Code, node: &Node, depth: usize) -> bool {
+    let mut found = match &node.kind {
+        Kind::User { function, .. } => {
+            code.functions[*function as usize].body.iter().any(|stmt| controls(code, stmt, depth + 1))
+        }
+        Kind::HigherOrder(_) => true,
+        _ => false,
+    };
+    node.children(&mut |child| found = found || calls_loops(code, child, depth));
+    found
+}
+
+/// Whether a statement looks at a variable, or stands for one that does.
+pub fn looks_at(stmt: &Stmt, slot: Slot) -> bool {
+    let mut found = stmt.reads(slot) || stmt.assigns(slot);
+    if let StmtKind::For(for_loop) = &stmt.kind {
+        found |= hidden(for_loop, slot);
+    }
+    stmt.children(&mut |child| found = found || looks_at(child, slot));
+    found
+}
+
+/// Whether what a loop computes by itself depends on a variable.
+fn hidden(for_loop: &For, slot: Slot) -> bool {
+    let filled = for_loop.filled.iter().flat_map(|f| f.loops.iter().flat_map(|(_, a, b)| [a, b]).chain([&f.value]));
+    for_loop.inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
+}
+
+/// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed number by number, and where there
+/// is so little to do that getting there costs more.
+pub fn stays_flat(flat: &Flat) -> bool {
+    let listed = |step: &Step| {
+        let (Step::Density { density, .. } | Step::AddDensity { density, .. }) = step else { return false };
+        matches!(density.function, Function::Binary(_) | Function::Ternary(_))
+    };
+    // Squares of many observations that were put together.
+    let compressed = |strip: &Strip| {
+        strip.steps.iter().any(|step| matches!(step, Step::AddNormal(normal) if normal.count > strip.iterations))
+    };
+    let work: usize = flat.strips.iter().map(Strip::work).sum();
+    (work > LITTLE || flat.strips.iter().any(compressed))
+        && !flat.strips.iter().any(|strip| strip.recurrent || strip.steps.iter().any(listed))
+}
+
+pub fn is_special(declared: &Declared) -> bool {
+    matches!(&declared.item, Item::Cell { constraint: Constraint::Special(_), .. })
+}
+
+pub fn is_constrained(declared: &Declared) -> bool {
+    !matches!(&declared.item, Item::Cell { constraint: Constraint::None | Constraint::OffsetMultiplier(..), .. })
+}
+
+/// Whether a statement gives a variable a value.
+pub fn changes(stmt: &Stmt, slot: Slot) -> bool {
+    let mut found = match &stmt.kind {
+        StmtKind::Declare { slot: s, .. } => *s == slot,
+        _ => false,
+    };
+    found |= stmt.assigns(slot);
+    stmt.children(&mut |child| found = found || changes(child, slot));
+    found
+}

@@ -1,0 +1,201 @@
+//! Random programs: what runs as lists of operations must agree with the machine that runs statements, with differences, and between lanes.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::{agree, bind, evaluate};
+use crust_engine::Terms;
+use crust_math::random::{Purpose, Stream, StreamKey};
+
+const DATA: &str =
+    r#"{"N": 6, "K": 3, "y": [0.3, -1.1, 0.7, 1.9, -0.4, 0.2], "g": [1, 3, 2, 2, 1, 3], "c": [0, 2, 1, 4, 0, 3]}"#;
+const TERMS: Terms = Terms { propto: false, jacobian: true };
+
+/// Writes programs.
+struct Writer {
+    stream: Stream,
+    /// Names of reals that can be looked at.
+    reals: Vec<String>,
+    text: String,
+    next: usize,
+}
+
+impl Writer {
+    fn below(&mut self, n: u64) -> u64 {
+        self.stream.below(n)
+    }
+
+    fn name(&mut self) -> String {
+        self.next += 1;
+        format!("z{}", self.next)
+    }
+
+    /// A real number that stays small.
+    fn real(&mut self, depth: usize) -> String {
+        if depth == 0 {
+            return match self.below(4) {
+                0 => "y[n]".to_owned(),
+                1 => "v[g[n]]".to_owned(),
+                2 => format!("{:.2}", self.stream.uniform() - 0.5),
+                _ => {
+                    let most = u32::try_from(self.reals.len()).expect("few names");
+                    let at = self.stream.next_u32() % most;
+                    self.reals[at as usize].clone()
+                }
+            };
+        }
+        let a = self.real(depth - 1);
+        let b = self.real(depth - 1);
+        match self.below(14) {
+            0 => format!("({a} + {b})"),
+            1 => format!("({a} - 0.5 * {b})"),
+            2 => format!("(0.3 * {a} * {b})"),
+            3 => format!("({a} / (2 + square({b})))"),
+            4 => format!("exp(-square({a}))"),
+            5 => format!("inv_logit({a} - {b})"),
+            6 => format!("tanh({a})"),
+            7 => format!("log_sum_exp({a}, {b})"),
+            8 => format!("sqrt(1 + square({a}))"),
+            9 => format!("f({a}, {b})"),
+            10 => format!("({a} > {b} ? 0.5 * {a} : sin({b}))"),
+            11 => format!("log1p_exp({a})"),
+            12 => format!("pow(1.5 + tanh({a}), 1.3)"),
+            _ => format!("(-{a})"),
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        let value = self.real(2);
+        match self.below(8) {
+            0 => {
+                let name = self.name();
+                let _ = writeln!(self.text, "real {name} = {value};");
+                self.reals.push(name);
+            }
+            1 => {
+                let _ = writeln!(self.text, "s = 0.5 * s + {value};");
+            }
+            2 => {
+                let _ = writeln!(self.text, "h[n, g[n]] = tanh(h[n, 1 + g[n] % K] + {value});");
+            }
+            3 => {
+                let scale = self.real(1);
+                let _ = writeln!(self.text, "target += normal_lpdf(y[n] | {value}, 0.5 + square({scale}));");
+            }
+            4 => {
+                let _ = writeln!(self.text, "c[n] ~ poisson_log(tanh({value}));");
+            }
+            5 if depth > 0 => {
+                let other = self.real(1);
+                let kept = self.reals.len();
+                let _ = writeln!(self.text, "if ({value} < {other}) {{");
+                self.statement(depth - 1);
+                self.reals.truncate(kept);
+                let _ = writeln!(self.text, "}} else {{");
+                self.statement(depth - 1);
+                self.reals.truncate(kept);
+                let _ = writeln!(self.text, "}}");
+            }
+            6 if depth > 0 => {
+                let kept = self.reals.len();
+                let k = self.name();
+                let _ = writeln!(self.text, "for ({k} in 1:g[n]) {{ h[n, {k}] += 0.1 * {value} * v[{k}];");
+                self.statement(depth - 1);
+                self.reals.truncate(kept);
+                let _ = writeln!(self.text, "}}");
+            }
+            _ => {
+                let _ = writeln!(self.text, "target += -square({value});");
+            }
+        }
+    }
+
+    fn program(&mut self) -> String {
+        "functions { real f(real a, real b) {
+             vector[2] w = [0.1 * a, b]';
+             if (a > b) return w[1] - w[2];
+             w[1] += 0.2;
+             return sum(w) * 0.5; } }
+             data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+             parameters { real a; real<lower=0> b; vector[K] v; }
+             transformed parameters { real<lower=0> q = b + 0.1; }
+             model { real s = a; matrix[N, K] h = rep_matrix(0.1, N, K);
+             a ~ normal(0, 1); b ~ exponential(1); v ~ normal(0, 1);
+             for (n in 1:N) {\n"
+            .clone_into(&mut self.text);
+        self.reals = ["a", "b", "q", "s", "h[n, 1]", "h[n, g[n]]", "v[2]"].map(str::to_owned).to_vec();
+        let statements = 2 + self.below(4);
+        (0..statements).for_each(|_| self.statement(2));
+        self.text.push_str("target += -0.1 * square(s); }\n to_vector(h) ~ normal(0, 2); }\n");
+        self.text.clone()
+    }
+}
+
+fn points(lanes: usize, dimension: usize) -> Vec<Vec<f64>> {
+    let mut stream = StreamKey::new(5, Purpose::TEST).stream();
+    (0..lanes).map(|_| (0..dimension).map(|_| 2.0 * stream.uniform() - 1.0).collect()).collect()
+}
+
+#[test]
+fn random_programs_as_lists_and_as_statements() {
+    for seed in 0..60 {
+        let stream = StreamKey::new(seed, Purpose::TEST).stream();
+        let program = Writer { stream, reals: Vec::new(), text: String::new(), next: 0 }.program();
+        let model = bind(&program, DATA);
+        let points = points(17, model.dimension());
+        let mut lists = model.evaluator();
+        let found = evaluate(&mut lists, &points, None, TERMS);
+        let expected = evaluate(&mut model.evaluator().with_flat_loops(false), &points, None, TERMS);
+        assert!(lists.lists() > 0, "nothing is a list in\n{program}");
+        let mut single = model.evaluator().with_width(1);
+        for (l, point) in points.iter().enumerate() {
+            let (a, b) = (found.log_density(l), expected.log_density(l));
+            assert!(agree(a, b, 1e-12), "seed {seed}, lane {l}: {a} is not {b}\n{program}");
+            for (a, b) in found.gradient[l].iter().zip(&expected.gradient[l]) {
+                assert!(agree(*a, *b, 1e-10), "seed {seed}, lane {l}, gradient: {a} is not {b}\n{program}");
+            }
+            let alone = evaluate(&mut single, std::slice::from_ref(point), None, TERMS);
+            assert!(agree(alone.log_density(0), a, 1e-13), "seed {seed}, lane {l} alone\n{program}");
+        }
+    }
+}
+
+#[test]
+fn other_points_and_batches_change_nothing() {
+    let stream = StreamKey::new(3, Purpose::TEST).stream();
+    let program = Writer { stream, reals: Vec::new(), text: String::new(), next: 0 }.program();
+    let model = bind(&program, DATA);
+    let points = points(24, model.dimension());
+    let all = evaluate(&mut model.evaluator(), &points, None, TERMS);
+    for lanes in [8, 16] {
+        let mut evaluator = bind(&program, DATA).evaluator();
+        for (k, part) in points.chunks(lanes).enumerate() {
+            let found = evaluate(&mut evaluator, part, None, TERMS);
+            for l in 0..part.len() {
+                assert_eq!(found.log_density(l).to_bits(), all.log_density(k * lanes + l).to_bits());
+                assert_eq!(found.gradient[l], all.gradient[k * lanes + l]);
+            }
+        }
+    }
+}
+
+#[test]
+fn rejections_have_the_same_reason() {
+    let program = "parameters { real a; real b; }
+        model { real s = a; for (n in 1:5) { s = 0.5 * s + b; if (s > 2) reject(\"too large: \", n); target += -square(s); }
+                target += normal_lpdf(a | 0, b); }";
+    let model = bind(program, "{}");
+    let points = vec![vec![0.1, 0.2], vec![9.0, 0.1], vec![0.3, -0.5], vec![0.2, 0.9]];
+    let mut lists = model.evaluator();
+    let found = evaluate(&mut lists, &points, None, TERMS);
+    let mut statements = model.evaluator().with_flat_loops(false);
+    let expected = evaluate(&mut statements, &points, None, TERMS);
+    assert!(lists.lists() > 0);
+    for l in 0..points.len() {
+        let reason = |e: &crust_engine::Evaluator| e.rejections()[l].as_ref().map(|r| r.message.clone());
+        assert_eq!(reason(&lists), reason(&statements));
+        assert!(agree(found.log_density(l), expected.log_density(l), 1e-13));
+    }
+    assert!([1, 2].iter().all(|&l| found.log_density(l).is_infinite()));
+}
