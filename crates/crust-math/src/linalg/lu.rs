@@ -3,8 +3,8 @@
 use super::LinalgError;
 use super::gemm::{Operand, Target, gemm};
 use super::memory::identity;
-use super::triangular::{Triangle, solve, solve_in};
-use super::vectors::add_scaled_fused;
+use super::triangular::{Triangle, solve, solve_in, solve_plain};
+use super::vectors::{add_scaled, add_scaled_fused};
 use crate::lanes::{Kernel, dispatch};
 
 /// Columns of a block.
@@ -31,7 +31,12 @@ pub fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a> {
     for first in (0..n).step_by(BLOCK) {
         let size = BLOCK.min(n - first);
         let end = first + size;
-        dispatch(Panel { columns: &mut factors[first * n..end * n], pivots: &mut pivots[first..end], n, first });
+        dispatch(Panel::<true> {
+            columns: &mut factors[first * n..end * n],
+            pivots: &mut pivots[first..end],
+            n,
+            first,
+        });
         for j in (0..first).chain(end..n) {
             exchange(&mut factors[j * n..(j + 1) * n], &pivots[first..end], first);
         }
@@ -45,7 +50,8 @@ pub fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a> {
     Lu { factors, pivots, n }
 }
 
-/// A decomposed matrix with memory of its own.
+/// A decomposed matrix with memory of its own, in plain arithmetic: the solvers of differential equations choose their steps by
+/// it, and choose as Stan does only if it rounds as the solvers there do.
 #[derive(Clone, Debug)]
 pub struct Factors {
     n: usize,
@@ -56,8 +62,12 @@ impl Factors {
     /// Decomposes an `n × n` matrix; an error where a pivot is exactly zero.
     pub fn new(n: usize, a: &[f64]) -> Result<Self, LinalgError> {
         let mut memory = vec![0.0; scratch(n)];
-        decompose(a, n, &mut memory).check()?;
-        Ok(Self { n, memory })
+        let (columns, pivots) = memory.split_at_mut(n * n);
+        columns.copy_from_slice(a);
+        dispatch(Panel::<false> { columns, pivots, n, first: 0 });
+        let factors = Self { n, memory };
+        factors.view().check()?;
+        Ok(factors)
     }
 
     fn view(&self) -> Lu<'_> {
@@ -67,12 +77,20 @@ impl Factors {
 
     /// `b ← A⁻¹·b`.
     pub fn solve(&self, b: &mut [f64]) {
-        self.view().solve(b, 1);
+        let (lu, whole) = (self.view(), Target::whole(self.n, 1));
+        let t = Operand::new(lu.factors, self.n);
+        exchange(b, lu.pivots, 0);
+        solve_plain(t, Triangle::UnitLower, b, whole);
+        solve_plain(t, Triangle::Upper, b, whole);
     }
 
     /// `b ← A⁻ᵀ·b`.
     pub fn solve_transposed(&self, b: &mut [f64]) {
-        self.view().solve_transposed(b, 1);
+        let (lu, whole) = (self.view(), Target::whole(self.n, 1));
+        let t = Operand::new(lu.factors, self.n).transposed();
+        solve_plain(t, Triangle::Lower, b, whole);
+        solve_plain(t, Triangle::UnitUpper, b, whole);
+        exchange_back(b, lu.pivots);
     }
 }
 
@@ -83,19 +101,27 @@ fn exchange(column: &mut [f64], pivots: &[f64], first: usize) {
     }
 }
 
+/// Undoes all exchanges.
+fn exchange_back(column: &mut [f64], pivots: &[f64]) {
+    for (k, &pivot) in pivots.iter().enumerate().rev() {
+        column.swap(k, index(pivot));
+    }
+}
+
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index that was stored as a number")]
 fn index(pivot: f64) -> usize {
     pivot as usize
 }
 
-struct Panel<'a> {
+/// Columns `first…` of a matrix, with fused operations or in plain arithmetic.
+struct Panel<'a, const FUSED: bool> {
     columns: &'a mut [f64],
     pivots: &'a mut [f64],
     n: usize,
     first: usize,
 }
 
-impl Kernel for Panel<'_> {
+impl<const FUSED: bool> Kernel for Panel<'_, FUSED> {
     type Output = ();
 
     #[inline(always)]
@@ -117,12 +143,19 @@ impl Kernel for Panel<'_> {
             let (done, after) = columns.split_at_mut((k + 1) * n);
             let (pivot, column) = done[k * n + row..].split_at_mut(1);
             // A column of zeros stays one: the pivot of 0 tells of the singular matrix, NaNs elsewhere would hide it.
-            if pivot[0] != 0.0 {
+            if pivot[0] != 0.0 && FUSED {
                 column.iter_mut().for_each(|x| *x /= pivot[0]);
+            } else if pivot[0] != 0.0 {
+                let inverse = 1.0 / pivot[0];
+                column.iter_mut().for_each(|x| *x *= inverse);
             }
             for other in after.chunks_exact_mut(n) {
                 let by = -other[row];
-                add_scaled_fused(&mut other[row + 1..], by, column);
+                if FUSED {
+                    add_scaled_fused(&mut other[row + 1..], by, column);
+                } else {
+                    add_scaled(&mut other[row + 1..], by, column);
+                }
             }
         }
     }
@@ -153,11 +186,7 @@ impl Lu<'_> {
         solve(t, Triangle::Lower, n, b, columns);
         solve(t, Triangle::UnitUpper, n, b, columns);
         if n > 0 {
-            for b in b.chunks_exact_mut(n) {
-                for (k, &pivot) in self.pivots.iter().enumerate().rev() {
-                    b.swap(k, index(pivot));
-                }
-            }
+            b.chunks_exact_mut(n).for_each(|b| exchange_back(b, self.pivots));
         }
     }
 

@@ -41,7 +41,7 @@ pub fn solve_in(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
     }
     let (n, lower) = (target.rows, triangle.is_lower());
     if n * n * target.columns <= TINY {
-        solve_tiny(t, triangle, b, target);
+        solve_plain(t, triangle, b, target);
         return;
     }
     let blocks = n.div_ceil(BLOCK);
@@ -77,8 +77,8 @@ pub fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// As [`solve_in`], for so few numbers that to prepare anything would take longer.
-fn solve_tiny(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
+/// As [`solve_in`], in plain loops without fused operations: for so few numbers that to prepare anything would take longer.
+pub(super) fn solve_plain(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
     let n = target.rows;
     for j in 0..target.columns {
         let start = target.offset + j * target.stride;

@@ -152,6 +152,9 @@ fn linear_systems_are_those_of_faer() {
         let mut x = b[..n].to_vec();
         alone.solve(&mut x);
         check("solution of one side", n, &x, oracle.solve(view(&b[..n], n)).as_ref());
+        let mut x = b[..n].to_vec();
+        alone.solve_transposed(&mut x);
+        check("transposed one side", n, &x, transposed.partial_piv_lu().solve(view(&b[..n], n)).as_ref());
     }
 }
 
