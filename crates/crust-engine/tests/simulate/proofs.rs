@@ -164,6 +164,7 @@ fn readings_of_the_repository_are_proven() {
                     }
                 }
                 Err(ProveError::Misreading(error)) => {
+                    eprintln!("MISREAD: {name} (seed {seed}): {error}");
                     wrong.push(format!("{name} (seed {seed}): {error}"));
                     break;
                 }
