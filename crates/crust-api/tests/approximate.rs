@@ -105,9 +105,14 @@ fn modes_and_curvatures_are_those_of_stan() {
 
 #[test]
 fn laplace_is_refused_where_stan_gives_garbage() {
-    for name in ["matfac", "schools_centred"] {
-        let refused = with(name, |evaluations, _| laplace(evaluations, None, 2.0, key(1)));
-        assert!(matches!(refused, Err(Error::Curvature { .. } | Error::NoMode(_))), "{name}: {refused:?}");
+    let refused = with("schools_centred", |evaluations, _| laplace(evaluations, None, 2.0, key(1)).err());
+    assert!(matches!(refused, Some(Error::Curvature { .. } | Error::NoMode(_))), "{refused:?}");
+    // Factors can be rotated, along which the density does not change; only at the mode where all of them are 0 there is a curvature.
+    for seed in 1..=3 {
+        match with("matfac", |evaluations, _| laplace(evaluations, None, 2.0, key(seed))) {
+            Ok(found) => assert!(found.mode.x[3..].iter().all(|x| x.abs() < 1e-6), "seed {seed} is at another mode"),
+            Err(error) => assert!(matches!(error, Error::Curvature { .. } | Error::NoMode(_)), "{error}"),
+        }
     }
 }
 
