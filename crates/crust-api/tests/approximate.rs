@@ -119,14 +119,15 @@ fn laplace_is_refused_where_stan_gives_garbage() {
 const FAMILIES: [(&str, Family); 2] = [("meanfield", Family::MeanField), ("fullrank", Family::FullRank)];
 
 /// How far the fit of a seed is from the family's optimum, in nats.
-fn miss(name: &str, family: (&str, Family), seed: u64) -> (f64, Convergence, u64, usize) {
+fn miss(name: &str, family: (&str, Family), seed: u64) -> (f64, Convergence, u64, usize, f64) {
     with(name, |evaluations, reference| {
+        let begin = cpu_seconds();
         let fit = fixed::fit(evaluations, &fixed::Settings::new(key(seed), family.1))
             .unwrap_or_else(|e| panic!("{name}: {e}"));
-        let gradients = evaluations.count();
+        let (gradients, seconds) = (evaluations.count(), cpu_seconds() - begin);
         let draws = if fit.elbo.standard_error > 0.01 { 65_536 } else { 16_384 };
         let elbo = elbo::estimate(evaluations, &fit.approximation, draws, key(1000 + seed)).expect("a bound");
-        (reference[family.0].as_f64().expect("a number") - elbo.value, fit.convergence, gradients, fit.draws)
+        (reference[family.0].as_f64().expect("a number") - elbo.value, fit.convergence, gradients, fit.draws, seconds)
     })
 }
 
@@ -145,17 +146,17 @@ fn fits_reach_the_best_of_their_family() {
 #[ignore = "twenty seeds of sixteen fits take minutes"]
 #[expect(clippy::print_stdout, reason = "a table for people")]
 fn twenty_seeds_reach_the_best_of_their_family() {
+    let mut worst: f64 = 0.0;
     for name in
         ["ar1", "linreg", "logreg", "mixture", "gauss_ar30", "funnel10", "schools_noncentred", "schools_centred"]
     {
         for family in FAMILIES {
-            let begin = std::time::Instant::now();
             let mut all: Vec<_> = (1..=20).map(|seed| miss(name, family, seed)).collect();
-            let seconds = begin.elapsed().as_secs_f64() / 20.0;
+            let seconds = all.iter().map(|a| a.4).sum::<f64>() / 20.0;
             all.sort_by(|a, b| a.0.total_cmp(&b.0));
             let converged = all.iter().filter(|a| a.1 == Convergence::Converged).count();
             println!(
-                "{name} {}: {:.3} to {:.3} nats below the optimum, {converged} converged, {} gradients, {} to {} draws, {seconds:.3} s with the final bound",
+                "{name} {}: {:.3} to {:.3} nats below the optimum, {converged} converged, {} gradients, {} to {} draws, {seconds:.4} CPU s",
                 family.0,
                 all[0].0,
                 all[19].0,
@@ -163,16 +164,23 @@ fn twenty_seeds_reach_the_best_of_their_family() {
                 all.iter().map(|a| a.3).min().unwrap_or(0),
                 all.iter().map(|a| a.3).max().unwrap_or(0),
             );
-            assert!(all[19].0 < 0.1, "{name} {}", family.0);
+            worst = worst.max(all[19].0);
         }
         paths(name);
     }
+    assert!(worst < 0.1, "{worst}");
+}
+
+/// Of this thread, which does all the work; 0 where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    stat.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
 }
 
 /// Pathfinder beside Stan's.
 #[expect(clippy::print_stdout, reason = "a table for people")]
 fn paths(name: &str) {
-    let begin = std::time::Instant::now();
+    let begin = cpu_seconds();
     let mut single: Vec<f64> = Vec::new();
     let mut several: Vec<f64> = Vec::new();
     for seed in 1..=20 {
@@ -191,9 +199,9 @@ fn paths(name: &str) {
         all.sort_by(f64::total_cmp);
         format!("{:.3} {:.3} {:.3}", all[0], all[10], all[19])
     };
-    let seconds = begin.elapsed().as_secs_f64() / 20.0;
+    let seconds = (cpu_seconds() - begin) / 20.0;
     println!(
-        "{name} pathfinder: KL of one path {}, of four {} ({seconds:.3} s)",
+        "{name} pathfinder: KL of one path {}, of four {} ({seconds:.4} CPU s)",
         order(&mut single),
         order(&mut several)
     );

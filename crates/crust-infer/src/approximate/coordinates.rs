@@ -32,7 +32,11 @@ impl Coordinates {
     pub fn new(family: Family, about: &Elliptical) -> Self {
         let diagonal = || Scale::Diagonal(about.scale.variances().iter().map(|v| v.sqrt()).collect());
         let scale = match (family, &about.scale) {
-            (Family::FullRank, scale) => scale.clone(),
+            // Triangular: seen from a new frame, fixed draws then stay where they are.
+            (Family::FullRank, Scale::Lower(lower)) => Scale::Lower(lower.clone()),
+            (Family::FullRank, scale) => {
+                Scale::of_covariance(about.mean.len(), &scale.covariance()).unwrap_or_else(|_| diagonal())
+            }
             (Family::MeanField | Family::LowRank(_), Scale::Diagonal(s)) => Scale::Diagonal(s.clone()),
             (Family::MeanField | Family::LowRank(_), _) => diagonal(),
         };

@@ -8,7 +8,7 @@ use super::coordinates::{Coordinates, Family};
 use super::elbo::{self, Estimate};
 use super::evaluate::{Evaluations, Points};
 use super::family::{Elliptical, float, standard_log_density};
-use super::lbfgs::{self, End, Options};
+use super::lbfgs::{self, End, Options, Outcome};
 use super::pathfinder;
 use super::quasi::whitened_normals;
 use crate::target::Target;
@@ -31,7 +31,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(key: StreamKey, family: Family) -> Self {
-        Self { key, family, degrees: None, radius: 2.0, draws: 128, most_draws: 16_384, tolerance: 0.05 }
+        Self { key, family, degrees: None, radius: 2.0, draws: 256, most_draws: 16_384, tolerance: 0.05 }
     }
 }
 
@@ -106,19 +106,8 @@ pub fn fit_from<T: Target + Clone + Send>(
         if round == 0 {
             make_finite(evaluations, &mut coordinates, &fixed, &parameters)?;
         }
-        let options = Options { decrement: 1e-4, iterations: 500, history: 20 };
-        let mut gradients = evaluations.count();
-        let found = lbfgs::minimise(
-            parameters,
-            &options,
-            |at, gradient| fixed.objective(evaluations, &coordinates, at, gradient),
-            |place, _| {
-                gradients += draws as u64;
-                trace.push(Step { gradients, elbo: -place.value });
-                Ok(true)
-            },
-        )?;
-        iterations += found.iterations;
+        let (found, steps) = maximise(evaluations, &mut coordinates, &fixed, parameters, &mut trace)?;
+        iterations += steps;
         let approximation = coordinates.build(&found.best.x)?;
         let seen = -found.best.value;
         let elbo = precise(evaluations, &approximation, settings.tolerance, key.step(key.step + 100))?;
@@ -135,14 +124,46 @@ pub fn fit_from<T: Target + Clone + Send>(
         }
         draws *= 4;
         round += 1;
-        if let Family::LowRank(_) = settings.family {
-            // What is not diagonal would be lost.
-            parameters = found.best.x;
-        } else {
-            coordinates = Coordinates::new(settings.family, &approximation);
-            parameters = coordinates.origin();
-        }
+        parameters = found.best.x;
     }
+}
+
+/// The optimum on fixed draws, with the number of iterations. Whether a gradient is small can only be told in the frame of the point itself, where the density curves by
+/// about 1 in all directions: the search goes on from there until it finds nothing to do.
+fn maximise<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    coordinates: &mut Coordinates,
+    fixed: &FixedDraws,
+    mut parameters: Vec<f64>,
+    trace: &mut Vec<Step>,
+) -> Result<(Outcome, usize), Error> {
+    const FRAMES: usize = 20;
+    let draws = (fixed.z.len() / fixed.noise) as u64;
+    // What is not diagonal would be lost with a new frame.
+    let moves = !matches!(coordinates.family, Family::LowRank(_));
+    let options = Options { decrement: if moves { 1e-4 } else { 1e-6 }, iterations: 500, history: 20 };
+    let mut iterations = 0;
+    for frame in 1.. {
+        let mut gradients = evaluations.count();
+        let found = lbfgs::minimise(
+            parameters,
+            &options,
+            |at, gradient| fixed.objective(evaluations, coordinates, at, gradient),
+            |place, _| {
+                gradients += draws;
+                trace.push(Step { gradients, elbo: -place.value });
+                Ok(true)
+            },
+        )?;
+        iterations += found.iterations;
+        let again = moves && found.iterations > 0 && found.end == End::Converged;
+        if !again || frame == FRAMES {
+            return Ok((found, iterations));
+        }
+        *coordinates = Coordinates::new(coordinates.family, &coordinates.build(&found.best.x)?);
+        parameters = coordinates.origin();
+    }
+    Err(Error::NoSupport)
 }
 
 /// Makes the frame narrower until the density is positive at all draws.
