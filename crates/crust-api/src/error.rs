@@ -3,12 +3,14 @@
 mod causes;
 mod fault;
 mod render;
+mod subject;
 
 pub use causes::{
     CompareError, EvidenceError, NormaliserError, PathError, Refusal, ShapeError, Suspicion, ValuesError,
 };
 pub(crate) use fault::{Context, Fault, Faults, Trouble};
 pub use render::{Look, render, render_problems, render_warning};
+pub use subject::SubjectError;
 
 use crate::problem::Program;
 use crust_diagnose::checkpoint::JournalError;
@@ -42,6 +44,16 @@ pub enum Error {
     /// A sampler or annealing failed.
     #[error("{error}{}{}", words(*.hint, " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
     Infer { error: Box<InferError>, hint: Option<&'static str>, suspicion: Option<Box<Suspicion>> },
+    /// No approximation was found.
+    #[error("{error}{}{}", words(*.hint, " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
+    Approximate {
+        error: Box<crust_infer::approximate::Error>,
+        hint: Option<&'static str>,
+        suspicion: Option<Box<Suspicion>>,
+    },
+    /// Nothing that can be judged.
+    #[error(transparent)]
+    Subject(#[from] Box<SubjectError>),
     #[error(transparent)]
     Schedule(#[from] BadSchedule),
     #[error(transparent)]
@@ -104,6 +116,11 @@ impl Error {
     /// What inference says of something that is no program.
     pub(crate) fn infer(error: InferError) -> Self {
         Self::Infer { error: Box::new(error), hint: None, suspicion: None }
+    }
+
+    /// What cannot be judged.
+    pub(crate) fn subject(error: SubjectError) -> Self {
+        Self::Subject(Box::new(error))
     }
 
     /// A folder that cannot be made or used.

@@ -3,6 +3,7 @@
 //! ```text
 //! Source ─▶ Program ─┐
 //! Source ─▶ data ────┴▶ Problem ─▶ density, sample, evidence ───────────────────┐
+//!                          ├─▶ approximate, taddaa ───────────────────────────┤
 //!                          └─▶ Generative (joint, simulator) ─▶ simulate        ├─▶ result::Results
 //!                                  └─▶ StanExperiment ─▶ bdmc, bread, compare ──┤
 //!                                                        testbed, reproduce ────┘
@@ -30,6 +31,7 @@
 //! ```
 
 mod annealing;
+mod approximate;
 mod bdmc;
 mod bench;
 mod bread;
@@ -49,6 +51,7 @@ mod sample;
 mod session;
 mod simulate;
 mod subset;
+mod taddaa;
 mod target;
 mod testbed;
 mod values;
@@ -56,6 +59,7 @@ mod values;
 pub use annealing::{
     Annealed, Annealing, Diagnosis, KernelChoice, MethodOptions, NumberedData, PathChoice, ScheduleChoice,
 };
+pub use approximate::{ApproximateOptions, ApproximationChoice, approximate};
 pub use bdmc::{BdmcOptions, bdmc};
 pub use bench::{BenchOptions, bench};
 pub use bread::{BreadOptions, bread};
@@ -65,8 +69,8 @@ pub use crust_diagnose::checkpoint::FILE as JOURNAL;
 pub use crust_diagnose::result;
 pub use density::{DensityOptions, density};
 pub use error::{
-    CompareError, Error, EvidenceError, Look, NormaliserError, PathError, Refusal, ShapeError, Suspicion, ValuesError,
-    render, render_warning,
+    CompareError, Error, EvidenceError, Look, NormaliserError, PathError, Refusal, ShapeError, SubjectError, Suspicion,
+    ValuesError, render, render_warning,
 };
 pub use evidence::{Estimator, EvidenceOptions, EvidenceOutput, evidence};
 pub use generative::Generation;
@@ -75,5 +79,6 @@ pub use run::{RunOptions, RunOutput, run};
 pub use sample::{MethodChoice, MetricChoice, SampleOptions, SampleOutput, sample};
 pub use session::{Message, Nobody, Observer, Part, Progress, Session, Stop, Unit};
 pub use simulate::{SimulateOptions, Simulations, simulate};
+pub use taddaa::{ShortKernel, Subject, TaddaaOptions, TaddaaOutput, taddaa};
 pub use testbed::{TestbedOptions, TestbedOutput, testbed};
 pub use values::Init;

@@ -3,6 +3,7 @@
 //! Numbers that JSON cannot say are `null` (not a number, or not estimated), `"Infinity"` and `"-Infinity"`. There are no times in
 //! here, so that the file is the same byte by byte whenever the same command is run again: times are a [`Timing`].
 
+mod approximate;
 mod check;
 mod density;
 mod evidence;
@@ -13,6 +14,7 @@ mod testbed;
 #[cfg(test)]
 mod tests;
 
+pub use approximate::{Approximate, ElboStep, Taddaa};
 pub use check::{
     BlockSummary, Checked, Diagnostic, DrawnOutcome, DrawnParameter, JointReading, JointSummary, ProgramSummary,
     VariableSummary,
@@ -38,6 +40,8 @@ pub enum Results {
     Density(Density),
     Bench(Bench),
     Sample(Sample),
+    Approximate(Approximate),
+    Taddaa(Taddaa),
     Simulate(Simulate),
     Bdmc(Bdmc),
     Bread(Bread),

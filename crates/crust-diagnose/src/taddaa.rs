@@ -54,10 +54,13 @@ pub struct Judged {
     #[serde(with = "crate::number::list")]
     pub simultaneous_interval: Vec<f64>,
     /// `B_F` of equation 1: the approximation is wrong by at least this, with 95 % confidence for this functional alone.
+    #[serde(with = "crate::number")]
     pub lower_bound: f64,
     /// The same for all functionals at once.
+    #[serde(with = "crate::number")]
     pub simultaneous_lower_bound: f64,
     /// The simultaneous bound in standard deviations of the quantity (of the logarithm of one for log variances, as it is for probabilities).
+    #[serde(with = "crate::number")]
     pub relative: f64,
 }
 

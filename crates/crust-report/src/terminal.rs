@@ -1,11 +1,13 @@
 //! What the terminal shows of results: a protocol as a story of at most fifteen lines with a small plot of characters.
 
+mod approximate;
 mod check;
 mod density;
 mod evidence;
 mod reproduce;
 mod sample;
 
+pub use approximate::{approximate, taddaa};
 pub use check::check;
 pub use density::{bench, density};
 pub use evidence::evidence;

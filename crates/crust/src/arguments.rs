@@ -1,8 +1,10 @@
 //! The command line, and the options of the library that it stands for.
 
+mod approximation;
 mod choices;
 mod options;
 
+pub use approximation::{Approximate, Taddaa};
 pub use choices::{EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice};
 
 use choices::{at_least_ten, at_least_two, path_choice};
@@ -32,6 +34,10 @@ pub enum Command {
     Bench(Bench),
     /// Draw from the posterior with NUTS, and say whether the draws can be trusted
     Sample(Sample),
+    /// Approximate the posterior by a distribution that can be written down, and say how good it is
+    Approximate(Approximate),
+    /// Lower bounds on the errors of an approximation, or of draws, from many short chains that start at it
+    Taddaa(Taddaa),
     /// Draw parameters from the prior and data from the model
     Simulate(Simulate),
     /// Run a `WebPPL` program and print the value of its last expression

@@ -1,5 +1,6 @@
 //! One file for each command: arguments in, the library's function, files and words out.
 
+pub mod approximate;
 pub mod bdmc;
 pub mod bench;
 pub mod bread;
@@ -11,4 +12,5 @@ pub mod reproduce;
 pub mod run;
 pub mod sample;
 pub mod simulate;
+pub mod taddaa;
 pub mod testbed;

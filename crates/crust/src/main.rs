@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Command::Density(density) => command::density::run(density, common),
         Command::Bench(bench) => command::bench::run(bench, common),
         Command::Sample(sample) => command::sample::run(sample, common),
+        Command::Approximate(approximate) => command::approximate::run(approximate, common),
+        Command::Taddaa(taddaa) => command::taddaa::run(taddaa, common),
         Command::Run(run) => command::run::run(run, common),
         Command::Simulate(simulate) => command::simulate::run(simulate, common),
         Command::Bdmc(bdmc) => command::bdmc::run(bdmc, common),

@@ -5,6 +5,7 @@ use crate::problem::Program;
 use crust_diagnose::checkpoint::Halt;
 use crust_engine::{EngineError, SimulateError};
 use crust_infer::anneal::BadSchedule;
+use crust_infer::approximate::Error as ApproximateError;
 use crust_infer::error::Error as InferError;
 use crust_infer::target::Fatal;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,6 +70,18 @@ impl Context<'_> {
                 None => Error::Infer { error: Box::new(error), hint: None, suspicion: self.suspicion() },
             },
             error => Error::Infer { error: Box::new(error), hint: None, suspicion: self.suspicion() },
+        }
+    }
+
+    /// What a fit, or chains that start at one, came to. `hint` is for those that find no point to start from.
+    pub fn approximate(self, error: ApproximateError, hint: &'static str) -> Error {
+        match error {
+            ApproximateError::Interrupted => Error::Interrupted,
+            ApproximateError::Fatal(fatal) => self.infer(InferError::Fatal(fatal)),
+            error => {
+                let hint = matches!(error, ApproximateError::Initial { .. }).then_some(hint);
+                Error::Approximate { error: Box::new(error), hint, suspicion: self.suspicion() }
+            }
         }
     }
 

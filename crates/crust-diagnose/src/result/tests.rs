@@ -61,6 +61,33 @@ fn evidence() -> Evidence {
     Evidence { model: "a.stan".to_owned(), methods: vec![method], ..Evidence::default() }
 }
 
+fn approximate() -> Approximate {
+    Approximate {
+        method: "fullrank".to_owned(),
+        covariance: Some(vec![vec![1.0, 0.5], vec![0.5, 2.0]]),
+        elbo: f64::NEG_INFINITY,
+        trace: vec![ElboStep { gradients: 7, elbo: -1.5 }],
+        ..Approximate::default()
+    }
+}
+
+fn taddaa() -> Taddaa {
+    use crate::taddaa::functional::{Functional, Kind};
+    use crate::taddaa::intervals::Known;
+    use crate::taddaa::{ALPHA, Item, Settings, judge};
+    let functional = Functional::new(Kind::Mean, "x");
+    let item = Item { functional, end: &[0.5, 1.5, 2.5], other: None, before: Known::exactly(0.0) };
+    Taddaa {
+        found: judge(&[item], &[0.25], &Settings { iterations: 7, alpha: ALPHA, seed: 1 }),
+        k_hat: None,
+        kernel: "barker".to_owned(),
+        gradients: 3,
+        acceptance: vec![0.5],
+        notes: vec!["a note".to_owned()],
+        partial: false,
+    }
+}
+
 fn checked() -> Checked {
     let joint = JointReading { readable: true, summary: Some(JointSummary::default()), ..JointReading::default() };
     Checked {
@@ -80,6 +107,8 @@ fn every_result_survives_json() {
         ("density", Results::Density(Density::default())),
         ("bench", Results::Bench(Bench::default())),
         ("sample", Results::Sample(Sample::default())),
+        ("approximate", Results::Approximate(approximate())),
+        ("taddaa", Results::Taddaa(taddaa())),
         ("simulate", Results::Simulate(Simulate { hyperparameters: vec![], datasets: vec![simulated] })),
         ("bdmc", Results::Bdmc(Bdmc::default())),
         ("bread", Results::Bread(Bread::default())),

@@ -1,0 +1,123 @@
+//! A fit of any method.
+
+use super::ApproximationChoice;
+use crate::target::StanTarget;
+use crust_diagnose::psis::psis;
+use crust_infer::approximate::Error;
+use crust_infer::approximate::coordinates::Family;
+use crust_infer::approximate::elbo::{self, Estimate};
+use crust_infer::approximate::evaluate::Evaluations;
+use crust_infer::approximate::family::{Approximation, Elliptical};
+use crust_infer::approximate::fixed::{self, Convergence, Step};
+use crust_infer::approximate::laplace::laplace;
+use crust_infer::approximate::pathfinder;
+use crust_infer::approximate::scale::Scale;
+use crust_math::random::{Purpose, StreamKey};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub method: ApproximationChoice,
+    pub radius: f64,
+    pub seed: u64,
+}
+
+/// What was found.
+pub(crate) struct Fitted {
+    pub approximation: Box<dyn Approximation>,
+    /// The approximation, or the normal distribution with its moments.
+    pub normal: Elliptical,
+    pub elbo: Estimate,
+    pub converged: bool,
+    /// How the fit ended.
+    pub words: String,
+    pub iterations: usize,
+    pub trace: Vec<Step>,
+}
+
+/// Draws for the ELBO and k-hat of methods that are not fitted by them.
+const DRAWS: usize = 4000;
+/// Degrees of freedom that `student-t` tries.
+const DEGREES: [f64; 4] = [3.0, 5.0, 10.0, 30.0];
+
+pub(crate) fn fit(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+    let key = StreamKey::new(wanted.seed, Purpose::FIT);
+    match wanted.method {
+        ApproximationChoice::Meanfield => variational(evaluations, wanted, Family::MeanField, None),
+        ApproximationChoice::Fullrank => variational(evaluations, wanted, Family::FullRank, None),
+        ApproximationChoice::Lowrank(rank) => {
+            let rank = rank.get().min(evaluations.dimension());
+            variational(evaluations, wanted, Family::LowRank(rank), None)
+        }
+        ApproximationChoice::StudentT => student(evaluations, wanted),
+        ApproximationChoice::Laplace => {
+            let found = laplace(evaluations, None, wanted.radius, key)?;
+            let elbo = elbo::estimate(evaluations, &found.approximation, DRAWS, key.step(1))?;
+            let words = "converged: the mode was found".to_owned();
+            Ok(Fitted::new(found.approximation, elbo, found.mode.iterations, words))
+        }
+        ApproximationChoice::Pathfinder => {
+            let path = pathfinder::path(evaluations, &search(wanted), 1, None)?;
+            let elbo = elbo::estimate(evaluations, &path.approximation, DRAWS, key.step(1))?;
+            let words =
+                format!("the best of {} normal distributions on the way was number {}", path.iterations, path.at);
+            Ok(Fitted::new(path.approximation, elbo, path.iterations, words))
+        }
+        ApproximationChoice::MultiPathfinder => several_paths(evaluations, wanted),
+    }
+}
+
+fn search(wanted: Wanted) -> pathfinder::Settings {
+    let settings = pathfinder::Settings::new(StreamKey::new(wanted.seed, Purpose::FIT));
+    pathfinder::Settings { radius: wanted.radius, ..settings }
+}
+
+fn variational(
+    evaluations: &mut Evaluations<'_, StanTarget<'_>>,
+    wanted: Wanted,
+    family: Family,
+    degrees: Option<f64>,
+) -> Result<Fitted, Error> {
+    let settings = fixed::Settings::new(StreamKey::new(wanted.seed, Purpose::FIT), family);
+    let fit = fixed::fit(evaluations, &fixed::Settings { radius: wanted.radius, degrees, ..settings })?;
+    Ok(Fitted {
+        converged: fit.convergence == Convergence::Converged,
+        trace: fit.trace,
+        ..Fitted::new(fit.approximation, fit.elbo, fit.iterations, fit.convergence.in_words().to_owned())
+    })
+}
+
+/// The best of several degrees of freedom.
+fn student(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+    let mut best = variational(evaluations, wanted, Family::FullRank, Some(DEGREES[0]))?;
+    for nu in &DEGREES[1..] {
+        let next = variational(evaluations, wanted, Family::FullRank, Some(*nu))?;
+        if next.elbo.value > best.elbo.value {
+            best = next;
+        }
+    }
+    Ok(best)
+}
+
+fn several_paths(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+    let found = pathfinder::multi_path(evaluations, &search(wanted), DRAWS)?;
+    let covariance = found.approximation.covariance().unwrap_or_default();
+    let scale = Scale::of_covariance(found.approximation.dimension(), &covariance)?;
+    let normal = Elliptical::normal(found.approximation.mean(), scale);
+    let iterations = found.paths.iter().map(|path| path.iterations).sum();
+    let words = format!("a mixture of the ends of {} paths", found.paths.len());
+    let fitted = Fitted::new(normal, found.elbo, iterations, words);
+    Ok(Fitted { approximation: Box::new(found.approximation), ..fitted })
+}
+
+impl Fitted {
+    fn new(q: Elliptical, elbo: Estimate, iterations: usize, words: String) -> Self {
+        let approximation = Box::new(q.clone());
+        Self { approximation, normal: q, elbo, converged: true, words, iterations, trace: Vec::new() }
+    }
+
+    /// `None` where weights cannot be smoothed.
+    pub fn k_hat(&self) -> Option<f64> {
+        psis(&self.elbo.log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
+    }
+}

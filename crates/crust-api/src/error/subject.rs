@@ -1,0 +1,43 @@
+//! Why an approximation, or draws, cannot be judged.
+
+use crust_diagnose::draws::CsvError;
+use crust_diagnose::taddaa::functional::NotAFunctional;
+use crust_engine::UnconstrainError;
+use crust_infer::approximate::Error as ApproximateError;
+
+/// What `taddaa` cannot judge.
+#[derive(Debug, thiserror::Error)]
+pub enum SubjectError {
+    #[error(transparent)]
+    Functional(#[from] NotAFunctional),
+    #[error("{functional}: the program has no quantity {quantity}")]
+    Quantity { functional: String, quantity: String },
+    #[error("{file} must hold a JSON object with \"mean\" and \"covariance\", or \"mean\" and \"sd\": {error}")]
+    NotJson { file: String, error: serde_json::Error },
+    #[error("the approximation in {file} has {found} coordinates, but the program has {wanted} unconstrained ones")]
+    Coordinates { file: String, found: usize, wanted: usize },
+    #[error("{file} has {found} names for {wanted} coordinates")]
+    Names { file: String, found: usize, wanted: usize },
+    #[error("coordinate {number} in {file} is named {found}, but in the program it is {wanted}")]
+    Name { number: usize, file: String, found: String, wanted: String },
+    #[error("{file}: {error}")]
+    Document { file: String, error: ApproximateError },
+    #[error(transparent)]
+    Draws(#[from] CsvError),
+    #[error("there are {found} draws, but at least 2 are needed")]
+    FewDraws { found: usize },
+    #[error("the parameter {parameter} is a tuple, and draws of tuples cannot be read")]
+    Tuple { parameter: String },
+    #[error("the draws have no column for {name}, which is a parameter of the program")]
+    NoColumn { name: String },
+    #[error("draw {draw} cannot be one of the program: {error}")]
+    Unconstrain { draw: usize, error: UnconstrainError },
+    #[error("draw {draw} has values that are not finite on the unconstrained scale")]
+    NotFinite { draw: usize },
+    #[error("the draws do not vary in the unconstrained coordinate {name}")]
+    Constant { name: String },
+    #[error("{functional}: the draws have no column for it")]
+    NotThere { functional: String },
+    #[error("{functional} cannot be judged: a value {place} is {value}")]
+    NoNumber { functional: String, place: &'static str, value: f64 },
+}

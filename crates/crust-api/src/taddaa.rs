@@ -1,0 +1,181 @@
+//! `crust taddaa`: lower bounds on the errors of an approximation or of draws, from many short chains.
+
+mod functionals;
+mod start;
+
+use crate::annealing::Diagnosis;
+use crate::approximate::{ApproximationChoice, bind, check_radius, with_evaluations};
+use crate::error::Error;
+use crate::problem::{Problem, Source};
+use crate::session::{Session, Unit};
+use crust_diagnose::result::Taddaa;
+use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
+use crust_diagnose::taddaa::{ALPHA, Level};
+use crust_infer::improve::{self, Kernel, improve};
+use crust_math::random::{Purpose, StreamKey};
+use functionals::Functionals;
+use start::Start;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// What is judged.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// An approximation that is fitted first.
+    Fit(ApproximationChoice),
+    /// Files with draws as `CmdStan` writes them, or with the names of the parameters as columns.
+    Draws(Vec<PathBuf>),
+    /// An approximation as `approximate` writes it: mean and covariance, or mean and sd.
+    Approximation(Source),
+}
+
+/// How short chains move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShortKernel {
+    /// Random-walk Metropolis.
+    Rwmh,
+    /// The Metropolis-adjusted Langevin algorithm.
+    Mala,
+    /// Barker's proposal, which the paper recommends.
+    #[default]
+    Barker,
+    /// Hamiltonian Monte Carlo.
+    Hmc,
+}
+
+/// The most leapfrog steps of `hmc`.
+const STEPS: u32 = 10;
+/// More chains than this are a mistake, not a wish.
+const MOST_CHAINS: usize = 1_000_000;
+
+impl ShortKernel {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rwmh => "rwmh",
+            Self::Mala => "mala",
+            Self::Barker => "barker",
+            Self::Hmc => "hmc",
+        }
+    }
+
+    fn kernel(self) -> Kernel {
+        match self {
+            Self::Rwmh => Kernel::RandomWalk,
+            Self::Mala => Kernel::Mala,
+            Self::Barker => Kernel::Barker,
+            Self::Hmc => Kernel::Hmc { most_steps: STEPS },
+        }
+    }
+
+    /// T of equations 7 and 8.
+    fn iterations(self, dimension: usize) -> usize {
+        iterations(dimension, (self == Self::Hmc).then_some(STEPS as usize / 2), EFFORT)
+    }
+}
+
+/// Options of `taddaa`.
+#[derive(Clone, Debug)]
+pub struct TaddaaOptions {
+    pub subject: Subject,
+    /// Such as `mean(x[1])` or `P(x > 0)`; if empty, the mean, the log variance and the 5, 50 and 95 % quantiles of
+    /// every parameter.
+    pub functionals: Vec<String>,
+    pub kernel: ShortKernel,
+    /// In place of equation 6.
+    pub chains: Option<usize>,
+    /// In place of equations 7 and 8.
+    pub iterations: Option<NonZero<usize>>,
+    /// What error of a mean is worth noticing, in standard deviations.
+    pub tolerance_mean: f64,
+    /// What error of a log variance is worth noticing.
+    pub tolerance_variance: f64,
+    /// Starting points of fits are uniform within ± this on the unconstrained scale.
+    pub radius: f64,
+}
+
+impl Default for TaddaaOptions {
+    fn default() -> Self {
+        let tolerances = Tolerances::default();
+        Self {
+            subject: Subject::Fit(ApproximationChoice::Meanfield),
+            functionals: Vec::new(),
+            kernel: ShortKernel::default(),
+            chains: None,
+            iterations: None,
+            tolerance_mean: tolerances.mean,
+            tolerance_variance: tolerances.log_variance,
+            radius: 2.0,
+        }
+    }
+}
+
+impl TaddaaOptions {
+    /// N of equation 6, unless it is given.
+    fn number_of_chains(&self) -> Result<usize, Error> {
+        let positive = |name, x: f64| {
+            let fine = x.is_finite() && x > 0.0;
+            if fine { Ok(()) } else { Err(Error::option(name, x, "must be positive")) }
+        };
+        positive("tolerance-mean", self.tolerance_mean)?;
+        positive("tolerance-variance", self.tolerance_variance)?;
+        let between = format!("must be between 2 and {MOST_CHAINS}");
+        if let Some(chains) = self.chains {
+            let fine = (2..=MOST_CHAINS).contains(&chains);
+            return if fine { Ok(chains) } else { Err(Error::option("chains", chains, between)) };
+        }
+        let chains =
+            Tolerances { mean: self.tolerance_mean, log_variance: self.tolerance_variance, alpha: ALPHA }.chains();
+        if chains <= MOST_CHAINS {
+            return Ok(chains);
+        }
+        let (name, least) = if self.tolerance_mean < self.tolerance_variance {
+            ("tolerance-mean", self.tolerance_mean)
+        } else {
+            ("tolerance-variance", self.tolerance_variance)
+        };
+        Err(Error::option(name, least, format!("needs {chains} chains; at most {MOST_CHAINS} are run")))
+    }
+}
+
+/// A diagnosis, and what it says as an exit code does.
+#[derive(Clone, Debug)]
+pub struct TaddaaOutput {
+    pub result: Taddaa,
+    pub diagnosis: Diagnosis,
+}
+
+/// Judges an approximation, or draws. Chains that were stopped are judged as far as they are.
+pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>) -> Result<TaddaaOutput, Error> {
+    check_radius(options.radius)?;
+    let wanted = options.number_of_chains()?;
+    let model = bind(problem, session)?;
+    let functionals = Functionals::new(&options.functionals, problem, &model, session.seed)?;
+    with_evaluations(problem, &model, session, |evaluations| {
+        let start = Start::of(options, wanted, &functionals, evaluations)?;
+        session.begin("Short chains", 0, Unit::Transitions);
+        let settings = improve::Settings {
+            key: StreamKey::new(session.seed, Purpose::KERNEL),
+            kernel: options.kernel.kernel(),
+            iterations: options.iterations.map_or_else(|| options.kernel.iterations(model.dimension()), NonZero::get),
+            keep: Vec::new(),
+        };
+        let chains = improve(evaluations, start.points.clone(), &start.frame, &settings)?;
+        let found = functionals.judge(&start, &chains)?;
+        let partial = chains.acceptance.len() < settings.iterations;
+        let diagnosis = match found.verdict.level {
+            _ if partial => Diagnosis::Partial,
+            Level::Good => Diagnosis::Fine,
+            Level::Bad | Level::Unknown => Diagnosis::Bad,
+        };
+        let result = Taddaa {
+            found,
+            k_hat: start.k_hat,
+            kernel: options.kernel.name().to_owned(),
+            gradients: evaluations.count(),
+            acceptance: chains.acceptance,
+            notes: start.notes,
+            partial,
+        };
+        Ok(TaddaaOutput { result, diagnosis })
+    })
+}

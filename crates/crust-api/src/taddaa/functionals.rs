@@ -1,0 +1,126 @@
+//! What is asked of the posterior, before and after the chains.
+
+use super::start::Start;
+use crate::error::{Error, SubjectError};
+use crate::problem::Problem;
+use crust_diagnose::taddaa::functional::{Kind, Request};
+use crust_diagnose::taddaa::intervals::Known;
+use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, judge, squared_correlation};
+use crust_engine::{Include, Model};
+use crust_infer::approximate::evaluate::Points;
+use crust_infer::improve::Chains;
+use crust_math::random::{Purpose, StreamKey};
+use std::sync::Arc;
+
+const ALL: Include = Include { transformed: true, generated: true };
+
+/// Functionals of quantities of a program.
+pub(super) struct Functionals<'a> {
+    pub problem: &'a Problem,
+    pub model: &'a Arc<Model>,
+    pub seed: u64,
+    /// All quantities of the program.
+    pub names: Vec<String>,
+    requests: Vec<Asked>,
+}
+
+/// A functional with the places of its quantities.
+struct Asked {
+    request: Request,
+    at: usize,
+    other: Option<usize>,
+}
+
+impl<'a> Functionals<'a> {
+    /// By default five functionals of every parameter.
+    pub fn new(texts: &[String], problem: &'a Problem, model: &'a Arc<Model>, seed: u64) -> Result<Self, Error> {
+        let names = model.output_names(ALL);
+        let requests = if texts.is_empty() {
+            let kinds =
+                [Kind::Mean, Kind::LogVariance, Kind::Quantile(0.05), Kind::Quantile(0.5), Kind::Quantile(0.95)];
+            let parameters = model.output_names(Include { transformed: false, generated: false });
+            parameters.iter().flat_map(|name| kinds.map(|kind| Request::new(kind, name))).collect()
+        } else {
+            let parsed: Result<Vec<Request>, _> = texts.iter().map(|text| text.parse()).collect();
+            parsed.map_err(|error| Error::subject(SubjectError::Functional(error)))?
+        };
+        let place = |request: &Request, quantity: &String| {
+            let functional = request.functional.to_string();
+            let unknown = || Error::subject(SubjectError::Quantity { functional, quantity: quantity.clone() });
+            names.iter().position(|name| name == quantity).ok_or_else(unknown)
+        };
+        let ask = |request: Request| {
+            let at = place(&request, &request.quantity)?;
+            let other = request.other.as_ref().map(|other| place(&request, other)).transpose()?;
+            Ok(Asked { request, at, other })
+        };
+        let requests = requests.into_iter().map(ask).collect::<Result<Vec<Asked>, Error>>()?;
+        Ok(Self { problem, model, seed, names, requests })
+    }
+
+    /// All quantities of points, by quantity. Random draws of the program come from streams of `purpose`.
+    pub fn quantities(&self, points: &Points, purpose: Purpose) -> Result<Vec<Vec<f64>>, Error> {
+        let mut evaluator = self.model.evaluator();
+        let mut columns = vec![Vec::with_capacity(points.len()); self.names.len()];
+        for i in 0..points.len() {
+            let key = StreamKey::new(self.seed, purpose).step(i as u64);
+            let found = evaluator.quantities(points.point(i), key, ALL);
+            let numbers = found.map_err(|error| self.problem.program().engine(error))?.numbers;
+            columns.iter_mut().zip(numbers).for_each(|(column, x)| column.push(x));
+        }
+        Ok(columns)
+    }
+
+    /// Compares the ends of the chains with what they started from.
+    pub fn judge(&self, start: &Start, chains: &Chains) -> Result<Taddaa, Error> {
+        let last = chains.last();
+        let after = self.quantities(&chains.positions[last], Purpose::DATA)?;
+        let moved = |i| squared_correlation(&chains.coordinate(0, i), &chains.coordinate(last, i));
+        let rho2: Vec<f64> = (0..self.model.dimension()).map(moved).collect();
+        let mut ends = Vec::with_capacity(self.requests.len());
+        for asked in &self.requests {
+            let functional = &asked.request.functional;
+            let before = asked.values(&start.before, "before the chains")?;
+            let others = asked.other.map(|j| start.before[j].as_slice());
+            let known = Known::of_draws(functional, &before, others, start.efficiency[asked.at]);
+            let end = asked.values(&after, "at the end of a chain")?;
+            ends.push((end, asked.other.map(|j| after[j].as_slice()), known));
+        }
+        let both = self.requests.iter().zip(&ends);
+        let items: Vec<Item<'_>> = both
+            .map(|(asked, (end, other, before))| Item {
+                functional: asked.request.functional.clone(),
+                end,
+                other: *other,
+                before: *before,
+            })
+            .collect();
+        Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), alpha: ALPHA, seed: self.seed }))
+    }
+}
+
+impl Asked {
+    /// The values of its quantity; of an event, 1 where it happens and 0 where it does not. A value that is no number
+    /// would widen intervals until they say nothing, which looks as if there were no error.
+    fn values(&self, columns: &[Vec<f64>], place: &'static str) -> Result<Vec<f64>, Error> {
+        let functional = || self.request.functional.to_string();
+        let all = [Some(self.at), self.other];
+        for column in all.into_iter().flatten().map(|i| &columns[i]) {
+            if column.is_empty() {
+                return Err(Error::subject(SubjectError::NotThere { functional: functional() }));
+            }
+            let fine = |x: &f64| x.is_finite() || (self.request.event.is_some() && !x.is_nan());
+            if let Some(&value) = column.iter().find(|x| !fine(x)) {
+                return Err(Error::subject(SubjectError::NoNumber { functional: functional(), place, value }));
+            }
+        }
+        let values = &columns[self.at];
+        Ok(match self.request.event {
+            None => values.clone(),
+            Some((above, bound)) => {
+                let happens = |x: f64| if above { x > bound } else { x < bound };
+                values.iter().map(|&x| f64::from(u8::from(happens(x)))).collect()
+            }
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! What is judged, in a form that chains can start from.
+
+use super::functionals::Functionals;
+use super::{Subject, TaddaaOptions};
+use crate::approximate::{Failure, Wanted, fit};
+use crate::error::{Error, SubjectError};
+use crate::problem::Source;
+use crate::target::StanTarget;
+use crust_diagnose::convergence::ess_bulk;
+use crust_diagnose::draws::{Draws, bracketed, read_files};
+use crust_engine::{Model, Values};
+use crust_infer::approximate::evaluate::{Evaluations, Points};
+use crust_infer::approximate::family::{Approximation, Document, Elliptical};
+use crust_infer::approximate::scale::Scale;
+use crust_math::random::{Purpose, StreamKey};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Draws of an approximation from which its functionals are computed: so many that their error hardly matters.
+const REFERENCE: usize = 20_000;
+
+/// Where chains start, and what was said there.
+pub(super) struct Start {
+    /// Unconstrained starting points.
+    pub points: Points,
+    /// The mean and covariance that precondition the chains.
+    pub frame: Elliptical,
+    /// Values of all quantities under the approximation, by quantity; empty where a file has none.
+    pub before: Vec<Vec<f64>>,
+    /// How many independent draws one of these is worth, by quantity.
+    pub efficiency: Vec<f64>,
+    pub k_hat: Option<f64>,
+    pub notes: Vec<String>,
+}
+
+impl Start {
+    pub fn of(
+        options: &TaddaaOptions,
+        chains: usize,
+        functionals: &Functionals<'_>,
+        evaluations: &mut Evaluations<'_, StanTarget<'_>>,
+    ) -> Result<Self, Failure> {
+        match &options.subject {
+            Subject::Draws(files) => Ok(Self::of_files(files, chains, functionals)?),
+            Subject::Approximation(source) => {
+                let q = read(source, functionals.model)?;
+                Ok(Self::of_approximation(&q, q.clone(), None, chains, functionals)?)
+            }
+            Subject::Fit(method) => {
+                let wanted = Wanted { method: *method, radius: options.radius, seed: functionals.seed };
+                let fitted = fit(evaluations, wanted)?;
+                let (k_hat, q) = (fitted.k_hat(), fitted.approximation.as_ref());
+                let mut start = Self::of_approximation(q, fitted.normal, k_hat, chains, functionals)?;
+                if !fitted.converged {
+                    start.notes.push(format!("the fit: {}", fitted.words));
+                }
+                Ok(start)
+            }
+        }
+    }
+
+    fn of_approximation(
+        q: &dyn Approximation,
+        frame: Elliptical,
+        k_hat: Option<f64>,
+        chains: usize,
+        functionals: &Functionals<'_>,
+    ) -> Result<Self, Error> {
+        let key = StreamKey::new(functionals.seed, Purpose::INITIAL);
+        let draw = |n: usize, key: StreamKey| {
+            let mut stream = key.stream();
+            Points::new(q.dimension(), (0..n).flat_map(|_| q.draw(&mut stream)).collect())
+        };
+        // Not the starts themselves: their luck would count twice.
+        let before = functionals.quantities(&draw(REFERENCE, key.step(1)), Purpose::GENERATED)?;
+        let efficiency = vec![1.0; before.len()];
+        Ok(Self { points: draw(chains, key), frame, before, efficiency, k_hat, notes: Vec::new() })
+    }
+
+    /// Draws of other programs: those of parameters are needed, others are judged if they are there.
+    fn of_files(files: &[PathBuf], chains: usize, functionals: &Functionals<'_>) -> Result<Self, Error> {
+        let (draws, _) = read_files(files).map_err(|error| Error::subject(error.into()))?;
+        let total: usize = draws.chains.iter().map(|chain| chain.sampling.len()).sum();
+        if total < 2 {
+            return Err(Error::subject(SubjectError::FewDraws { found: total }));
+        }
+        let n = chains.min(total);
+        let mut notes = Vec::new();
+        if n < chains {
+            let wider = (ratio(chains) / ratio(n)).sqrt();
+            notes.push(format!(
+                "there are {total} draws, and the tolerances want {chains} chains: intervals are {wider:.1} times as wide"
+            ));
+        }
+        let rows: Vec<usize> = (0..n).map(|k| k * total / n).collect();
+        let points = Points::new(functionals.model.dimension(), unconstrain(&draws, &rows, functionals.model)?);
+        let frame = moments(&points, functionals.model)?;
+        let column = |name: &String| draws.named(name).map_or_else(Vec::new, |parts| parts.concat());
+        let efficiency = |name: &String| {
+            let ess = draws.named(name).map_or(f64::NAN, |parts| ess_bulk(&parts));
+            if ess.is_finite() { (ess / ratio(total)).min(1.0) } else { 1.0 }
+        };
+        let before = functionals.names.iter().map(column).collect();
+        let efficiency = functionals.names.iter().map(efficiency).collect();
+        Ok(Self { points, frame, before, efficiency, k_hat: None, notes })
+    }
+}
+
+/// An approximation that was written down.
+fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
+    let file = || source.name().to_owned();
+    let text = source.read("read the approximation")?;
+    let document: Document = match serde_json::from_str(&text) {
+        Ok(document) => document,
+        Err(error) => return Err(Error::subject(SubjectError::NotJson { file: file(), error })),
+    };
+    let names = model.unconstrained_names();
+    let (found, wanted) = (document.mean.len(), names.len());
+    if found != wanted {
+        return Err(Error::subject(SubjectError::Coordinates { file: file(), found, wanted }));
+    }
+    if !document.names.is_empty() && document.names.len() != wanted {
+        return Err(Error::subject(SubjectError::Names { file: file(), found: document.names.len(), wanted }));
+    }
+    if let Some((i, (found, wanted))) = document.names.iter().zip(&names).enumerate().find(|(_, (a, b))| a != b) {
+        let (found, wanted) = (found.clone(), wanted.clone());
+        return Err(Error::subject(SubjectError::Name { number: i + 1, file: file(), found, wanted }));
+    }
+    document.read().map_err(|error| Error::subject(SubjectError::Document { file: file(), error }))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers of draws")]
+fn ratio(n: usize) -> f64 {
+    n as f64
+}
+
+/// The unconstrained coordinates of some draws.
+fn unconstrain(draws: &Draws, rows: &[usize], model: &Arc<Model>) -> Result<Vec<f64>, Error> {
+    let mut columns: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
+    for shape in model.parameter_shapes() {
+        let Some(sizes) = &shape.sizes else {
+            return Err(Error::subject(SubjectError::Tuple { parameter: shape.name }));
+        };
+        let values = element_names(&shape.name, sizes).into_iter().map(|name| match draws.named(&name) {
+            Some(parts) => Ok(parts.concat()),
+            None => Err(Error::subject(SubjectError::NoColumn { name })),
+        });
+        let values = values.collect::<Result<Vec<_>, Error>>()?;
+        columns.push((shape.name, values));
+    }
+    let mut evaluator = model.evaluator();
+    let mut points = Vec::with_capacity(rows.len() * model.dimension());
+    for &row in rows {
+        let at = |(name, columns): &(String, Vec<Vec<f64>>)| (name.clone(), columns.iter().map(|c| c[row]).collect());
+        let values: Values = columns.iter().map(at).collect();
+        let draw = row + 1;
+        let free = evaluator.unconstrain(&values);
+        let free = free.map_err(|error| Error::subject(SubjectError::Unconstrain { draw, error }))?;
+        for x in free {
+            let x = x.filter(|x| x.is_finite());
+            points.push(x.ok_or_else(|| Error::subject(SubjectError::NotFinite { draw }))?);
+        }
+    }
+    Ok(points)
+}
+
+/// `x[1,1]`, `x[1,2]`, …: the last index fastest.
+fn element_names(name: &str, sizes: &[usize]) -> Vec<String> {
+    let mut names = vec![name.to_owned()];
+    for &size in sizes {
+        names = names.iter().flat_map(|name| (1..=size).map(move |i| format!("{name}.{i}"))).collect();
+    }
+    names.iter().map(|name| bracketed(name)).collect()
+}
+
+/// The normal distribution with the moments of points; without correlations if there are few points for them.
+fn moments(points: &Points, model: &Arc<Model>) -> Result<Elliptical, Error> {
+    let (n, d) = (points.len(), points.dimension);
+    let mean: Vec<f64> = (0..d).map(|i| points.x.iter().skip(i).step_by(d).sum::<f64>() / ratio(n)).collect();
+    let mut covariance = vec![0.0; d * d];
+    for x in points.x.chunks_exact(d) {
+        for i in 0..d {
+            let from_mean = (x[i] - mean[i]) / ratio(n - 1);
+            covariance[i * d..][..d].iter_mut().zip(x).zip(&mean).for_each(|((c, x), m)| *c += from_mean * (x - m));
+        }
+    }
+    let deviations: Vec<f64> = covariance.iter().step_by(d + 1).map(|v| v.sqrt()).collect();
+    if let Some(i) = deviations.iter().position(|s| !(s.is_finite() && *s > 0.0)) {
+        return Err(Error::subject(SubjectError::Constant { name: model.unconstrained_names().swap_remove(i) }));
+    }
+    let full = if n >= 4 * d { Scale::of_covariance(d, &covariance).ok() } else { None };
+    Ok(Elliptical::normal(mean, full.unwrap_or(Scale::Diagonal(deviations))))
+}

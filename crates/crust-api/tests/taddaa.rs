@@ -1,0 +1,64 @@
+//! `taddaa` as a library function: exact approximations pass, wrong ones are told by how much.
+
+use crust_api::{
+    Diagnosis, Error, Problem, Session, ShortKernel, Source, Subject, TaddaaOptions, TaddaaOutput, taddaa,
+};
+use std::num::NonZero;
+
+/// Variances 1 and 4, correlation 0.9.
+const NORMAL: &str = "parameters { vector[2] x; }
+model { x ~ multi_normal([1, -2]', [[1, 1.8], [1.8, 4]]); }
+generated quantities { real root = sqrt(x[1]); }";
+const EXACT: &str = r#"{"mean": [1, -2], "covariance": [[1, 1.8], [1.8, 4]]}"#;
+
+fn run(approximation: &str, kernel: ShortKernel, functionals: &[&str]) -> Result<TaddaaOutput, Error> {
+    let problem = Problem::read(Source::text("m.stan", NORMAL), None)?;
+    let options = TaddaaOptions {
+        subject: Subject::Approximation(Source::text("q.json", approximation)),
+        kernel,
+        functionals: functionals.iter().map(|&text| text.to_owned()).collect(),
+        ..TaddaaOptions::default()
+    };
+    taddaa(&problem, &options, &Session::default())
+}
+
+/// With each kernel a false alarm has a probability of 5 % at most; the seed is fixed.
+#[test]
+fn an_exact_approximation_passes() {
+    for kernel in [ShortKernel::Mala, ShortKernel::Barker, ShortKernel::Hmc] {
+        let found = run(EXACT, kernel, &[]).expect("a diagnosis");
+        assert_eq!(found.diagnosis, Diagnosis::Fine, "{kernel:?}: {:?}", found.result.found.verdict);
+        assert_eq!(found.result.found.functionals.len(), 10);
+    }
+}
+
+/// The mean of x[1] is wrong by 0.5, and the variance of x[2] by a factor of 4; x[1] has the right variance.
+#[test]
+fn a_wrong_approximation_is_told_by_how_much() {
+    let wrong = r#"{"names": ["x.1", "x.2"], "mean": [1.5, -2], "covariance": [[1, 0.9], [0.9, 1]]}"#;
+    let asked = ["mean(x[1])", "log_variance(x[2])", "covariance(x[1], x[2])", "P(x[1] > 1)", "log_variance(x[1])"];
+    let found = run(wrong, ShortKernel::Barker, &asked).expect("a diagnosis");
+    assert_eq!(found.diagnosis, Diagnosis::Bad);
+    let errors = [0.5, 4_f64.ln(), 0.9, 0.19146, 0.0];
+    for (judged, error) in found.result.found.functionals.iter().zip(errors) {
+        let bound = judged.simultaneous_lower_bound;
+        assert!(bound <= error && bound >= 0.3 * error, "{}: {bound} is no bound of {error}", judged.name);
+        assert!(judged.lower_bound >= bound);
+    }
+}
+
+#[test]
+fn what_cannot_be_judged_is_told() {
+    let told = |approximation: &str, functionals: &[&str]| {
+        run(approximation, ShortKernel::Barker, functionals).expect_err("nothing to judge").to_string()
+    };
+    let names = r#"{"names": ["x.2", "x.1"], "mean": [0, 0], "sd": [1, 1]}"#;
+    assert!(told(names, &[]).contains("named x.2"));
+    assert!(told(r#"{"mean": [0, 0]}"#, &[]).contains("neither a covariance nor an sd"));
+    // The root of a negative number: intervals that say nothing are no good news.
+    assert!(told(EXACT, &["mean(root)"]).contains("NaN"));
+    let problem = Problem::read(Source::text("m.stan", NORMAL), None).expect("a program");
+    let options = TaddaaOptions { chains: Some(1), iterations: NonZero::new(3), ..TaddaaOptions::default() };
+    let error = taddaa(&problem, &options, &Session::default()).expect_err("one chain");
+    assert!(matches!(error, Error::Option { name: "chains", .. }), "{error}");
+}

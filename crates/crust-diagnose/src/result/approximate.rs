@@ -1,0 +1,66 @@
+//! The results of `crust approximate` and of `crust taddaa`.
+
+use crate::taddaa;
+use serde::{Deserialize, Serialize};
+
+/// A distribution that stands for the posterior. `crust taddaa --approximation` reads it back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Approximate {
+    /// In the words of the command line.
+    pub method: String,
+    /// Of the unconstrained parameters.
+    pub names: Vec<String>,
+    pub mean: Vec<f64>,
+    pub sd: Vec<f64>,
+    /// By rows; where there are no correlations, there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covariance: Option<Vec<Vec<f64>>>,
+    /// ν of Student's t distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degrees: Option<f64>,
+    /// Bounds log p(y) from below, in expectation; all constants are counted.
+    #[serde(with = "crate::number")]
+    pub elbo: f64,
+    #[serde(with = "crate::number")]
+    pub elbo_se: f64,
+    /// Of the importance weights; `null` where they cannot be smoothed.
+    pub k_hat: Option<f64>,
+    /// How many points were evaluated.
+    pub gradients: u64,
+    pub seconds: f64,
+    pub converged: bool,
+    /// How the fit ended, in words.
+    pub convergence: String,
+    pub iterations: usize,
+    /// The bound on the way of the optimiser; empty for methods that do not maximise it.
+    pub trace: Vec<ElboStep>,
+}
+
+/// One step of an optimiser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ElboStep {
+    /// Points that were evaluated up to here.
+    pub gradients: u64,
+    #[serde(with = "crate::number")]
+    pub elbo: f64,
+}
+
+/// Lower bounds on the errors of an approximation, or of draws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Taddaa {
+    #[serde(flatten)]
+    pub found: taddaa::Taddaa,
+    /// Of the approximation that was fitted; `null` where there is no density.
+    pub k_hat: Option<f64>,
+    /// How the chains moved, in the words of the command line.
+    pub kernel: String,
+    /// How many points were evaluated.
+    pub gradients: u64,
+    /// Mean acceptance probabilities, iteration by iteration.
+    #[serde(with = "crate::number::list")]
+    pub acceptance: Vec<f64>,
+    /// What to mind, in sentences.
+    pub notes: Vec<String>,
+    /// Whether the chains were ended early.
+    pub partial: bool,
+}

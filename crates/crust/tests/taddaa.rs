@@ -1,0 +1,66 @@
+//! `crust approximate` and `crust taddaa` as a user runs them.
+
+mod common;
+
+use common::{Folder, crust, json, number, numbers, stderr};
+
+/// Variances 1 and 4, correlation 0.9.
+const NORMAL: &str = "parameters { vector[2] x; }
+model { x ~ multi_normal([1, -2]', [[1, 1.8], [1.8, 4]]); }";
+
+#[test]
+fn an_approximation_is_written_and_read_back() {
+    let folder = Folder::new("taddaa-fine");
+    let (model, fit, draws) = (folder.file("m.stan", NORMAL), folder.path("fit.json"), folder.path("draws.csv"));
+    let output = crust(&["approximate", &model, "--json", &fit, "--out", &draws, "--draws", "50"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("fullrank: converged"));
+    let found = folder.json("fit.json");
+    assert_eq!(found["command"], "approximate");
+    assert_eq!((&found["method"], &found["converged"]), (&"fullrank".into(), &true.into()));
+    assert_eq!(found["names"], serde_json::json!(["x.1", "x.2"]));
+    assert!((number(&found["covariance"][0][1]) - 1.8).abs() < 1e-3, "{found}");
+    // The normalised density integrates to 1, and the family has it.
+    assert!(number(&found["elbo"]).abs() < 1e-6 && number(&found["elbo_se"]) < 1e-6, "{found}");
+    assert!(number(&found["gradients"]) > 0.0 && number(&found["seconds"]) > 0.0);
+    let table = folder.read("draws.csv");
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!((lines[0], lines.len()), ("lp__,log_p__,log_g__,x.1,x.2", 51));
+
+    let output = crust(&["taddaa", &model, "--approximation", &fit, "--json"]);
+    let found = json(&output);
+    assert_eq!((&found["command"], &found["verdict"]["level"]), (&"taddaa".into(), &"good".into()), "{found}");
+    assert_eq!(found["functionals"].as_array().map(Vec::len), Some(10));
+    let names: Vec<&str> = (0..3).filter_map(|i| found["functionals"][i]["name"].as_str()).collect();
+    assert_eq!(names, ["mean(x[1])", "log_variance(x[1])", "quantile(x[1], 0.05)"]);
+    assert_eq!(numbers(&found["functionals"][0]["interval"]).len(), 2);
+    assert!(number(&found["rho2_max"]) < 0.1 && found["k_hat"].is_null());
+}
+
+#[test]
+fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
+    let folder = Folder::new("taddaa-bad");
+    let model = folder.file("m.stan", NORMAL);
+    let output = crust(&["taddaa", &model, "--method", "meanfield", "--json", &folder.path("bad.json")]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let found = folder.json("bad.json");
+    assert_eq!(found["verdict"]["level"], "bad");
+    assert!(number(&found["functionals"][1]["simultaneous_lower_bound"]) > 0.5, "{found}");
+    assert!(found["k_hat"].is_number(), "{found}");
+
+    let short = folder.file("short.json", r#"{"mean": [0], "sd": [1]}"#);
+    let csv = folder.file("draws.csv", "x.1\n1\n2\n");
+    let refused = [
+        (vec!["taddaa", &model, "--approximation", &short], "1 coordinates, but the program has 2"),
+        (vec!["taddaa", &model, "--draws", &csv], "no column for x[2]"),
+        (vec!["taddaa", &model, "--functional", "median(x[1])"], "is no functional"),
+        (vec!["taddaa", &model, "--functional", "mean(z)"], "the program has no quantity z"),
+        (vec!["taddaa", &model, "--tolerance-mean", "0"], "must be positive"),
+        (vec!["approximate", &model, "--init=-1"], "finite and not negative"),
+    ];
+    for (arguments, words) in refused {
+        let output = crust(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+}
