@@ -86,7 +86,7 @@ impl<'a> Generative<'a> {
         let suspicion = problem.suspicion(&data);
         let simulator =
             Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
-        let proof = proven(program, &simulator, true, session.seed)?;
+        let proof = proven(program, &simulator, true, (session.seed, suspicion.as_ref()))?;
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
         };

@@ -38,7 +38,7 @@ impl<'a> PriorReading<'a> {
         finite::refuse_nan(program.typed(), data, problem.words())?;
         let model = problem.model(session.seed)?;
         let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
-        proven(program, &simulator, false, session.seed)?;
+        proven(program, &simulator, false, (session.seed, problem.suspicion(data).as_ref()))?;
         Ok(Self { problem, joint, simulator, model })
     }
 }

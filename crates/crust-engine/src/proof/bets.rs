@@ -107,7 +107,8 @@ fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Par
     let ratio = |other: f64| {
         let log = other - own;
         if *own == f64::NEG_INFINITY {
-            IMPOSSIBLE
+            // It may be the likelihood of the given data that has no density there; what cuts the prior is looked for apart.
+            if part == Part::Prior { 1.0 } else { IMPOSSIBLE }
         } else if log.is_nan() {
             1.0
         } else {
