@@ -22,7 +22,7 @@ fn mean_field_on_a_correlated_normal_is_the_known_optimum() {
     let found = approximate(&problem(NORMAL), &options(ApproximationChoice::Meanfield), &session).expect("a fit");
     assert!(found.converged && found.covariance.is_none() && found.degrees.is_none(), "{found:?}");
     assert_eq!(found.method, "meanfield");
-    assert_eq!(found.names, ["x.1", "x.2"]);
+    assert_eq!(found.names, ["x[1]", "x[2]"]);
     let rest = 1.0 - 0.9_f64 * 0.9;
     for (i, (mean, sd)) in [(1.0, rest.sqrt()), (-2.0, 2.0 * rest.sqrt())].into_iter().enumerate() {
         assert!((found.mean[i] - mean).abs() < 0.02 * sd, "{found:?}");

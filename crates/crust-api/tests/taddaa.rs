@@ -35,7 +35,7 @@ fn an_exact_approximation_passes() {
 /// The mean of x[1] is wrong by 0.5, and the variance of x[2] by a factor of 4; x[1] has the right variance.
 #[test]
 fn a_wrong_approximation_is_told_by_how_much() {
-    let wrong = r#"{"names": ["x.1", "x.2"], "mean": [1.5, -2], "covariance": [[1, 0.9], [0.9, 1]]}"#;
+    let wrong = r#"{"names": ["x[1]", "x[2]"], "mean": [1.5, -2], "covariance": [[1, 0.9], [0.9, 1]]}"#;
     let asked = ["mean(x[1])", "log_variance(x[2])", "covariance(x[1], x[2])", "P(x[1] > 1)", "log_variance(x[1])"];
     let found = run(wrong, ShortKernel::Barker, &asked).expect("a diagnosis");
     assert_eq!(found.diagnosis, Diagnosis::Bad);

@@ -18,7 +18,7 @@ fn an_approximation_is_written_and_read_back() {
     let found = folder.json("fit.json");
     assert_eq!(found["command"], "approximate");
     assert_eq!((&found["method"], &found["converged"]), (&"fullrank".into(), &true.into()));
-    assert_eq!(found["names"], serde_json::json!(["x.1", "x.2"]));
+    assert_eq!(found["names"], serde_json::json!(["x[1]", "x[2]"]));
     assert!((number(&found["covariance"][0][1]) - 1.8).abs() < 1e-3, "{found}");
     // The normalised density integrates to 1, and the family has it.
     assert!(number(&found["elbo"]).abs() < 1e-6 && number(&found["elbo_se"]) < 1e-6, "{found}");

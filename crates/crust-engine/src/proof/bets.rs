@@ -35,6 +35,7 @@ impl Prover<'_> {
         let mut first = first;
         let mut directions = Vec::new();
         let mut log_wealth: Vec<f64> = Vec::new();
+        let mut possible = false;
         for i in 0..number {
             let point = match self.simulator.draw_parameters(None, self.key(4).dataset(i)) {
                 Ok(point) => point,
@@ -56,7 +57,9 @@ impl Prover<'_> {
             };
             stake(&mut log_wealth, &ratios);
             let wealth = mean(&log_wealth);
-            if wealth >= ENOUGH {
+            // Where the likelihood of the given data refuses every point, nothing is known of the prior.
+            possible |= part == Part::Likelihood || ratios.iter().any(|ratio| *ratio != IMPOSSIBLE);
+            if wealth >= ENOUGH && possible {
                 self.proof.wealth = Some(wealth);
                 return Err(Misreading::Supplied { part, span: self.span_of_outcome(part), wealth }.into());
             }
@@ -107,8 +110,7 @@ fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Par
     let ratio = |other: f64| {
         let log = other - own;
         if *own == f64::NEG_INFINITY {
-            // It may be the likelihood of the given data that has no density there; what cuts the prior is looked for apart.
-            if part == Part::Prior { 1.0 } else { IMPOSSIBLE }
+            IMPOSSIBLE
         } else if log.is_nan() {
             1.0
         } else {
