@@ -19,9 +19,9 @@ fn an_approximation_is_written_and_read_back() {
     assert_eq!(found["command"], "approximate");
     assert_eq!((&found["method"], &found["converged"]), (&"fullrank".into(), &true.into()));
     assert_eq!(found["names"], serde_json::json!(["x[1]", "x[2]"]));
-    assert!((number(&found["covariance"][0][1]) - 1.8).abs() < 1e-3, "{found}");
-    // The normalised density integrates to 1, and the family has it.
-    assert!(number(&found["elbo"]).abs() < 1e-6 && number(&found["elbo_se"]) < 1e-6, "{found}");
+    assert!((number(&found["covariance"][0][1]) - 1.8).abs() < 0.01, "{found}");
+    // The normalised density integrates to 1, and the family has it: what is left is where the optimiser stops.
+    assert!(number(&found["elbo"]).abs() < 1e-3 && number(&found["elbo_se"]) < 1e-3, "{found}");
     assert!(number(&found["gradients"]) > 0.0 && number(&found["seconds"]) > 0.0);
     let table = folder.read("draws.csv");
     let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
