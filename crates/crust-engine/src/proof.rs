@@ -248,6 +248,13 @@ impl Prover<'_> {
     fn check_prior(&mut self, points: &Points, sets: &[DataSet], targets: &mut [Target]) -> Result<(), ProveError> {
         let scores: Vec<Result<Score, SimulateError>> =
             points.all.iter().map(|p| self.simulator.score_parameters(&mut self.scorer, p)).collect();
+        // What refuses a point is perhaps the likelihood, which says nothing about the prior.
+        let alone = match sets.first() {
+            Some(set) => {
+                Target::new(&program::prior_only(self.program), &set.data)?.evaluate(&points.all, Part::Prior)?
+            }
+            None => Vec::new(),
+        };
         let mut all = Vec::new();
         for (target, number) in targets.iter_mut().zip(0..) {
             // The prior is one and the same whatever the data are: a few points are enough behind the first data set.
@@ -256,8 +263,8 @@ impl Prover<'_> {
             for (at, value) in values.into_iter().enumerate() {
                 let own = at < points.own;
                 let mut seen = Observation::new(&value, &scores[at], (at, number), own, self.accuracy);
-                // What refuses the point is perhaps the likelihood; what cuts the prior is looked for apart.
-                seen.refused = value.rejection.is_some();
+                let by_prior = alone.get(at).is_some_and(|v| v.rejection.is_some());
+                seen.refused |= value.rejection.is_some() && !by_prior;
                 all.push(seen);
             }
         }

@@ -31,6 +31,9 @@ pub fn render(error: &Error, look: Look) -> String {
         Error::Reading { program, problems } => located(program, problems, None, look),
         Error::Engine { program, error, suspicion } => located(program, &error.0, suspicion.as_deref(), look),
         Error::Simulate { program, error, suspicion } => simulate(program, error, suspicion.as_deref(), look),
+        // these come with their places
+        Error::WebPpl(errors) => errors.to_string(),
+        Error::WebPplRun(error) => error.to_string(),
         other => line(&other.to_string(), look),
     }
 }

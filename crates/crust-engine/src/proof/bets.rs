@@ -7,7 +7,7 @@
 
 use crust_math::random::Stream;
 
-use super::program::Target;
+use super::program::{ProgramValue, Target};
 use super::{Misreading, Part, ProveError, Prover};
 use crate::simulate::SimulateError;
 
@@ -33,9 +33,9 @@ impl Prover<'_> {
     /// Bets against what draws the outcomes, or the parameters; those need one data set only.
     pub(super) fn bet(&mut self, part: Part, number: u32, first: Option<&mut Target>) -> Result<(), ProveError> {
         let mut first = first;
+        let rules = (part, self.accuracy.solves);
         let mut directions = Vec::new();
         let mut log_wealth: Vec<f64> = Vec::new();
-        let mut possible = false;
         for i in 0..number {
             let point = match self.simulator.draw_parameters(None, self.key(4).dataset(i)) {
                 Ok(point) => point,
@@ -46,20 +46,21 @@ impl Prover<'_> {
                 directions = choose(point.len(), &mut self.key(6).stream());
             }
             let ratios = if let Some(target) = &mut first {
-                ratios(target, &point, &directions, part)?
+                ratios(target, &point, &directions, rules)?
             } else {
                 let data = match self.simulator.draw_data(&point, self.key(5).dataset(i)) {
                     Ok(data) => data,
                     Err(SimulateError::Rejected(_)) => continue,
                     Err(error) => return Err(error.into()),
                 };
-                ratios(&mut Target::new(self.program, &data)?, &point, &directions, part)?
+                ratios(&mut Target::new(self.program, &data)?, &point, &directions, rules)?
             };
+            if ratios.is_empty() {
+                continue;
+            }
             stake(&mut log_wealth, &ratios);
             let wealth = mean(&log_wealth);
-            // Where the likelihood of the given data refuses every point, nothing is known of the prior.
-            possible |= part == Part::Likelihood || ratios.iter().any(|ratio| *ratio != IMPOSSIBLE);
-            if wealth >= ENOUGH && possible {
+            if wealth >= ENOUGH {
                 self.proof.wealth = Some(wealth);
                 return Err(Misreading::Supplied { part, span: self.span_of_outcome(part), wealth }.into());
             }
@@ -92,8 +93,14 @@ fn choose(dimension: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     all
 }
 
-/// The ratios for every bet: forwards, backwards, and half of each. What cannot be computed is 1: no bet.
-fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Part) -> Result<Vec<f64>, ProveError> {
+/// The ratios for every bet: forwards, backwards, and half of each; nothing where the draw itself says nothing. A point that cannot be
+/// computed pays nothing, which only makes the bet worse.
+fn ratios(
+    target: &mut Target,
+    point: &[f64],
+    directions: &[Vec<f64>],
+    (part, solves): (Part, bool),
+) -> Result<Vec<f64>, ProveError> {
     let mut points = vec![point.to_vec()];
     for direction in directions {
         for step in STEPS {
@@ -104,15 +111,20 @@ fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Par
     }
     let values = match part {
         Part::Prior => target.on_free_scale(&points, part)?,
-        Part::Likelihood => target.evaluate(&points, part)?.into_iter().map(|v| v.log_density).collect(),
+        Part::Likelihood => target.evaluate(&points, part)?,
     };
     let Some((own, others)) = values.split_first() else { return Ok(Vec::new()) };
-    let ratio = |other: f64| {
-        let log = other - own;
-        if *own == f64::NEG_INFINITY {
+    // A refusal of the prior is perhaps one of the likelihood, and one of a solver is none of the density.
+    let silent = own.rejection.is_some() && (part == Part::Prior || solves);
+    if silent || own.log_density.is_nan() || own.log_density == f64::INFINITY {
+        return Ok(Vec::new());
+    }
+    let ratio = |other: &ProgramValue| {
+        let log = other.log_density - own.log_density;
+        if own.log_density == f64::NEG_INFINITY {
             IMPOSSIBLE
         } else if log.is_nan() {
-            1.0
+            0.0
         } else {
             log.exp()
         }
@@ -120,7 +132,7 @@ fn ratios(target: &mut Target, point: &[f64], directions: &[Vec<f64>], part: Par
     Ok(others
         .chunks_exact(2)
         .flat_map(|pair| {
-            let (up, down) = (ratio(pair[0]), ratio(pair[1]));
+            let (up, down) = (ratio(&pair[0]), ratio(&pair[1]));
             [up, down, 0.5 * (up + down)]
         })
         .collect())

@@ -1,10 +1,11 @@
 //! The program's own log density, on the constrained scale.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
-use crust_stan::joint::walk;
+use crust_stan::joint::{Role, Split, walk};
 use crust_stan::typed::{Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind};
 
 use super::Part;
@@ -43,9 +44,8 @@ impl Target {
     }
 
     /// The same with the Jacobian: a density of unconstrained numbers.
-    pub fn on_free_scale(&mut self, points: &[Vec<f64>], part: Part) -> Result<Vec<f64>, EngineError> {
-        let values = self.run(points, part, Terms { propto: false, jacobian: true })?;
-        Ok(values.into_iter().map(|v| v.log_density).collect())
+    pub fn on_free_scale(&mut self, points: &[Vec<f64>], part: Part) -> Result<Vec<ProgramValue>, EngineError> {
+        self.run(points, part, Terms { propto: false, jacobian: true })
     }
 
     fn run(&mut self, points: &[Vec<f64>], part: Part, terms: Terms) -> Result<Vec<ProgramValue>, EngineError> {
@@ -155,6 +155,25 @@ fn reduce(program: &Program, stmt: &mut Stmt, keep: &dyn Fn(Place) -> bool) {
         }
         _ => {}
     }
+}
+
+/// The program without the statements that are likelihood alone.
+pub fn prior_only(program: &Program) -> Program {
+    let split = Split::of(program);
+    let mut likelihood = BTreeSet::new();
+    for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+        walk::each(stmt, &mut |s| {
+            let alone = match &s.kind {
+                StmtKind::Tilde(tilde) => split.of_tilde(tilde) == Role::Likelihood,
+                StmtKind::TargetPlus(e) => split.terms(e).iter().all(|t| t.role == Role::Likelihood),
+                _ => false,
+            };
+            if alone {
+                likelihood.insert(place(s.span));
+            }
+        });
+    }
+    reduced(program, &|p| !likelihood.contains(&p))
 }
 
 /// The places of all statements that add to the target.
