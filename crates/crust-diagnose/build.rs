@@ -1,7 +1,7 @@
 //! Makes a hash of the sources, so that results of two builds are never mixed: `CRUST_BUILD`.
 //!
-//! All crates of the workspace count where they are there, with the versions of what they depend on; in a package that was unpacked on
-//! its own there is only this crate, and its version stands for the others.
+//! All crates of the workspace count where they are there, with the versions of what they depend on; in a package that
+//! was unpacked on its own there is only this crate, and its version stands for the others.
 
 #![allow(clippy::print_stdout, reason = "a build script talks to cargo")]
 

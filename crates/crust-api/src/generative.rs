@@ -37,7 +37,8 @@ pub(crate) struct Generative<'a> {
     /// Those that the program itself suggests, whatever the user says.
     pub scales: Vec<String>,
     pub summary: ReadingResult,
-    /// log ∫ prior as the program states it, if it is known: bounds may cut something off, and Stan does not divide by what is left.
+    /// log ∫ prior as the program states it, if it is known: bounds may cut something off, and Stan does not divide by
+    /// what is left.
     pub log_prior_integral: Option<f64>,
     /// Data that are not finite, which may be why something went wrong.
     pub suspicion: Option<Suspicion>,

@@ -2,8 +2,8 @@
 //!
 //! > log f at place n + a of N = log prior + (1 − a) log p(y₁…yₙ | θ) + a log p(y₁…yₙ₊₁ | θ), 0 ≤ a < 1,
 //!
-//! The program is bound anew for each n, with the count of observations set to n and every data variable cut to its first n entries
-//! along the dimensions of that size. n = 0 is the prior, n = N the posterior.
+//! The program is bound anew for each n, with the count of observations set to n and every data variable cut to its
+//! first n entries along the dimensions of that size. n = 0 is the prior, n = N the posterior.
 
 use crate::error::{Fault, Faults, PathError};
 use crate::generative::Generative;
@@ -136,7 +136,8 @@ pub struct Subsets<'a> {
 }
 
 impl<'a> Subsets<'a> {
-    /// `witness` is a draw from the prior. Refuses programs whose parameters or prior depend on the number of observations.
+    /// `witness` is a draw from the prior. Refuses programs whose parameters or prior depend on the number of
+    /// observations.
     pub fn new(
         (loaded, cut): (&'a Generative<'a>, Cut),
         data: Data,
@@ -222,8 +223,8 @@ impl<'a> SubsetTarget<'a> {
         Self { subsets: Arc::clone(subsets), hyperparameters, evaluators: BTreeMap::new(), part: Batch::default() }
     }
 
-    /// Evaluates some lanes of a batch with the first n observations, and adds densities and gradients with the weight of each lane:
-    /// log prior and log likelihood with the exponent of each lane.
+    /// Evaluates some lanes of a batch with the first n observations, and adds densities and gradients with the weight
+    /// of each lane: log prior and log likelihood with the exponent of each lane.
     fn add(&mut self, batch: &mut Batch, lanes: &[Lane], n: usize, of: impl Fn(&Lane) -> Term) -> Result<(), Fatal> {
         if !self.evaluators.contains_key(&n) {
             while self.evaluators.len() >= MOST_EVALUATORS {

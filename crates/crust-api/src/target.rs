@@ -13,8 +13,8 @@ const LANES: usize = 8;
 /// The most numbers that few chains compute side by side.
 const MOST_WORK: usize = 500;
 
-/// How chains are evaluated: the last digits of a density depend on it, so that it is decided for a whole run. The numbers of a chain are then the same however
-/// chains are batched and spread over threads.
+/// How chains are evaluated: the last digits of a density depend on it, so that it is decided for a whole run. The
+/// numbers of a chain are then the same however chains are batched and spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evaluation {
     /// Each for itself: vector registers hold several observations of one chain.
@@ -24,9 +24,11 @@ pub enum Evaluation {
 }
 
 impl Evaluation {
-    /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as much as full ones, which matters if
-    /// there is much to compute (with 768 observations of eight predictors two chains are faster one by one; where only a few sums of squares are left of a
-    /// regression, side by side). Where parameters decide which way a program goes, groups would be taken apart again and again, and differential equations are solved for one chain after the other.
+    /// What is best for a number of chains; depends on the model and that number only. Groups that are not full cost as
+    /// much as full ones, which matters if there is much to compute (with 768 observations of eight predictors two
+    /// chains are faster one by one; where only a few sums of squares are left of a regression, side by side). Where
+    /// parameters decide which way a program goes, groups would be taken apart again and again, and differential
+    /// equations are solved for one chain after the other.
     pub fn of(model: &Arc<Model>, chains: usize) -> Self {
         let alone = probe(model).map_or(chains < LANES, |cost| cost.parts || (chains < LANES && cost.work > MOST_WORK));
         if alone { Self::OneByOne } else { Self::SideBySide }
@@ -73,8 +75,8 @@ impl<'a> StanTarget<'a> {
         Self::new(model, source, Terms { propto: true, jacobian: true }, evaluation, printer)
     }
 
-    /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program prints would be
-    /// printed millions of times.
+    /// The path from prior to posterior: normalising constants belong to the marginal likelihood. What the program
+    /// prints would be printed millions of times.
     pub fn path(model: &Arc<Model>, source: &'a Source, evaluation: Evaluation) -> Self {
         Self::new(model, source, Terms { propto: false, jacobian: true }, evaluation, None)
     }

@@ -1,4 +1,5 @@
-//! Approximations of Stan programs against what real Stan and long optimisations found (`approximations/reference.json`).
+//! Approximations of Stan programs against what real Stan and long optimisations found
+//! (`approximations/reference.json`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -107,7 +108,8 @@ fn modes_and_curvatures_are_those_of_stan() {
 fn laplace_is_refused_where_stan_gives_garbage() {
     let refused = with("schools_centred", |evaluations, _| laplace(evaluations, None, 2.0, key(1)).err());
     assert!(matches!(refused, Some(Error::Curvature { .. } | Error::NoMode(_))), "{refused:?}");
-    // Factors can be rotated, along which the density does not change; only at the mode where all of them are 0 there is a curvature.
+    // Factors can be rotated, along which the density does not change; only at the mode where all of them are 0 there
+    // is a curvature.
     for seed in 1..=3 {
         match with("matfac", |evaluations, _| laplace(evaluations, None, 2.0, key(seed))) {
             Ok(found) => assert!(found.mode.x[3..].iter().all(|x| x.abs() < 1e-6), "seed {seed} is at another mode"),

@@ -1,7 +1,8 @@
 //! What a row of the summary costs, against one plain sort of the quantity's draws.
 //!
-//! `cargo bench -p crust-diagnose --bench summary [-- part of a line's name…]`. Ranks, quantiles and the median need an order of the draws, so that a sort is what a
-//! summary could hardly do without; everything else should cost no more than a few of them. One thread.
+//! `cargo bench -p crust-diagnose --bench summary [-- part of a line's name…]`. Ranks, quantiles and the median need an
+//! order of the draws, so that a sort is what a summary could hardly do without; everything else should cost no more
+//! than a few of them. One thread.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints its table")]
 

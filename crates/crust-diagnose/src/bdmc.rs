@@ -23,7 +23,8 @@ pub struct Plan {
     pub ladder: Ladder,
     /// The ladder ends once B̂ is at most this, in nats.
     pub tolerance: f64,
-    /// Chains are added at the end of the ladder until the standard error of Bennett's estimate is at most this, in nats.
+    /// Chains are added at the end of the ladder until the standard error of Bennett's estimate is at most this, in
+    /// nats.
     pub bennett_error: Option<f64>,
     pub datasets: u32,
     /// Transitions at β = 1 between the generating values and the start of each reverse chain. They leave the posterior
@@ -181,7 +182,8 @@ fn starts_unit<'c, E: Experiment, X>(
     (plan.start_steps > 0).then(|| workshop.unit::<E>(*dataset, task))
 }
 
-/// Whether a ladder may end here: by the upper limit, since estimates that are looked at until one is small are small by chance.
+/// Whether a ladder may end here: by the upper limit, since estimates that are looked at until one is small are small
+/// by chance.
 pub fn is_tight(rung: &Rung, tolerance: f64) -> bool {
     rung.jeffreys_upper <= tolerance
 }

@@ -1,4 +1,5 @@
-//! The BREAD protocol on real data: fit, simulate, sandwich, and compare real with simulated data (section 3.3 of the preprint).
+//! The BREAD protocol on real data: fit, simulate, sandwich, and compare real with simulated data (section 3.3 of the
+//! preprint).
 
 mod calibration;
 mod sizes;
@@ -34,7 +35,8 @@ pub trait Fitted: Experiment {
     /// From now on data are simulated with these hyperparameters.
     fn fix(&mut self, hyperparameters: &Self::Hyperparameters);
 
-    /// How large the outcomes of a simulated dataset are, measured by those of the real data; none if they cannot be compared.
+    /// How large the outcomes of a simulated dataset are, measured by those of the real data; none if they cannot be
+    /// compared.
     fn sizes(&mut self, _dataset: u32) -> Result<Vec<Size>, Self::Error> {
         Ok(vec![])
     }
@@ -82,7 +84,8 @@ pub struct Findings {
 const SIMULATED: u32 = 1;
 /// The check of S uses a rung up to this, in which the start matters most.
 const SHORT: usize = 100;
-/// T of the curves of the calibrated comparison, whatever the ladder: curves are computed R + 1 times, and the rank is exact for any T.
+/// T of the curves of the calibrated comparison, whatever the ladder: curves are computed R + 1 times, and the rank is
+/// exact for any T.
 const CURVE_STEPS: [usize; 3] = [10, 30, 100];
 /// Chains of a curve of the calibrated comparison.
 const CURVE_CHAINS: usize = 50;

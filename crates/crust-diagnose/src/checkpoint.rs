@@ -1,7 +1,7 @@
 //! A journal of finished units of work, so that a run that was ended goes on where it was.
 //!
-//! One JSON object a line: a header with the [`Identity`] of the run, then a line for each finished unit. A line is on the disk
-//! before the next unit begins. A last line that is incomplete (power cut, `kill -9`, full disk) is dropped.
+//! One JSON object a line: a header with the [`Identity`] of the run, then a line for each finished unit. A line is on
+//! the disk before the next unit begins. A last line that is incomplete (power cut, `kill -9`, full disk) is dropped.
 
 mod identity;
 #[cfg(test)]
@@ -154,7 +154,8 @@ impl Journal {
                     self.units.insert(unit, Finished { seconds, value });
                     length += line.len();
                 }
-                // blocks of a file can reach the disk in any order: the end of the last line may be there without its middle
+                // blocks of a file can reach the disk in any order: the end of the last line may be there without its
+                // middle
                 Err(_) if index + 1 == complete.len() => {}
                 Err(_) => return Err(JournalError::Damaged { path: place.path.clone(), line: index + 2 }),
             }
@@ -195,8 +196,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not there, is not
-    /// one, or is of another build or processor, has none.
+    /// Takes units from the journal of another run, which must have done them as this one would. A journal that is not
+    /// there, is not one, or is of another build or processor, has none.
     pub fn adopt(&mut self, other: &Path, wanted: impl Fn(&UnitName) -> bool) -> Result<(), JournalError> {
         let text = std::fs::read_to_string(other.join(FILE)).unwrap_or_default();
         let mut lines = text.lines();

@@ -38,7 +38,8 @@ pub struct Findings {
 /// The dataset that all share.
 const DATASET: u32 = 1;
 
-/// Runs the ladder for every way on the same simulated data. An interruption is no error: the findings are what was finished.
+/// Runs the ladder for every way on the same simulated data. An interruption is no error: the findings are what was
+/// finished.
 pub fn compare<E: Experiment>(
     ways: &mut [Way<E>],
     plan: &Plan,
@@ -134,7 +135,8 @@ impl Findings {
         }
     }
 
-    /// Two entries whose marginal likelihoods differ by more than chance explains: 5 standard errors, and by enough to matter.
+    /// Two entries whose marginal likelihoods differ by more than chance explains: 5 standard errors, and by enough to
+    /// matter.
     fn different_models(&self) -> Option<[Evidence<'_>; 2]> {
         const ERRORS: f64 = 5.0;
         const NATS: f64 = 0.3;

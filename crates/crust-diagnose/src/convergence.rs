@@ -1,10 +1,11 @@
 //! Convergence of chains: R-hat, effective sample size, Monte Carlo standard errors and E-BFMI.
 //!
-//! Everything here takes chains × draws. Chains of different lengths are cut to the shortest. A statistic that does not exist
-//! (constant draws, a NaN among the draws, too few draws) is NaN, as posterior's `NA`. Infinite draws have ranks, but no moments.
+//! Everything here takes chains × draws. Chains of different lengths are cut to the shortest. A statistic that does not
+//! exist (constant draws, a NaN among the draws, too few draws) is NaN, as posterior's `NA`. Infinite draws have ranks,
+//! but no moments.
 //!
-//! Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), "Rank-normalization, folding, and localization: an improved R-hat for
-//! assessing convergence of MCMC", Bayesian Analysis 16(2), is "the R-hat paper" below.
+//! Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), "Rank-normalization, folding, and localization: an improved
+//! R-hat for assessing convergence of MCMC", Bayesian Analysis 16(2), is "the R-hat paper" below.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 

@@ -48,7 +48,8 @@ impl Phase {
         self.quantities.iter_mut().zip(quantities).for_each(|(column, &x)| column.push(x));
     }
 
-    /// Appends draws that lie one after the other, each with the values of the sampler's columns and then those of the quantities.
+    /// Appends draws that lie one after the other, each with the values of the sampler's columns and then those of the
+    /// quantities.
     pub fn extend(&mut self, rows: &[f64]) {
         let width = self.sampler.len() + self.quantities.len();
         if width == 0 {

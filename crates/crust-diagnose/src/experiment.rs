@@ -61,8 +61,9 @@ pub struct Densities {
     pub log_likelihood: f64,
 }
 
-/// A model, a way to simulate from it, and a family of frozen kernels. Everything is a function of the seed and of the numbers
-/// of datasets and chains, so that it does not matter in which order, how often and by which process it is done.
+/// A model, a way to simulate from it, and a family of frozen kernels. Everything is a function of the seed and of the
+/// numbers of datasets and chains, so that it does not matter in which order, how often and by which process it is
+/// done.
 pub trait Experiment {
     type Error: Display;
     /// Tuned in a pilot run, then frozen.
@@ -73,8 +74,8 @@ pub trait Experiment {
     /// Whether the user ended the run. What is returned then is thrown away.
     fn interrupted(&self) -> bool;
 
-    /// Draws parameters and a dataset; the parameters are an exact draw from its posterior unless hyperparameters are fixed.
-    /// A second time gives the same.
+    /// Draws parameters and a dataset; the parameters are an exact draw from its posterior unless hyperparameters are
+    /// fixed. A second time gives the same.
     fn simulate(&mut self, dataset: u32) -> Result<Self::State, Self::Error>;
 
     /// A pilot run on a dataset. It must not know the generating parameters.
@@ -94,8 +95,8 @@ pub trait Experiment {
         starts: &[Self::State],
     ) -> Result<Vec<Work>, Self::Error>;
 
-    /// Transitions at β = 1 from each start. Those to the [hub](Moves::Hub) are the time reversal of the others, which matters
-    /// for kernels that are not reversible.
+    /// Transitions at β = 1 from each start. Those to the [hub](Moves::Hub) are the time reversal of the others, which
+    /// matters for kernels that are not reversible.
     fn equilibrate(
         &mut self,
         kernels: &Self::Kernels,

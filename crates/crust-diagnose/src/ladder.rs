@@ -25,9 +25,10 @@ impl Ladder {
 
     /// The T after `t`, where the bound was `bound`, unless the ladder ends here.
     ///
-    /// B̂ falls as 1/T (the squared thermodynamic length of the path over T) as soon as chains follow the path. So a bound of at most
-    /// `acceptable` · (last T)/t may come down to `acceptable`; a larger one will not, and going on would cost ten times the computing so far
-    /// to say what is known already. It is decided by numbers alone, so that a resumed run decides alike.
+    /// B̂ falls as 1/T (the squared thermodynamic length of the path over T) as soon as chains follow the path. So a
+    /// bound of at most `acceptable` · (last T)/t may come down to `acceptable`; a larger one will not, and going on
+    /// would cost ten times the computing so far to say what is known already. It is decided by numbers alone, so that
+    /// a resumed run decides alike.
     pub fn next(&self, t: usize, bound: f64, acceptable: f64) -> Option<usize> {
         let above = |steps: &[usize]| steps.iter().copied().find(|&step| step > t);
         above(&self.steps).or_else(|| {

@@ -1,7 +1,7 @@
 //! What draws say about the inference that made them, and the files in which draws are kept.
 //!
-//! The statistics are functions of plain arrays, chains × draws; names and files come above them. Names and numbers are those
-//! of the R packages posterior and loo and of `ArviZ`; where these differ, posterior and loo decide.
+//! The statistics are functions of plain arrays, chains × draws; names and files come above them. Names and numbers are
+//! those of the R packages posterior and loo and of `ArviZ`; where these differ, posterior and loo decide.
 
 pub mod bdmc;
 pub mod bread;

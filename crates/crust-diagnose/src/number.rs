@@ -1,5 +1,5 @@
-//! Counts as numbers, and numbers in JSON, which has no NaN and no infinity: NaN is `null`, infinities are the strings of
-//! Stan's JSON.
+//! Counts as numbers, and numbers in JSON, which has no NaN and no infinity: NaN is `null`, infinities are the strings
+//! of Stan's JSON.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,7 +1,7 @@
 //! Pareto-smoothed importance sampling: steadier weights, and k-hat, which says whether weights can be trusted.
 //!
-//! Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72), is "the PSIS paper" below.
-//! Numbers are those of the R package loo.
+//! Vehtari, Simpson, Gelman, Yao & Gabry (2024), "Pareto smoothed importance sampling", JMLR 25(72), is "the PSIS
+//! paper" below. Numbers are those of the R package loo.
 
 use crate::number::count;
 use serde::{Deserialize, Serialize};
@@ -24,12 +24,14 @@ pub struct Psis {
     /// Smoothed log weights, normalised: their exponentials sum to 1.
     #[serde(with = "crate::number::list")]
     pub log_weights: Vec<f64>,
-    /// The shape k of the generalised Pareto distribution fitted to the largest weights; infinite where none could be fitted.
+    /// The shape k of the generalised Pareto distribution fitted to the largest weights; infinite where none could be
+    /// fitted.
     #[serde(with = "crate::number")]
     pub khat: f64,
     /// How many of the largest weights the fit used.
     pub tail_length: usize,
-    /// `r_eff` / Σ w²: how many independent draws from the target the weighted ones are worth. Optimistic where k-hat is large.
+    /// `r_eff` / Σ w²: how many independent draws from the target the weighted ones are worth. Optimistic where k-hat
+    /// is large.
     pub ess: f64,
 }
 
@@ -60,8 +62,8 @@ pub fn khat_threshold(draws: usize) -> f64 {
 
 /// Smooths log importance ratios. `r_eff` is the relative efficiency ESS / n of the draws: 1 if they are independent.
 ///
-/// The largest min(n/5, 3√(n/`r_eff`)) ratios are replaced by the quantiles of a generalised Pareto distribution fitted to them,
-/// none above the largest ratio itself.
+/// The largest min(n/5, 3√(n/`r_eff`)) ratios are replaced by the quantiles of a generalised Pareto distribution fitted
+/// to them, none above the largest ratio itself.
 pub fn psis(log_ratios: &[f64], r_eff: f64) -> Result<Psis, PsisError> {
     let greatest = greatest(log_ratios)?;
     if !(r_eff > 0.0 && r_eff.is_finite()) {
@@ -123,8 +125,8 @@ pub(crate) struct GeneralisedPareto {
 }
 
 impl GeneralisedPareto {
-    /// Zhang & Stephens' (2009) estimate: with θ = −k/σ, the profile likelihood of θ averages over a grid, as a posterior mean.
-    /// `None` where the values do not determine it. The values ascend.
+    /// Zhang & Stephens' (2009) estimate: with θ = −k/σ, the profile likelihood of θ averages over a grid, as a
+    /// posterior mean. `None` where the values do not determine it. The values ascend.
     pub(crate) fn fit(values: &[f64]) -> Option<Self> {
         let n = count(values.len());
         let grid = (GRID_POINTS + n.sqrt()).floor();

@@ -1,7 +1,8 @@
 //! The results of all commands, as `--json` and `result.json` have them and as reports read them.
 //!
-//! Numbers that JSON cannot say are `null` (not a number, or not estimated), `"Infinity"` and `"-Infinity"`. There are no times in
-//! here, so that the file is the same byte by byte whenever the same command is run again: times are a [`Timing`].
+//! Numbers that JSON cannot say are `null` (not a number, or not estimated), `"Infinity"` and `"-Infinity"`. There are
+//! no times in here, so that the file is the same byte by byte whenever the same command is run again: times are a
+//! [`Timing`].
 
 mod approximate;
 mod check;
@@ -181,7 +182,8 @@ pub struct Rung {
     /// From the chains of this dataset: reverse chains share their start, and that is not in it.
     #[serde(with = "crate::number")]
     pub jeffreys_se: f64,
-    /// B is below this with probability 0.95, as far as one dataset tells; infinite if the chains do not show that B is finite.
+    /// B is below this with probability 0.95, as far as one dataset tells; infinite if the chains do not show that B is
+    /// finite.
     #[serde(with = "crate::number", default)]
     pub jeffreys_upper: f64,
     /// k of the bad tails, of low forward weights and of high reverse estimates: there is a mean if k < 1.

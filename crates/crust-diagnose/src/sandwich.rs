@@ -1,7 +1,7 @@
 //! Bounds on a log marginal likelihood, and on the divergence from the posterior, from forward and reverse annealing.
 //!
-//! Throughout, `forward` holds log w of forward chains and `reverse` holds −log w of reverse chains, so that both are estimates of
-//! log Z, where Z = `Z_T`/Z₁ is the marginal likelihood. Equation numbers are those of the BREAD preprint.
+//! Throughout, `forward` holds log w of forward chains and `reverse` holds −log w of reverse chains, so that both are
+//! estimates of log Z, where Z = `Z_T`/Z₁ is the marginal likelihood. Equation numbers are those of the BREAD preprint.
 
 mod bennett;
 mod tails;
@@ -28,14 +28,15 @@ pub fn log_mean_exp(values: &[f64]) -> f64 {
     greatest + (sum / count(values.len())).ln()
 }
 
-/// The stochastic lower bound on log Z of section 2.3: log of the mean weight. E\[w\] = Z (Eq. 23), so by Jensen's inequality
-/// E[log mean w] ≤ log Z, and by Markov's P(log mean w > log Z + b) < e^−b.
+/// The stochastic lower bound on log Z of section 2.3: log of the mean weight. E\[w\] = Z (Eq. 23), so by Jensen's
+/// inequality E[log mean w] ≤ log Z, and by Markov's P(log mean w > log Z + b) < e^−b.
 pub fn lower_bound(forward: &[f64]) -> f64 {
     log_mean_exp(forward)
 }
 
-/// The stochastic upper bound of section 2.4: `E[w_rev]` = 1/Z, so minus log of the mean reverse weight is above log Z − b with
-/// probability at least 1 − e^−b. The mean of weights stays unbiased when the reverse chains share their exact start.
+/// The stochastic upper bound of section 2.4: `E[w_rev]` = 1/Z, so minus log of the mean reverse weight is above log Z
+/// − b with probability at least 1 − e^−b. The mean of weights stays unbiased when the reverse chains share their exact
+/// start.
 pub fn upper_bound(reverse: &[f64]) -> f64 {
     let weights: Vec<f64> = reverse.iter().map(|r| -r).collect();
     -log_mean_exp(&weights)
@@ -49,8 +50,9 @@ pub struct Estimate {
 }
 
 /// B̂ = −log `w_rev` − log w of section 3.1, averaged over *single* chains. E[B̂] = B ≥ J (Eqs. 8, 11–13), the Jeffreys
-/// divergence between the posterior and the distribution of the samples that one forward chain makes. Averages of weights
-/// inside of the logarithm would bound the divergence of another sampler, which resamples from all chains: they are not used.
+/// divergence between the posterior and the distribution of the samples that one forward chain makes. Averages of
+/// weights inside of the logarithm would bound the divergence of another sampler, which resamples from all chains: they
+/// are not used.
 pub fn jeffreys_bound(forward: &[f64], reverse: &[f64]) -> Estimate {
     let se = error_of_mean(forward).hypot(error_of_mean(reverse));
     Estimate { value: mean(reverse) - mean(forward), se }
@@ -72,8 +74,8 @@ pub fn jeffreys_quartiles(forward: &[f64], reverse: &[f64]) -> [f64; 3] {
     quartiles(&gaps)
 }
 
-/// E[U − log w] ≥ KL(q ‖ p) for an upper bound U on log Z (after Eq. 12): how much of what the sampler produces lies where the
-/// posterior does not. U is independent of the forward chains, and in expectation above log Z.
+/// E[U − log w] ≥ KL(q ‖ p) for an upper bound U on log Z (after Eq. 12): how much of what the sampler produces lies
+/// where the posterior does not. U is independent of the forward chains, and in expectation above log Z.
 pub fn kl_forward_bound(forward: &[f64], upper: f64) -> Estimate {
     Estimate { value: upper - mean(forward), se: error_of_mean(forward) }
 }

@@ -1,8 +1,9 @@
-//! TADDAA: lower bounds on the errors of an approximation, from many short Markov chains that start at it (Wang, Kasprzak & Huggins 2023,
-//! "A targeted accuracy diagnostic for variational approximations", "the paper" below).
+//! TADDAA: lower bounds on the errors of an approximation, from many short Markov chains that start at it (Wang,
+//! Kasprzak & Huggins 2023, "A targeted accuracy diagnostic for variational approximations", "the paper" below).
 //!
-//! The chains come closer to the posterior, so what a functional has moved by at least, it was wrong by at least. Everything here works on
-//! the values of quantities at the start and at the end of the chains; who runs the chains does not matter.
+//! The chains come closer to the posterior, so what a functional has moved by at least, it was wrong by at least.
+//! Everything here works on the values of quantities at the start and at the end of the chains; who runs the chains
+//! does not matter.
 
 pub mod functional;
 pub mod intervals;
@@ -53,13 +54,15 @@ pub struct Judged {
     /// Intervals that hold for all functionals at once.
     #[serde(with = "crate::number::list")]
     pub simultaneous_interval: Vec<f64>,
-    /// `B_F` of equation 1: the approximation is wrong by at least this, with 95 % confidence for this functional alone.
+    /// `B_F` of equation 1: the approximation is wrong by at least this, with 95 % confidence for this functional
+    /// alone.
     #[serde(with = "crate::number")]
     pub lower_bound: f64,
     /// The same for all functionals at once.
     #[serde(with = "crate::number")]
     pub simultaneous_lower_bound: f64,
-    /// The simultaneous bound in standard deviations of the quantity (of the logarithm of one for log variances, as it is for probabilities).
+    /// The simultaneous bound in standard deviations of the quantity (of the logarithm of one for log variances, as it
+    /// is for probabilities).
     #[serde(with = "crate::number")]
     pub relative: f64,
 }
@@ -122,8 +125,9 @@ impl Interval {
     }
 }
 
-/// ρ² of section 3.4: the squared correlation of a coordinate at the start and at the end of the chains. (The paper prints the correlation
-/// itself under this name.) 1 where one of both is constant: nothing has moved, or nothing can be told.
+/// ρ² of section 3.4: the squared correlation of a coordinate at the start and at the end of the chains. (The paper
+/// prints the correlation itself under this name.) 1 where one of both is constant: nothing has moved, or nothing can
+/// be told.
 pub fn squared_correlation(start: &[f64], end: &[f64]) -> f64 {
     let mean = |x: &[f64]| x.iter().sum::<f64>() / count(x.len());
     let (m0, m1) = (mean(start), mean(end));

@@ -1,7 +1,7 @@
 //! Units of work as values, and their names: minted and read here and nowhere else.
 //!
-//! A unit says everything that is needed to do it, wherever that is: a process with the same experiment (and the same fitted
-//! hyperparameters, if there are any) gives the same result. The journal keeps results under the units' names.
+//! A unit says everything that is needed to do it, wherever that is: a process with the same experiment (and the same
+//! fitted hyperparameters, if there are any) gives the same result. The journal keeps results under the units' names.
 
 #[cfg(test)]
 mod tests;
@@ -223,7 +223,8 @@ const MOST_TRANSITIONS: usize = 100_000;
 /// Units of some of the chains have multiples of this: two threads have full vector registers then.
 const FEWEST_CHAINS: usize = 16;
 
-/// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its resumption.
+/// Divides the chains of a rung into units. The division depends on nothing that may change between a run and its
+/// resumption.
 pub(crate) fn divide(t: usize, chains: Range<usize>) -> impl Iterator<Item = (u32, Range<usize>)> {
     let most = (MOST_TRANSITIONS / t.max(1)).clamp(FEWEST_CHAINS, chains.len().max(FEWEST_CHAINS));
     let each = if most < chains.len() { most / FEWEST_CHAINS * FEWEST_CHAINS } else { most };

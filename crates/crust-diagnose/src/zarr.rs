@@ -1,7 +1,8 @@
-//! Writes draws as an `InferenceData` store that `ArviZ` and xarray open: Zarr, version 2 of the format, without compression.
+//! Writes draws as an `InferenceData` store that `ArviZ` and xarray open: Zarr, version 2 of the format, without
+//! compression.
 //!
-//! Groups are `posterior` and `sample_stats`, and the same with `warmup_` in front where warm-up draws were saved. Dimensions are
-//! `chain`, `draw` and `NAME_dim_0` …, as `ArviZ` names them.
+//! Groups are `posterior` and `sample_stats`, and the same with `warmup_` in front where warm-up draws were saved.
+//! Dimensions are `chain`, `draw` and `NAME_dim_0` …, as `ArviZ` names them.
 
 use crate::draws::{Chain, Draws, Phase, Variable, variables};
 use serde_json::{Map, Value, json};
@@ -56,7 +57,8 @@ impl Type {
     }
 }
 
-/// Writes the store into a folder, which may not exist yet or must be empty. Chains are cut to the length of the shortest.
+/// Writes the store into a folder, which may not exist yet or must be empty. Chains are cut to the length of the
+/// shortest.
 pub fn write_zarr(folder: &Path, draws: &Draws) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     if fs::read_dir(folder)?.next().is_some() {
@@ -197,7 +199,8 @@ impl Store<'_> {
         self.metadata(&format!("{path}/.zattrs"), json!({ "_ARRAY_DIMENSIONS": array.dims }))
     }
 
-    /// The chunk at this position along the first dimension; there is only one along the others. An empty one is not written.
+    /// The chunk at this position along the first dimension; there is only one along the others. An empty one is not
+    /// written.
     fn chunk(&self, array: &Array, index: usize, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());

@@ -69,8 +69,8 @@ fn rank_statistics_do_not_see_monotone_transformations() {
     assert_eq!(rhat_z_scale(&draws).to_bits(), rhat_z_scale(&heavy).to_bits());
 }
 
-/// N (1 − ρ)/(1 + ρ) is the effective size of an AR(1) chain for its mean. The estimate of 80 000 draws has a relative standard
-/// error below 4%: six of them make a false alarm all but impossible.
+/// N (1 − ρ)/(1 + ρ) is the effective size of an AR(1) chain for its mean. The estimate of 80 000 draws has a relative
+/// standard error below 4%: six of them make a false alarm all but impossible.
 #[test]
 fn ess_of_autoregressive_chains_is_known() {
     for correlation in [-0.5, 0.0, 0.5, 0.9] {

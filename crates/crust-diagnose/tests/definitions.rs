@@ -87,8 +87,8 @@ fn rhat_basic(chains: &[Vec<f64>]) -> f64 {
     ((variance(&means) * n / mean(&variances) + n - 1.0) / n).sqrt()
 }
 
-/// posterior's `ess`, with autocovariances by their definition. `None` where a sum of correlations is so near 0 that rounding decides
-/// where Geyer's sequence ends.
+/// posterior's `ess`, with autocovariances by their definition. `None` where a sum of correlations is so near 0 that
+/// rounding decides where Geyer's sequence ends.
 fn ess(chains: &[Vec<f64>]) -> Option<f64> {
     let n = chains.first().map_or(0, Vec::len);
     if n < 3 || !varies(chains) {

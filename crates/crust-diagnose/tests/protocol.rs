@@ -1,4 +1,5 @@
-//! The protocols on a model whose marginal likelihood is an integral over one parameter, right and with planted mistakes.
+//! The protocols on a model whose marginal likelihood is an integral over one parameter, right and with planted
+//! mistakes.
 
 mod toy;
 
@@ -32,8 +33,8 @@ fn run(toy: &mut Toy, plan: &bdmc::Plan) -> bdmc::Findings {
     bdmc(toy, plan, &mut Journal::in_memory()).expect("a result")
 }
 
-/// Chains are added until Bennett's estimate is as good as wished, and those that were there stay. The estimate is within 5 of its
-/// standard errors: a false alarm in a million.
+/// Chains are added until Bennett's estimate is as good as wished, and those that were there stay. The estimate is
+/// within 5 of its standard errors: a false alarm in a million.
 #[test]
 fn chains_are_added_until_the_error_is_as_wished() {
     for start_steps in [0, 3] {
@@ -64,8 +65,9 @@ fn binomial_tail(trials: u32, p: f64, n: u32) -> f64 {
     tail
 }
 
-/// Over 1,000 random problems the bounds hold at the rates that the theory states. Each count is compared with the binomial
-/// distribution of the largest probability that Markov's inequality allows; all false alarms together are below 1e-4.
+/// Over 1,000 random problems the bounds hold at the rates that the theory states. Each count is compared with the
+/// binomial distribution of the largest probability that Markov's inequality allows; all false alarms together are
+/// below 1e-4.
 #[test]
 fn bounds_hold_at_their_rates_over_a_thousand_problems() {
     const PROBLEMS: u32 = 1000;
@@ -96,7 +98,8 @@ fn bounds_hold_at_their_rates_over_a_thousand_problems() {
         assert!(mean < 4.9 * sd / n.sqrt(), "{name}: mean {mean}");
         assert!(mean < -0.05, "{name} bounds are bounds, not estimates: {mean}");
     }
-    // forward weights are unbiased: within 4.9 standard errors of 1 (reverse ones are, too, but their variance is infinite at T = 2)
+    // forward weights are unbiased: within 4.9 standard errors of 1 (reverse ones are, too, but their variance is
+    // infinite at T = 2)
     let weights: Vec<f64> = low.iter().map(|x| x.exp()).collect();
     let n = f64::from(PROBLEMS);
     let mean = weights.iter().sum::<f64>() / n;
@@ -240,7 +243,8 @@ fn units_may_be_done_elsewhere() {
     }
 }
 
-/// Rungs are added only while the bound is above what is acceptable, and those below are the same with and without them.
+/// Rungs are added only while the bound is above what is acceptable, and those below are the same with and without
+/// them.
 #[test]
 fn a_ladder_goes_on_until_the_bound_is_acceptable() {
     let rungs = |further: &[usize], acceptable: f64| {

@@ -1,8 +1,10 @@
-//! Time per gradient per chain on the five programs of the BREAD paper, against real Stan and against the arithmetic itself.
+//! Time per gradient per chain on the five programs of the BREAD paper, against real Stan and against the arithmetic
+//! itself.
 //!
-//! `cargo bench -p crust-engine` prints the table. Where the environment variable `REALSTAN` names a command that builds real Stan
-//! (called with a program, it leaves an executable that is asked for `bench DATA.json SECONDS`), its times are measured in the same run;
-//! otherwise the ones that were measured before on a 2.8 GHz Xeon stand in the table, marked with a star.
+//! `cargo bench -p crust-engine` prints the table. Where the environment variable `REALSTAN` names a command that
+//! builds real Stan (called with a program, it leaves an executable that is asked for `bench DATA.json SECONDS`), its
+//! times are measured in the same run; otherwise the ones that were measured before on a 2.8 GHz Xeon stand in the
+//! table, marked with a star.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 

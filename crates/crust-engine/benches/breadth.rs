@@ -1,8 +1,9 @@
 //! Time per gradient per chain on programs of many kinds, against real Stan.
 //!
-//! `cargo bench -p crust-engine --bench breadth [NAME…]` prints the table, of the named programs or of all. Where the environment variable
-//! `REALSTAN` names a command that builds real Stan (called with a program, it leaves an executable that is asked for `bench DATA.json
-//! SECONDS` and `density DATA.json POINTS.json`), its times are measured in the same run and its densities compared with ours.
+//! `cargo bench -p crust-engine --bench breadth [NAME…]` prints the table, of the named programs or of all. Where the
+//! environment variable `REALSTAN` names a command that builds real Stan (called with a program, it leaves an
+//! executable that is asked for `bench DATA.json SECONDS` and `density DATA.json POINTS.json`), its times are measured
+//! in the same run and its densities compared with ours.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -76,8 +77,8 @@ fn ours(model: &Arc<Model>, lanes: usize, seconds: f64) -> f64 {
     let mut evaluator = Arc::clone(model).evaluator();
     (0..5).for_each(|_| evaluation.run(&mut evaluator));
     let (begin, mut best) = (Instant::now(), f64::INFINITY);
-    // Others may share the processor: short rounds are measured by the clock, of which the least counts; long ones by processor time, which is
-    // known to some milliseconds.
+    // Others may share the processor: short rounds are measured by the clock, of which the least counts; long ones by
+    // processor time, which is known to some milliseconds.
     evaluation.run(&mut evaluator);
     let long = begin.elapsed().as_secs_f64() > 5e-4;
     let clock = || if long { processor_seconds() } else { None }.unwrap_or_else(|| begin.elapsed().as_secs_f64());

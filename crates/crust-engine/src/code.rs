@@ -1,5 +1,5 @@
-//! The program as the machine runs it: names are slots, functions of the library are pointers, what depends on data only is set
-//! apart to be computed once.
+//! The program as the machine runs it: names are slots, functions of the library are pointers, what depends on data
+//! only is set apart to be computed once.
 
 mod visit;
 
@@ -19,7 +19,8 @@ use crate::structure::Structure;
 #[derive(Debug, Default)]
 pub struct Code {
     pub functions: Vec<Function>,
-    /// How many slots the variables outside of functions take. The last one counts the elements of vectors that are gone through one by one.
+    /// How many slots the variables outside of functions take. The last one counts the elements of vectors that are
+    /// gone through one by one.
     pub globals: usize,
     pub parameters: Vec<Quantity>,
     pub transformed_parameters: Vec<Quantity>,
@@ -39,8 +40,8 @@ pub struct Code {
     pub declares: usize,
     /// Whether this is a program of the forward sampler, in which NaN stands for what is not drawn yet.
     pub forward: bool,
-    /// Whether values are computed from `target()`. Then the adjoint of a term is not known before the reverse pass comes by, so that nothing
-    /// is run forward and backward at once.
+    /// Whether values are computed from `target()`. Then the adjoint of a term is not known before the reverse pass
+    /// comes by, so that nothing is run forward and backward at once.
     pub reads_target: bool,
 }
 
@@ -322,7 +323,8 @@ pub enum StmtKind {
         body: Vec<Stmt>,
         id: u32,
     },
-    /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements itself.
+    /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements
+    /// itself.
     Inlinable {
         stmt: Box<Stmt>,
         slot: Slot,

@@ -26,7 +26,8 @@ pub struct Batch<'a> {
     pub log_prior: &'a mut [f64],
     /// The log likelihood in each lane, not multiplied with `beta`; −∞ for a rejected point.
     pub log_likelihood: &'a mut [f64],
-    /// The gradient of `log prior + β · log likelihood`; not computed where the slice is empty, NaN for a rejected point.
+    /// The gradient of `log prior + β · log likelihood`; not computed where the slice is empty, NaN for a rejected
+    /// point.
     pub gradient: &'a mut [f64],
 }
 
@@ -82,7 +83,8 @@ const NARROWEST: usize = 16;
 /// How much memory the values of an evaluation should take at most, in numbers: half a second-level cache.
 const CACHE: usize = 1 << 16;
 
-/// How often an evaluation may be begun again: each time something is learned about a variable or a loop, so that there is an end.
+/// How often an evaluation may be begun again: each time something is learned about a variable or a loop, so that there
+/// is an end.
 const MOST_RESTARTS: usize = 100_000;
 
 /// Copies numbers, and repeats the last of them as often as there is room.
@@ -141,9 +143,9 @@ impl Evaluator {
         &self.model
     }
 
-    /// Fixes how lanes are run: one by one, or in groups of eight, of which as many run together as `width` says. The last lane is repeated until a group is
-    /// full, so that a lane's numbers are the same to the last bit whatever batch it stands in. Those of lanes that run one by one may differ in the last digits
-    /// from those in groups.
+    /// Fixes how lanes are run: one by one, or in groups of eight, of which as many run together as `width` says. The
+    /// last lane is repeated until a group is full, so that a lane's numbers are the same to the last bit whatever
+    /// batch it stands in. Those of lanes that run one by one may differ in the last digits from those in groups.
     #[must_use]
     pub fn with_width(mut self, width: usize) -> Self {
         self.width = if width <= 1 { 1 } else { width.next_multiple_of(GROUP) };
@@ -151,16 +153,16 @@ impl Evaluator {
         self
     }
 
-    /// Whether loops may be compiled to straight-line programs over tables of iterations. Without, the machine runs them: slower, to the
-    /// same numbers.
+    /// Whether loops may be compiled to straight-line programs over tables of iterations. Without, the machine runs
+    /// them: slower, to the same numbers.
     #[must_use]
     pub fn with_flat_loops(mut self, flat: bool) -> Self {
         self.flat = flat;
         self
     }
 
-    /// Leaves the prior and the log Jacobian out of gradients, so that they are those of β · log likelihood: likelihoods of several datasets can
-    /// then be added to one prior. `log_prior` is without the Jacobian.
+    /// Leaves the prior and the log Jacobian out of gradients, so that they are those of β · log likelihood:
+    /// likelihoods of several datasets can then be added to one prior. `log_prior` is without the Jacobian.
     #[must_use]
     pub fn with_likelihood_only(mut self) -> Self {
         self.prior = false;
@@ -184,13 +186,14 @@ impl Evaluator {
         self.machine.lists()
     }
 
-    /// Whether anything that was evaluated so far had to look at lanes one by one: parameters decided which way to go, or an equation was solved.
+    /// Whether anything that was evaluated so far had to look at lanes one by one: parameters decided which way to go,
+    /// or an equation was solved.
     pub fn parts_lanes(&self) -> bool {
         self.machine.apart
     }
 
-    /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point. The first one finds out how to
-    /// run loops, which takes more.
+    /// About how many numbers the last evaluation computed for a point, in loops and in memory, if it was of one point.
+    /// The first one finds out how to run loops, which takes more.
     pub fn work(&self) -> usize {
         self.machine.arena.reached()
             + self.machine.flat_work()
@@ -364,7 +367,8 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Runs the program once for the lanes of a piece. Groups of lanes are always full, so that a lane is computed in the same way whoever else is there.
+    /// Runs the program once for the lanes of a piece. Groups of lanes are always full, so that a lane is computed in
+    /// the same way whoever else is there.
     fn run(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), Stop> {
         let Self { model, machine, .. } = self;
         let code = &model.code;
@@ -485,8 +489,8 @@ impl Model {
 }
 
 impl Evaluator {
-    /// Constrained parameters, transformed parameters and generated quantities for one unconstrained point. Random draws
-    /// come from the stream of `key`.
+    /// Constrained parameters, transformed parameters and generated quantities for one unconstrained point. Random
+    /// draws come from the stream of `key`.
     pub fn quantities(&mut self, point: &[f64], key: StreamKey, include: Include) -> Result<Quantities, EngineError> {
         self.quantities_from(point, &mut key.stream(), include)
     }

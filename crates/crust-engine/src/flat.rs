@@ -1,10 +1,11 @@
 //! Flat loops: loops whose iterations are all known from data, as straight-line programs over a table of iterations.
 //!
-//! The nest of loops and data-only branches around a statement is unrolled into a list of iterations once, when the loop is
-//! first met. What an iteration takes from data becomes a *column* of numbers, what it takes from parameters a *gather* with a list of
-//! positions, and what it does with them a list of *steps* on *registers*. A register holds a number for each item of a tile, an
-//! item being an iteration in one of eight lanes, or an iteration of the only lane. All registers of a tile stay in the first-level cache, and a
-//! step costs little more than its arithmetic. Steps that add to the log density run forward and backward tile by tile.
+//! The nest of loops and data-only branches around a statement is unrolled into a list of iterations once, when the
+//! loop is first met. What an iteration takes from data becomes a *column* of numbers, what it takes from parameters a
+//! *gather* with a list of positions, and what it does with them a list of *steps* on *registers*. A register holds a
+//! number for each item of a tile, an item being an iteration in one of eight lanes, or an iteration of the only lane.
+//! All registers of a tile stay in the first-level cache, and a step costs little more than its arithmetic. Steps that
+//! add to the log density run forward and backward tile by tile.
 //!
 //! Loops that do not fit are run by the machine, which also says what is wrong where a point has no density: whatever
 //! is not finite here is computed again there.
@@ -42,8 +43,8 @@ pub struct Flat {
     pub strips: Vec<Strip>,
     /// What the machine computes before the loop: parameter-dependent values that are the same in all iterations.
     pub operands: Vec<Node>,
-    /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are computed in the
-    /// loop, and nobody else needs to.
+    /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are
+    /// computed in the loop, and nobody else needs to.
     pub inlined: Vec<Slot>,
     /// The variables whose elements the loop assigns.
     pub stored: Vec<Stored>,
@@ -53,7 +54,8 @@ pub struct Flat {
     pub left: Vec<usize>,
 }
 
-/// A variable whose elements a loop assigns. It is an operand as well: recurrences look at elements that they have assigned before.
+/// A variable whose elements a loop assigns. It is an operand as well: recurrences look at elements that they have
+/// assigned before.
 #[derive(Debug)]
 pub struct Stored {
     pub slot: Slot,
@@ -66,7 +68,8 @@ pub struct Stored {
 #[derive(Debug, Default)]
 pub struct Strip {
     pub iterations: usize,
-    /// Whether iterations need what earlier ones have assigned. They then run one after the other, and on the way back from the last one to the first.
+    /// Whether iterations need what earlier ones have assigned. They then run one after the other, and on the way back
+    /// from the last one to the first.
     pub recurrent: bool,
     pub registers: usize,
     /// The operands that elements are gathered from.
@@ -77,7 +80,8 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// How many numbers it computes for one lane, several at a time: a recurrence takes as long for one lane as for eight.
+    /// How many numbers it computes for one lane, several at a time: a recurrence takes as long for one lane as for
+    /// eight.
     pub fn work(&self) -> usize {
         if self.recurrent {
             return 0;
@@ -187,7 +191,8 @@ pub enum Step {
         x: Argument,
         out: Register,
     },
-    /// The row of a data matrix (`inner` numbers for each iteration) times a vector that depends on parameters, plus a number.
+    /// The row of a data matrix (`inner` numbers for each iteration) times a vector that depends on parameters, plus a
+    /// number.
     RowDot {
         rows: Vec<f64>,
         inner: usize,

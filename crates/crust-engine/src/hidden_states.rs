@@ -6,8 +6,8 @@ use crust_math::functions::{Argument, Shape, ShapeError, VectorFunction};
 
 /// `hmm_hidden_state_prob(log_omega, Gamma, rho)`: a row for each state, a column for each time.
 ///
-/// Stan has no derivative of it (it belongs to generated quantities) and takes it for a constant. Here the gradient is NaN
-/// where a log density depends on it: better no number than a wrong one.
+/// Stan has no derivative of it (it belongs to generated quantities) and takes it for a constant. Here the gradient is
+/// NaN where a log density depends on it: better no number than a wrong one.
 #[derive(Debug)]
 pub struct HiddenStates;
 

@@ -1,9 +1,10 @@
 //! The IR: a region of a bound program as a straight-line list of operations on single numbers.
 //!
-//! After binding, sizes, trip counts and branches that depend on data are known. The machine runs the statements of a region once with
-//! symbolic numbers (`machine/symbolic`), which leaves a [`Graph`]: data are constants, functions are inlined, local containers are gone.
-//! Passes make it smaller ([`passes`]); [`schedule`] finds operations of the same kind that do not depend on each other (what a loop
-//! was) and puts them together in batches; [`run`] executes batches forward and backward, over items and lanes.
+//! After binding, sizes, trip counts and branches that depend on data are known. The machine runs the statements of a
+//! region once with symbolic numbers (`machine/symbolic`), which leaves a [`Graph`]: data are constants, functions are
+//! inlined, local containers are gone. Passes make it smaller ([`passes`]); [`schedule`] finds operations of the same
+//! kind that do not depend on each other (what a loop was) and puts them together in batches; [`run`] executes batches
+//! forward and backward, over items and lanes.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(

@@ -8,8 +8,8 @@ pub mod normal;
 pub mod product;
 pub mod reduce;
 
-/// The sum of `f(i)` over a row, with eight running sums so that the vector units can work: the order of additions does not
-/// depend on the instruction set.
+/// The sum of `f(i)` over a row, with eight running sums so that the vector units can work: the order of additions does
+/// not depend on the instruction set.
 #[inline(always)]
 pub(crate) fn row_sum(n: usize, f: impl Fn(usize) -> f64) -> f64 {
     let mut sums = [0.0; 8];

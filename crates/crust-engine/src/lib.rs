@@ -1,7 +1,8 @@
 //! Stan programs with data as lane-batched log densities and gradients.
 //!
 //! A program is compiled to code ([`model::Model::bind`]) and run by a machine for a whole batch of chains at once
-//! ([`evaluator::Evaluator::evaluate`]): a value that depends on parameters is a row of lanes, one number for each chain.
+//! ([`evaluator::Evaluator::evaluate`]): a value that depends on parameters is a row of lanes, one number for each
+//! chain.
 
 mod code;
 mod density;

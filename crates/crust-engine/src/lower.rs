@@ -99,8 +99,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether Stan takes an expression for one that depends on parameters. Inside a function an argument is what the caller passes, and
-    /// a local variable depends on parameters as soon as one of the arguments does.
+    /// Whether Stan takes an expression for one that depends on parameters. Inside a function an argument is what the
+    /// caller passes, and a local variable depends on parameters as soon as one of the arguments does.
     fn varies(&self, expr: &typed::Expr) -> Varies {
         match (&self.frame, expr.level) {
             (Some(frame), _) => Varies::WithArguments(self.arguments_in(expr, frame)),

@@ -1,8 +1,9 @@
 //! The machine: runs the code of a program for all lanes at once, and backwards for the gradient.
 //!
-//! Values are computed forward and every differentiable operation leaves an entry on the tape; the reverse pass takes the entries
-//! from the last to the first and adds up adjoints. A statement that only adds to the log density is run forward and backward
-//! at once, because the adjoint of the log density is known from the start: its memory is free again right away.
+//! Values are computed forward and every differentiable operation leaves an entry on the tape; the reverse pass takes
+//! the entries from the last to the first and adds up adjoints. A statement that only adds to the log density is run
+//! forward and backward at once, because the adjoint of the log density is known from the start: its memory is free
+//! again right away.
 
 mod assign;
 mod declare;
@@ -130,7 +131,8 @@ pub struct Machine {
     pub(crate) fickle: bool,
     /// Whether lanes had to be looked at one by one: a decision depended on parameters, or an equation was solved.
     pub(crate) apart: bool,
-    /// How many numbers of one lane were computed by functions that take the lanes one after the other, in this evaluation.
+    /// How many numbers of one lane were computed by functions that take the lanes one after the other, in this
+    /// evaluation.
     pub(crate) lane_work: usize,
     /// What is known about each loop.
     loops: Vec<loops::Experience>,
@@ -138,7 +140,8 @@ pub struct Machine {
     learned: Vec<Flags>,
     /// Where the memory of the current tile begins.
     tile_base: usize,
-    /// Whether the current tile may be given up and begun again: then nothing is added to the log density before its end.
+    /// Whether the current tile may be given up and begun again: then nothing is added to the log density before its
+    /// end.
     transaction: bool,
     pending: Vec<(Block, Factor)>,
     /// The branches that the current tile took.
@@ -183,8 +186,8 @@ pub struct Machine {
     shared_plans: regions::Shared,
 }
 
-/// Something that machines share, with a counter for this machine alone: one that all threads count with, several times in each evaluation, would cost them more than
-/// the evaluation of a small model.
+/// Something that machines share, with a counter for this machine alone: one that all threads count with, several times
+/// in each evaluation, would cost them more than the evaluation of a small model.
 pub(crate) type Own<T> = Arc<Arc<T>>;
 
 pub(crate) fn own<T>(shared: &Arc<T>) -> Own<T> {
@@ -201,7 +204,8 @@ fn stack_address() -> usize {
     std::ptr::from_ref(&marker).addr()
 }
 
-/// How many numbers an operation in a tile works on: enough to forget the cost of getting there, few enough for the cache.
+/// How many numbers an operation in a tile works on: enough to forget the cost of getting there, few enough for the
+/// cache.
 const TILE_ITEMS: usize = 2048;
 
 impl Machine {
@@ -286,7 +290,8 @@ impl Machine {
         self.tile_base = 0;
     }
 
-    /// How many iterations a tile may have. Sums depend on it in their last digits: it is the same for any number of groups of eight lanes.
+    /// How many iterations a tile may have. Sums depend on it in their last digits: it is the same for any number of
+    /// groups of eight lanes.
     fn tile_size(&self) -> usize {
         (TILE_ITEMS / self.width.lanes.min(GROUP)).max(1)
     }

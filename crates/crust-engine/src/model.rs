@@ -243,8 +243,8 @@ impl Binder {
         Ok(())
     }
 
-    /// Computes every expression that depends on data only. One that fails is left for the place where it stands: it may
-    /// never be reached.
+    /// Computes every expression that depends on data only. One that fails is left for the place where it stands: it
+    /// may never be reached.
     fn hoist(&mut self) {
         let code = Arc::clone(&self.code);
         let mut nodes = Vec::new();

@@ -79,8 +79,8 @@ impl Part {
         self.free_cell.map_or_else(|| self.shape.len(), |n| n * self.shape.cells())
     }
 
-    /// Calls `f` with the indices of each number (from 1) and its position, the first index running fastest: the order of Stan's
-    /// output.
+    /// Calls `f` with the indices of each number (from 1) and its position, the first index running fastest: the order
+    /// of Stan's output.
     pub fn each_in_output_order(&self, mut f: impl FnMut(&[usize], usize)) {
         let shape = &self.shape;
         let rank = shape.rank();
@@ -125,7 +125,8 @@ impl Layout {
         self.parts.iter().map(|p| p.shape.len()).sum()
     }
 
-    /// Names of the unconstrained numbers, in the order in which they lie: arrays row by row, matrices column by column.
+    /// Names of the unconstrained numbers, in the order in which they lie: arrays row by row, matrices column by
+    /// column.
     pub fn free_names(&self) -> Vec<String> {
         let mut names = Vec::new();
         for part in &self.parts {

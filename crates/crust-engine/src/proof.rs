@@ -1,8 +1,8 @@
 //! The proof of a reading: what the forward sampler draws has the density that the program states.
 //!
-//! The reading knows the density of what it draws ([`crate::simulate`]). At draws and at points from elsewhere the program's log
-//! density minus that of the reading must be one constant, for the prior and for the likelihood. Simulators that were
-//! supplied have no known density; [`bets`] tests them by likelihood ratios.
+//! The reading knows the density of what it draws ([`crate::simulate`]). At draws and at points from elsewhere the
+//! program's log density minus that of the reading must be one constant, for the prior and for the likelihood.
+//! Simulators that were supplied have no known density; [`bets`] tests them by likelihood ratios.
 
 mod bets;
 mod blame;
@@ -49,8 +49,8 @@ pub struct Proof {
     pub likelihood: usize,
     /// The largest difference from the constant, relative to what rounding allows.
     pub worst: f64,
-    /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws have a normalised
-    /// density. None where the reading leaves out a constant that it does not know.
+    /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws
+    /// have a normalised density. None where the reading leaves out a constant that it does not know.
     pub log_prior_integral: Option<f64>,
     /// The wealth of bets against a simulator that was supplied; it is 1 on average if that is right.
     pub wealth: Option<f64>,

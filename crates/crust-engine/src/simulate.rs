@@ -177,7 +177,8 @@ impl Simulator {
         Ok(free)
     }
 
-    /// A unit vector is the direction of a point whose length Stan gives a standard normal density: the length is drawn, too.
+    /// A unit vector is the direction of a point whose length Stan gives a standard normal density: the length is
+    /// drawn, too.
     fn lengthen(&self, free: &mut [f64], stream: &mut Stream) {
         let mut rest = free;
         for layout in &self.skeleton.parameters {
@@ -290,7 +291,8 @@ impl Phases {
         Ok(Self { model, drawn: drawing.drawn, sizes })
     }
 
-    /// The point of a pass: what comes before, then for each variable its state, the given values, and the numbers of elements.
+    /// The point of a pass: what comes before, then for each variable its state, the given values, and the numbers of
+    /// elements.
     #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
     fn point(&self, before: &[f64], state: &[f64], given: Option<&[f64]>) -> Vec<f64> {
         let mut all = before.to_vec();

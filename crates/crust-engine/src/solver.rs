@@ -7,7 +7,8 @@ use crust_math::solvers::ode::Method;
 pub enum Problem {
     /// y' = f(t, y, …) from an initial state and time, at given times.
     Ode(Method),
-    /// As well, by the method that the tolerances of the adjoint solver name. Derivatives are integrated forward all the same.
+    /// As well, by the method that the tolerances of the adjoint solver name. Derivatives are integrated forward all
+    /// the same.
     AdjointOde,
     /// ∫ f(x, xc, …) dx between two limits.
     Integral,
@@ -34,8 +35,8 @@ pub struct Solver {
     pub problem: Problem,
     /// How many tolerances are given.
     pub tolerances: usize,
-    /// Whether they come last, as they do in the interface with `theta, x_r, x_i`; otherwise they stand before the arguments
-    /// that are passed on.
+    /// Whether they come last, as they do in the interface with `theta, x_r, x_i`; otherwise they stand before the
+    /// arguments that are passed on.
     pub tolerances_last: bool,
 }
 

@@ -47,12 +47,13 @@ impl Model {
     }
 }
 
-/// Values of parameters by name. The numbers of a container are in the order of nested arrays: the last index runs fastest.
+/// Values of parameters by name. The numbers of a container are in the order of nested arrays: the last index runs
+/// fastest.
 pub type Values = BTreeMap<String, Vec<f64>>;
 
 impl Evaluator {
-    /// The unconstrained numbers of constrained values; `None` for those of parameters without a value. Each value must have as
-    /// many numbers as its parameter.
+    /// The unconstrained numbers of constrained values; `None` for those of parameters without a value. Each value must
+    /// have as many numbers as its parameter.
     pub fn unconstrain(&mut self, values: &Values) -> Result<Vec<Option<f64>>, UnconstrainError> {
         let model = Arc::clone(self.model());
         with_room(&mut self.machine, |machine| {

@@ -1,4 +1,5 @@
-//! What programs mean: each test states a small program and what it must give, for many lanes at once and one at a time.
+//! What programs mean: each test states a small program and what it must give, for many lanes at once and one at a
+//! time.
 
 #![allow(clippy::needless_range_loop, reason = "formulas by hand keep the indices of the programs")]
 #![allow(clippy::cast_precision_loss, reason = "the integers are small")]

@@ -1,4 +1,5 @@
-//! The programs of the breadth benchmark: the same numbers as lists and flat loops, and by the machine that runs statements.
+//! The programs of the breadth benchmark: the same numbers as lists and flat loops, and by the machine that runs
+//! statements.
 
 mod common;
 #[path = "../benches/breadth/data.rs"]

@@ -1,4 +1,5 @@
-//! Random programs: what runs as lists of operations must agree with the machine that runs statements, with differences, and between lanes.
+//! Random programs: what runs as lists of operations must agree with the machine that runs statements, with
+//! differences, and between lanes.
 
 mod common;
 

@@ -31,9 +31,9 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
 }
 
-/// How closely log densities and gradients agree. Solvers take their steps by the last digits of what they are given. Stan
-/// computes the derivative of the log of Φ by an approximation with five digits: differences of its own log densities agree
-/// with our gradients.
+/// How closely log densities and gradients agree. Solvers take their steps by the last digits of what they are given.
+/// Stan computes the derivative of the log of Φ by an approximation with five digits: differences of its own log
+/// densities agree with our gradients.
 fn tolerances(name: &str) -> (f64, f64) {
     match name {
         "lotka_volterra" => (1e-8, 1e-6),

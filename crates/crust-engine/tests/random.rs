@@ -1,7 +1,7 @@
 //! Every `_rng` function of Stan, called from a program: moments against theory, shapes, order of draws, rejections.
 //!
-//! Each moment is an average of independent draws, off by z standard errors; |z| > 5 fails. With about 300 moments and fixed
-//! seeds the chance that a correct program would have failed is about 300 · 6·10⁻⁷ ≈ 2·10⁻⁴.
+//! Each moment is an average of independent draws, off by z standard errors; |z| > 5 fails. With about 300 moments and
+//! fixed seeds the chance that a correct program would have failed is about 300 · 6·10⁻⁷ ≈ 2·10⁻⁴.
 
 mod common;
 

@@ -115,7 +115,8 @@ fn constrained_values_are_those_of_stan() {
     }
 }
 
-/// Groups of eight lanes have the same digits however many of them run together, in compiled loops and in the machine's.
+/// Groups of eight lanes have the same digits however many of them run together, in compiled loops and in the
+/// machine's.
 #[test]
 fn groups_do_not_depend_on_how_many_run_together() {
     for model in models() {

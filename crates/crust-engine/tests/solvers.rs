@@ -1,4 +1,5 @@
-//! Programs that call solvers: against the numbers of real Stan, against differences of the log density, and lane by lane.
+//! Programs that call solvers: against the numbers of real Stan, against differences of the log density, and lane by
+//! lane.
 
 mod common;
 
@@ -294,7 +295,8 @@ fn a_function_of_the_library_cannot_be_passed() {
     assert!(try_bind(text, "{}").is_err());
 }
 
-/// A rate that changes with time, in steps and with branches of all kinds; the exact solution is `y0 exp(−k min(t, 1) − k^1.5 clamp(t − 1, 0, 1))`.
+/// A rate that changes with time, in steps and with branches of all kinds; the exact solution is
+/// `y0 exp(−k min(t, 1) − k^1.5 clamp(t − 1, 0, 1))`.
 const DECAY: &str = "
 functions {
   vector decay(real t, vector y, real k, data real power, data int loud) {

@@ -1,13 +1,13 @@
 //! Annealed importance sampling in both directions, over any state space.
 //!
-//! A path f₁ … `f_T` leads from a distribution that can be sampled (the prior) to the target (the posterior). Forward chains
-//! start with an exact draw of p₁, reverse chains with an exact draw of `p_T`, and both collect a weight on the way (BREAD,
-//! algorithms 1 and 2):
+//! A path f₁ … `f_T` leads from a distribution that can be sampled (the prior) to the target (the posterior). Forward
+//! chains start with an exact draw of p₁, reverse chains with an exact draw of `p_T`, and both collect a weight on the
+//! way (BREAD, algorithms 1 and 2):
 //!
 //! > E\[w\] = `Z_T` / Z₁ forward, E\[w\] = Z₁ / `Z_T` reverse,
 //!
-//! so that log w is a stochastic lower bound on log `Z_T`/Z₁ in the one direction and −log w a stochastic upper bound in
-//! the other. The order of weighing and moving is in [`Itinerary`] and nowhere else.
+//! so that log w is a stochastic lower bound on log `Z_T`/Z₁ in the one direction and −log w a stochastic upper bound
+//! in the other. The order of weighing and moving is in [`Itinerary`] and nowhere else.
 //!
 //! Densities on ℝᵈ run in batches ([`anneal_target`]) with kernels that a pilot run has tuned and that are frozen since
 //! ([`tune`], [`TunedKernels`]). Everything else is a [`System`] and runs one chain at a time ([`anneal_system`]).
@@ -43,7 +43,8 @@ use crate::drive::{Control, Parallelism};
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
     pub direction: Direction,
-    /// Chain k, counted from this number, uses `key.chain(k)`: chains that are run in parts are the same as all at once.
+    /// Chain k, counted from this number, uses `key.chain(k)`: chains that are run in parts are the same as all at
+    /// once.
     pub first_chain: u32,
     /// Seed, purpose and dataset of all random numbers.
     pub key: StreamKey,
@@ -108,8 +109,8 @@ impl Tally {
     }
 }
 
-/// The stream of the move at distribution t of a schedule of length T. Schedules of different lengths share no numbers, so
-/// the rungs of a ladder are independent.
+/// The stream of the move at distribution t of a schedule of length T. Schedules of different lengths share no numbers,
+/// so the rungs of a ladder are independent.
 fn move_key(key: StreamKey, chain: u32, distributions: usize, t: usize) -> StreamKey {
     key.chain(chain).step((distributions as u64) << 32 | t as u64)
 }

@@ -1,9 +1,10 @@
 //! Approximations of posteriors by distributions that can be written down: Laplace, Pathfinder, variational families.
 //!
-//! Fits maximise the evidence lower bound ELBO(q) = E[log p(x) − log q(x)] ≤ log Z over draws x of q, whose distance to log Z is KL(q‖p). They do so
-//! on *fixed* draws z of the standard distribution with x = m + S z: the bound is then a smooth function of m and S, and L-BFGS
-//! finds its maximum without a learning rate (sample average approximation; Giordano, Ingram & Broderick 2024, "DADVI"). Whether there were enough
-//! draws is seen from new ones. All points of an evaluation of the bound go through the target side by side.
+//! Fits maximise the evidence lower bound ELBO(q) = E[log p(x) − log q(x)] ≤ log Z over draws x of q, whose distance to
+//! log Z is KL(q‖p). They do so on *fixed* draws z of the standard distribution with x = m + S z: the bound is then a
+//! smooth function of m and S, and L-BFGS finds its maximum without a learning rate (sample average approximation;
+//! Giordano, Ingram & Broderick 2024, "DADVI"). Whether there were enough draws is seen from new ones. All points of an
+//! evaluation of the bound go through the target side by side.
 
 pub mod coordinates;
 pub mod elbo;

@@ -1,7 +1,9 @@
-//! Barker's proposal: Livingstone and Zanella, "The Barker proposal: combining robustness and efficiency in gradient-based MCMC" (2022).
+//! Barker's proposal: Livingstone and Zanella, "The Barker proposal: combining robustness and efficiency in
+//! gradient-based MCMC" (2022).
 //!
-//! Each coordinate draws a step z ~ N(0, σᵢ²) and makes it with the probability 1/(1 + exp(−z gᵢ)), the opposite step otherwise, g being
-//! ∇ log f at the start (algorithm 1). With d = y − x the acceptance probability of Metropolis and Hastings has the ratio
+//! Each coordinate draws a step z ~ N(0, σᵢ²) and makes it with the probability 1/(1 + exp(−z gᵢ)), the opposite step
+//! otherwise, g being ∇ log f at the start (algorithm 1). With d = y − x the acceptance probability of Metropolis and
+//! Hastings has the ratio
 //!
 //! > f(y)/f(x) · Π (1 + exp(−dᵢ gᵢ(x)))/(1 + exp(dᵢ gᵢ(y))).
 

@@ -58,8 +58,8 @@ impl Welford {
         }
     }
 
-    /// The estimate, shrunk as in Stan: n/(n+5) of the sample (co)variance and 5/(n+5) of 10⁻³ times the identity. `None` for
-    /// the unit metric, and without two draws.
+    /// The estimate, shrunk as in Stan: n/(n+5) of the sample (co)variance and 5/(n+5) of 10⁻³ times the identity.
+    /// `None` for the unit metric, and without two draws.
     pub(crate) fn metric(&self) -> Option<Result<Metric, NotPositive>> {
         if self.n < 2.0 {
             return None;
@@ -79,8 +79,9 @@ impl Welford {
     }
 }
 
-/// The correlation matrix, shrunk towards the identity by the share that minimises the expected squared error:
-/// λ = Σ Var(r)/Σ r² over pairs (Schäfer and Strimmer 2005). Positive definite if λ > 0, also with fewer draws than coordinates.
+/// The correlation matrix, shrunk towards the identity by the share that minimises the expected squared error: λ = Σ
+/// Var(r)/Σ r² over pairs (Schäfer and Strimmer 2005). Positive definite if λ > 0, also with fewer draws than
+/// coordinates.
 pub(crate) fn shrunk_correlations(draws: &[&[f64]], mean: &[f64], deviation: &[f64]) -> Vec<f64> {
     let (n, d) = (count(draws.len()), mean.len());
     let mut sums = vec![0.0; d * d];

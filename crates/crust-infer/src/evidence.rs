@@ -1,11 +1,11 @@
-//! Estimators of log p(y), the log marginal likelihood, over any [`Population`]: densities on ℝᵈ ([`Euclidean`]) and everything else
-//! with a path and kernels ([`OneByOne`]). Those that fit a density to draws of the posterior need a
+//! Estimators of log p(y), the log marginal likelihood, over any [`Population`]: densities on ℝᵈ ([`Euclidean`]) and
+//! everything else with a path and kernels ([`OneByOne`]). Those that fit a density to draws of the posterior need a
 //! [`Target`](crate::target::Target).
 //!
-//! Every one says what [`Kind`] of number it gives. An unbiased estimate of p(y) is, on the logarithmic scale, a *stochastic lower bound*:
-//! by Jensen's inequality E[log Ẑ] ≤ log Z, and by Markov's P(log Ẑ > log Z + b) < e^−b (BDMC, Eq. 25). That holds only if nothing that
-//! steers the estimate (schedule, kernels, proposal, numbers of draws) has seen the random numbers it is made of: all of it is settled in
-//! pilot runs with numbers of their own.
+//! Every one says what [`Kind`] of number it gives. An unbiased estimate of p(y) is, on the logarithmic scale, a
+//! *stochastic lower bound*: by Jensen's inequality E[log Ẑ] ≤ log Z, and by Markov's P(log Ẑ > log Z + b) < e^−b
+//! (BDMC, Eq. 25). That holds only if nothing that steers the estimate (schedule, kernels, proposal, numbers of draws)
+//! has seen the random numbers it is made of: all of it is settled in pilot runs with numbers of their own.
 
 mod ais;
 mod bridge;
@@ -84,7 +84,8 @@ pub fn log_mean_exp(values: &[f64]) -> f64 {
     greatest + f_log(sum / float(values.len()))
 }
 
-/// The standard error of the log of the mean weight of independent draws, by the delta method: √((E\[w²\]/E\[w\]² − 1)/n).
+/// The standard error of the log of the mean weight of independent draws, by the delta method: √((E\[w²\]/E\[w\]² −
+/// 1)/n).
 pub fn log_mean_error(log_weights: &[f64]) -> f64 {
     let greatest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let n = float(log_weights.len());

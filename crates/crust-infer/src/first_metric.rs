@@ -1,9 +1,9 @@
 //! A first metric for chains whose first trajectories are long.
 //!
-//! Stan keeps the unit metric until the first slow window has ended, at iteration 100. Where scales are far from 1 each of
-//! these iterations is a trajectory of up to 1023 steps, and the first tenth of warm-up costs more than all that follows.
-//! Such chains get a metric from the draws and gradients of ten iterations; chains with short trajectories do exactly
-//! what Stan's do.
+//! Stan keeps the unit metric until the first slow window has ended, at iteration 100. Where scales are far from 1 each
+//! of these iterations is a trajectory of up to 1023 steps, and the first tenth of warm-up costs more than all that
+//! follows. Such chains get a metric from the draws and gradients of ten iterations; chains with short trajectories do
+//! exactly what Stan's do.
 
 use crate::covariance::Welford;
 use crate::kernel::{State, Statistics};
@@ -11,7 +11,8 @@ use crate::metric::{Metric, MetricKind};
 
 /// The draws that make a metric.
 const DRAWS: u32 = 10;
-/// Trajectories of this many leapfrog steps, in the mean, are long. In the neck of a funnel they have about 32: there a metric would be learned that fits nowhere else.
+/// Trajectories of this many leapfrog steps, in the mean, are long. In the neck of a funnel they have about 32: there a
+/// metric would be learned that fits nowhere else.
 const LONG: u32 = 128;
 
 /// Draws and gradients of the first interval of warm-up.
@@ -76,7 +77,8 @@ impl FirstMetric {
 mod tests {
     use super::*;
 
-    /// The draws of a normal target with deviations 0.01 and 30 that comes from far away, with trajectories of some length.
+    /// The draws of a normal target with deviations 0.01 and 30 that comes from far away, with trajectories of some
+    /// length.
     fn metrics(kind: MetricKind, leapfrog_steps: u32, iterations: u32) -> Vec<(u32, Metric)> {
         let mut first = FirstMetric::new(kind, 2);
         let statistics = Statistics { leapfrog_steps, ..Statistics::default() };

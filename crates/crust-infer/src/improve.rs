@@ -1,8 +1,10 @@
-//! Many short chains that start at draws of an approximation and improve them: what TADDAA looks at (Wang, Kasprzak & Huggins 2023, algorithm 1).
+//! Many short chains that start at draws of an approximation and improve them: what TADDAA looks at (Wang, Kasprzak &
+//! Huggins 2023, algorithm 1).
 //!
-//! All chains share one step size, which follows their mean acceptance probability (inter-chain adaptation, equation 5), and the covariance of the
-//! approximation as preconditioner. They live in coordinates u with x = m + S u and S Sᵀ that covariance, in which every kernel has the unit matrix as
-//! preconditioner: the gradient there is Sᵀ∇ log p(x). This settles what the paper's appendix leaves open (which root, on which side).
+//! All chains share one step size, which follows their mean acceptance probability (inter-chain adaptation, equation
+//! 5), and the covariance of the approximation as preconditioner. They live in coordinates u with x = m + S u and S Sᵀ
+//! that covariance, in which every kernel has the unit matrix as preconditioner: the gradient there is Sᵀ∇ log p(x).
+//! This settles what the paper's appendix leaves open (which root, on which side).
 
 mod barker;
 mod hamiltonian;
@@ -16,7 +18,8 @@ use crate::approximate::evaluate::{Evaluations, Points};
 use crate::approximate::family::{Elliptical, float};
 use crate::target::Target;
 
-/// A Markov kernel. h, the step size, is the variance of a proposal in the coordinates u; for Hamiltonian kernels, the square of the step.
+/// A Markov kernel. h, the step size, is the variance of a proposal in the coordinates u; for Hamiltonian kernels, the
+/// square of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     RandomWalk,
@@ -24,8 +27,8 @@ pub enum Kernel {
     Mala,
     /// Livingstone & Zanella 2022. What the paper recommends.
     Barker,
-    /// With 1 to this many leapfrog steps, the same random number for all chains of an iteration. A fixed number may bring chains back to where they started:
-    /// on a standard normal target after a time of 2π.
+    /// With 1 to this many leapfrog steps, the same random number for all chains of an iteration. A fixed number may
+    /// bring chains back to where they started: on a standard normal target after a time of 2π.
     Hmc {
         most_steps: u32,
     },
@@ -42,8 +45,8 @@ impl Kernel {
         }
     }
 
-    /// h at the start (section 3.1). For Hamiltonian kernels 2.4²/d^(1/4) is no variance and too long a step: those of more than 2 are unstable even on
-    /// a normal target. The step √h is 1.2/d^(1/4) here, which has the same order.
+    /// h at the start (section 3.1). For Hamiltonian kernels 2.4²/d^(1/4) is no variance and too long a step: those of
+    /// more than 2 are unstable even on a normal target. The step √h is 1.2/d^(1/4) here, which has the same order.
     pub fn first_step_size(self, dimension: usize) -> f64 {
         let d = float(dimension);
         match self {
@@ -72,7 +75,8 @@ pub struct Settings {
     pub kernel: Kernel,
     /// T.
     pub iterations: usize,
-    /// After how many iterations the positions of all chains are kept, ascending; those at the start and at the end always are.
+    /// After how many iterations the positions of all chains are kept, ascending; those at the start and at the end
+    /// always are.
     pub keep: Vec<usize>,
 }
 
@@ -121,7 +125,8 @@ trait Proposal {
     fn log_ratio(&self, h: f64, u: &[f64], g: &[f64], to: &[f64], g_to: &[f64]) -> f64;
 }
 
-/// Runs chains from points, chain after chain. `frame` has the mean and the covariance of the approximation. If the run is interrupted, ends with what there is.
+/// Runs chains from points, chain after chain. `frame` has the mean and the covariance of the approximation. If the run
+/// is interrupted, ends with what there is.
 pub fn improve<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     starts: Points,
@@ -225,7 +230,8 @@ impl<'a> Population<'a> {
         Ok(total / float(n))
     }
 
-    /// Accepts with probability min(1, e^ratio), which is returned. Whoever starts at a point without density leaves it for any that has one.
+    /// Accepts with probability min(1, e^ratio), which is returned. Whoever starts at a point without density leaves it
+    /// for any that has one.
     fn decide(&mut self, chain: usize, log_ratio: f64, uniform: f64, to: &[f64], g_to: &[f64], new: f64) -> f64 {
         let d = to.len();
         let probability = if log_ratio.is_nan() { 0.0 } else { log_ratio.min(0.0).exp() };

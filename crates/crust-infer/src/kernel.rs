@@ -1,6 +1,7 @@
 //! Frozen kernels: they leave `f_β` invariant for every β, and nothing that a chain does changes them.
 //!
-//! All of them are reversible, so that each is its own time reversal. What adapts is in [`crate::warmup`]: it makes kernels.
+//! All of them are reversible, so that each is its own time reversal. What adapts is in [`crate::warmup`]: it makes
+//! kernels.
 
 use std::fmt::Debug;
 
@@ -83,11 +84,11 @@ pub struct Statistics {
     pub energy: f64,
 }
 
-/// A way to move: a state machine that makes one transition after the other, and asks for one evaluation after the other in each. Its memory
-/// is used again by the next transition of the chain.
+/// A way to move: a state machine that makes one transition after the other, and asks for one evaluation after the
+/// other in each. Its memory is used again by the next transition of the chain.
 ///
-/// A new way to move is a file with an implementation and a line in [`Method`]. Chains are generic in it, so that nothing is looked up in
-/// between two evaluations.
+/// A new way to move is a file with an implementation and a line in [`Method`]. Chains are generic in it, so that
+/// nothing is looked up in between two evaluations.
 pub trait Stepper: Debug + Send {
     /// Begins a transition of the kernel, which must have the method that this was made for, from a state with finite
     /// log `f_β`. All randomness comes from the stream.

@@ -1,7 +1,7 @@
 //! The leapfrog integrator, in two halves: before and after the gradient at the new position is known.
 //!
-//! One step of size ε is the composition of three shears, p ← p + ε/2 ∇log f(q), q ← q + ε M⁻¹p, p ← p + ε/2 ∇log f(q). Shears
-//! preserve volume, and the step with −ε undoes the step with ε.
+//! One step of size ε is the composition of three shears, p ← p + ε/2 ∇log f(q), q ← q + ε M⁻¹p, p ← p + ε/2 ∇log f(q).
+//! Shears preserve volume, and the step with −ε undoes the step with ε.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 

@@ -1,8 +1,9 @@
 //! Markov kernels over many chains at once, and the drivers that run them.
 //!
-//! Nothing here knows how a density is written down: a [`Target`](target::Target) evaluates points, and that is all. Chains are
-//! state machines that ask for one evaluation after the other ([`Walker`](drive::Walker)); a
-//! [`Driver`](drive::Driver) answers all of them in batches. A [`Kernel`](kernel::Kernel) is frozen; [`Warmup`](warmup::Warmup) is what makes one.
+//! Nothing here knows how a density is written down: a [`Target`](target::Target) evaluates points, and that is all.
+//! Chains are state machines that ask for one evaluation after the other ([`Walker`](drive::Walker)); a
+//! [`Driver`](drive::Driver) answers all of them in batches. A [`Kernel`](kernel::Kernel) is frozen;
+//! [`Warmup`](warmup::Warmup) is what makes one.
 //!
 //! ```
 //! use std::ops::ControlFlow;

@@ -18,9 +18,11 @@ pub enum Method {
     },
     /// Hamiltonian Monte Carlo with trajectories of the same length.
     Hmc { length: Length, max_energy_error: f64 },
-    /// The Metropolis-adjusted Langevin algorithm: N(x + ½ε² M⁻¹ ∇ log f, ε² M⁻¹), accepted as Metropolis and Hastings say.
+    /// The Metropolis-adjusted Langevin algorithm: N(x + ½ε² M⁻¹ ∇ log f, ε² M⁻¹), accepted as Metropolis and Hastings
+    /// say.
     Mala,
-    /// Barker's proposal: steps of a random size, skewed towards where the density rises. Uses the diagonal of M⁻¹ only.
+    /// Barker's proposal: steps of a random size, skewed towards where the density rises. Uses the diagonal of M⁻¹
+    /// only.
     Barker,
     /// Random-walk Metropolis with normal proposals of covariance ε² M⁻¹. Needs no gradient.
     Metropolis,
@@ -49,8 +51,8 @@ impl Length {
 /// An energy error beyond which Stan calls a trajectory divergent.
 pub const MAX_ENERGY_ERROR: f64 = 1000.0;
 
-/// Evaluates an expression with the stepper of a method, one that nothing else has used yet. The expression is compiled for each kind of stepper,
-/// so that what it does with many of them is decided here, once.
+/// Evaluates an expression with the stepper of a method, one that nothing else has used yet. The expression is compiled
+/// for each kind of stepper, so that what it does with many of them is decided here, once.
 macro_rules! with_stepper {
     ($method:expr, $dimension:expr, $stepper:ident => $result:expr) => {{
         use crate::kernel::{Length, MAX_ENERGY_ERROR, Method};
@@ -98,8 +100,9 @@ impl Method {
         self != Self::Metropolis
     }
 
-    /// The mean acceptance probability that step sizes are tuned for. The optima in high dimensions are 0.234 for random walks (Roberts, Gelman and
-    /// Gilks 1997), 0.574 for Langevin's steps (Roberts and Rosenthal 1998) and about 0.4 for Barker's (Livingstone and Zanella 2022); trajectories have Stan's.
+    /// The mean acceptance probability that step sizes are tuned for. The optima in high dimensions are 0.234 for
+    /// random walks (Roberts, Gelman and Gilks 1997), 0.574 for Langevin's steps (Roberts and Rosenthal 1998) and about
+    /// 0.4 for Barker's (Livingstone and Zanella 2022); trajectories have Stan's.
     pub fn accept_wanted(self) -> f64 {
         match self {
             Self::Nuts { .. } | Self::Hmc { .. } => 0.8,
@@ -130,7 +133,8 @@ impl Method {
     }
 }
 
-/// A stepper whose kind is decided while the program runs: each call is looked up. Chains that move much use [`Stepper`] instead.
+/// A stepper whose kind is decided while the program runs: each call is looked up. Chains that move much use
+/// [`Stepper`] instead.
 #[derive(Debug)]
 pub struct Transition(Box<dyn Stepper>);
 

@@ -1,7 +1,7 @@
 //! The metric of Hamiltonian kernels, given by its inverse.
 //!
-//! The inverse metric M⁻¹ estimates the covariance of the target. Momenta are p ~ N(0, M), the kinetic energy is ½ pᵀ M⁻¹ p and
-//! the velocity M⁻¹ p.
+//! The inverse metric M⁻¹ estimates the covariance of the target. Momenta are p ~ N(0, M), the kinetic energy is ½ pᵀ
+//! M⁻¹ p and the velocity M⁻¹ p.
 
 use crust_math::linalg::LinalgError;
 use crust_math::linalg::cholesky::rows;

@@ -1,13 +1,13 @@
 //! The No-U-Turn sampler as Stan runs it, one leapfrog step at a time.
 //!
-//! Hoffman and Gelman, "The No-U-Turn sampler" (2014), with the multinomial sampling and the generalised criterion of Betancourt,
-//! "A conceptual introduction to Hamiltonian Monte Carlo" (2017, appendix A), and the two criteria across the seam of
-//! merged trees that Stan has had since 2.21.
+//! Hoffman and Gelman, "The No-U-Turn sampler" (2014), with the multinomial sampling and the generalised criterion of
+//! Betancourt, "A conceptual introduction to Hamiltonian Monte Carlo" (2017, appendix A), and the two criteria across
+//! the seam of merged trees that Stan has had since 2.21.
 //!
-//! A trajectory is doubled in a random direction until it turns. The new half is a balanced tree with 2ᵏ leaves; in place of
-//! recursion there is a stack of complete subtrees. A new leaf is pushed, and while the two topmost subtrees have the same depth,
-//! they are merged: the depths on the stack are the binary digits of the number of leaves, and merges happen in the order in
-//! which the recursion would return.
+//! A trajectory is doubled in a random direction until it turns. The new half is a balanced tree with 2ᵏ leaves; in
+//! place of recursion there is a stack of complete subtrees. A new leaf is pushed, and while the two topmost subtrees
+//! have the same depth, they are merged: the depths on the stack are the binary digits of the number of leaves, and
+//! merges happen in the order in which the recursion would return.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
@@ -179,7 +179,8 @@ impl Nuts {
         None
     }
 
-    /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its own. False if the two turn.
+    /// Adds the current point to the new half: to the point before it if that has no partner yet, else as a tree of its
+    /// own. False if the two turn.
     #[inline(always)]
     fn push_leaf(&mut self, weight: Weight, found: Densities, energy: f64) -> bool {
         self.leaves += 1;
@@ -205,7 +206,8 @@ impl Nuts {
         true
     }
 
-    /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with larger ones.
+    /// Merges the topmost subtree, which is a point, with the current point, as [`Self::merge_equal_depths`] does with
+    /// larger ones.
     #[inline(always)]
     fn pair(&mut self, weight: Weight, found: Densities, energy: f64) -> bool {
         let Phase { q, p, gradient, velocity } = self.current;
@@ -340,9 +342,10 @@ impl lanes::Kernel for Advance<'_> {
     }
 }
 
-/// The generalised no-U-turn criterion for two adjacent trees: the velocities at both ends of a span of points go along with
-/// the sum ρ of its momenta. It must hold for both trees together, for the first with the nearest point of the last,
-/// and for the last with the nearest point of the first. With trees of depth 0, which are points, the three are the same.
+/// The generalised no-U-turn criterion for two adjacent trees: the velocities at both ends of a span of points go along
+/// with the sum ρ of its momenta. It must hold for both trees together, for the first with the nearest point of the
+/// last, and for the last with the nearest point of the first. With trees of depth 0, which are points, the three are
+/// the same.
 #[inline(always)]
 fn persists(arena: &Arena, first: Span, last: Span, depth: u32) -> bool {
     if depth == 0 {

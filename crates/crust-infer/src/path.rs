@@ -1,7 +1,7 @@
 //! Paths of distributions `f_β`: β = 0 can be drawn from exactly, β = 1 is the posterior times p(y).
 //!
-//! Every kind of path is one file: what it makes of a [`Target`], and how its densities change with β. A target itself is the
-//! geometric path from its prior, so that nothing has to be wrapped for it.
+//! Every kind of path is one file: what it makes of a [`Target`], and how its densities change with β. A target itself
+//! is the geometric path from its prior, so that nothing has to be wrapped for it.
 
 mod any;
 mod damped;
@@ -20,8 +20,8 @@ pub use damped::{Damped, Damping};
 pub use fitted::{BadReference, Fitted, Sides, Tail, heavy_sides, tail_points};
 pub use reference::{FirstDistribution, Reference};
 
-/// A path of densities on ℝᵈ, each of which is evaluated for many points at once. As with a [`Target`], what a lane gets must
-/// not depend on the others.
+/// A path of densities on ℝᵈ, each of which is evaluated for many points at once. As with a [`Target`], what a lane
+/// gets must not depend on the others.
 ///
 /// In a [`Batch`] of a path, `log_prior` is log f₀ and `log_likelihood` is what the [`Course`] says.
 pub trait Path {

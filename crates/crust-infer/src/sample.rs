@@ -16,7 +16,8 @@ use crate::warmup::{Warmup, check_kernel};
 /// What all chains of a run share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Seed, purpose and dataset of all random numbers. Chain and step are filled in, so that draws depend on nothing else.
+    /// Seed, purpose and dataset of all random numbers. Chain and step are filled in, so that draws depend on nothing
+    /// else.
     pub key: StreamKey,
     /// Iterations of warm-up. With a frozen kernel these are burn-in.
     pub warmup: usize,
@@ -89,8 +90,8 @@ impl Draw<'_> {
     }
 }
 
-/// Sees draws as they come: those of one chain in order, those of different chains in any order and from several threads.
-/// `Break` ends the run as [`Control::interrupt`] does.
+/// Sees draws as they come: those of one chain in order, those of different chains in any order and from several
+/// threads. `Break` ends the run as [`Control::interrupt`] does.
 pub trait Observer: Sync {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()>;
 

@@ -29,7 +29,8 @@ impl Default for Averaging {
 
 /// Dual averaging of log ε:
 ///
-/// > H̄ₜ = (1 − 1/(t + t₀)) H̄ₜ₋₁ + (δ − αₜ)/(t + t₀), log εₜ = μ − √t/γ · H̄ₜ, log ε̄ₜ = t^−κ log εₜ + (1 − t^−κ) log ε̄ₜ₋₁.
+/// > H̄ₜ = (1 − 1/(t + t₀)) H̄ₜ₋₁ + (δ − αₜ)/(t + t₀), log εₜ = μ − √t/γ · H̄ₜ, log ε̄ₜ = t^−κ log εₜ + (1 − t^−κ) log
+/// ε̄ₜ₋₁.
 #[derive(Clone, Debug)]
 pub(crate) struct DualAveraging {
     constants: Averaging,
@@ -83,8 +84,9 @@ fn log_threshold() -> f64 {
 /// The longest step that is tried.
 const LONGEST: f64 = 1e7;
 
-/// Doubles or halves the step size until the acceptance probability of a single leapfrog step crosses 0.8. Each try has its
-/// own momentum; the first, which decides the direction, is followed by a second one with the same step size, as in Stan.
+/// Doubles or halves the step size until the acceptance probability of a single leapfrog step crosses 0.8. Each try has
+/// its own momentum; the first, which decides the direction, is followed by a second one with the same step size, as in
+/// Stan.
 #[derive(Clone, Debug)]
 pub(crate) struct StepSizeSearch {
     arena: Arena,

@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-/// An error in the program that defines the density, or in crust. It ends the run; a point that merely has no density is
-/// [rejected](Batch) instead.
+/// An error in the program that defines the density, or in crust. It ends the run; a point that merely has no density
+/// is [rejected](Batch) instead.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Fatal(pub Box<dyn Error + Send + Sync>);
@@ -14,8 +14,8 @@ impl Fatal {
     }
 }
 
-/// A prior and a likelihood: log `f_β`(x) = log prior(x) + β · log likelihood(x). That is the geometric path from the prior to the
-/// posterior; others are [made of it](crate::path).
+/// A prior and a likelihood: log `f_β`(x) = log prior(x) + β · log likelihood(x). That is the geometric path from the
+/// prior to the posterior; others are [made of it](crate::path).
 ///
 /// The values of a lane must not depend on the number of lanes nor on what is in the others: draws are the same however
 /// chains are batched only if that holds to the last bit.
@@ -26,8 +26,8 @@ pub trait Target {
     /// Fills in `log_prior`, `log_likelihood` and, if it [is wanted](Batch::wants_gradient), `gradient` for all lanes.
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal>;
 
-    /// Coordinates on which the priors of others may depend, scales above all. Annealing looks for better coordinates there;
-    /// one too many or too few costs time, never correctness.
+    /// Coordinates on which the priors of others may depend, scales above all. Annealing looks for better coordinates
+    /// there; one too many or too few costs time, never correctness.
     fn hyperparameters(&self) -> Vec<usize> {
         Vec::new()
     }
@@ -38,8 +38,8 @@ pub trait Target {
     }
 }
 
-/// Points and what a [`Target`] has to say about them. Row i of a matrix holds coordinate i of all lanes: the element of
-/// lane l is at `i * lanes + l`.
+/// Points and what a [`Target`] has to say about them. Row i of a matrix holds coordinate i of all lanes: the element
+/// of lane l is at `i * lanes + l`.
 ///
 /// A lane is rejected if its log `f_β` is −∞, +∞ or NaN; its gradient is then ignored.
 #[derive(Clone, Debug, Default)]

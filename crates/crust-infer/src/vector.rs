@@ -7,7 +7,8 @@ const WIDTH: usize = 4;
 
 pub(crate) use crust_math::linalg::vectors::{add_scaled, dot};
 
-/// A vector in an [`Arena`]: what is missing in its last line is 0, so that loops have no rest. Sums are the same to the last bit as those of plain vectors.
+/// A vector in an [`Arena`]: what is missing in its last line is 0, so that loops have no rest. Sums are the same to
+/// the last bit as those of plain vectors.
 pub(crate) type Line = [f64; WIDTH];
 
 #[inline(always)]

@@ -27,8 +27,8 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Where the sizes do not fit, the stages get 15 %, 75 % and 10 % of the iterations. A window is stretched to the end
-    /// of the slow stage if the one after it, of twice its size, would not fit.
+    /// Where the sizes do not fit, the stages get 15 %, 75 % and 10 % of the iterations. A window is stretched to the
+    /// end of the slow stage if the one after it, of twice its size, would not fit.
     pub(crate) fn new(warmup: usize, sizes: WindowSizes) -> Self {
         let WindowSizes { mut init_buffer, mut term_buffer, base_window } = sizes;
         let mut size = base_window.max(1);

@@ -1,4 +1,5 @@
-//! Annealing of densities: against the one-chain code, against itself in other batches, and at the edges of the support.
+//! Annealing of densities: against the one-chain code, against itself in other batches, and at the edges of the
+//! support.
 
 mod common;
 
@@ -103,8 +104,9 @@ impl Pointwise for Hierarchical {
     }
 }
 
-/// Kernels that move μ relative to its width leave the posterior invariant, in any batches: exact draws stay exact. Kolmogorov and
-/// Smirnov's test at 10⁻⁶, four times. With few data the width of μ follows τ nearly as in the prior, so that the charts are no identity.
+/// Kernels that move μ relative to its width leave the posterior invariant, in any batches: exact draws stay exact.
+/// Kolmogorov and Smirnov's test at 10⁻⁶, four times. With few data the width of μ follows τ nearly as in the prior, so
+/// that the charts are no identity.
 #[test]
 fn kernels_in_charts_leave_the_posterior_invariant() {
     const CHAINS: u32 = 4000;
@@ -140,8 +142,8 @@ fn kernels_in_charts_leave_the_posterior_invariant() {
     }
 }
 
-/// E[w] = p(y) forward and 1/p(y) in reverse, with kernels in charts: the means of 500 weights at 5 standard errors, two of them; were
-/// they normal, a false alarm would have the probability 10⁻⁶.
+/// E[w] = p(y) forward and 1/p(y) in reverse, with kernels in charts: the means of 500 weights at 5 standard errors,
+/// two of them; were they normal, a false alarm would have the probability 10⁻⁶.
 #[test]
 fn weights_of_chains_in_charts_are_unbiased() {
     const CHAINS: u32 = 500;
@@ -181,7 +183,8 @@ fn weights_of_chains_in_charts_are_unbiased() {
     }
 }
 
-/// y ~ uniform(0, x), x ~ exponential(1) in the coordinate log x: the likelihood is 0 below y. E[w] is still p(y) = E₁(y).
+/// y ~ uniform(0, x), x ~ exponential(1) in the coordinate log x: the likelihood is 0 below y. E[w] is still p(y) =
+/// E₁(y).
 #[derive(Clone)]
 struct Uniform {
     y: f64,
@@ -201,7 +204,8 @@ impl Pointwise for Uniform {
     }
 }
 
-/// Chains outside of the support have weight 0 and stay in the average. 4 standard errors: the false-alarm rate is 4 · 6·10⁻⁵.
+/// Chains outside of the support have weight 0 and stay in the average. 4 standard errors: the false-alarm rate is 4 ·
+/// 6·10⁻⁵.
 #[test]
 fn chains_outside_of_the_support_have_weight_zero() {
     const CHAINS: u32 = 4000;

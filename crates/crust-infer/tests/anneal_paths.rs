@@ -1,7 +1,7 @@
 //! Annealing over a small discrete space, path by path: what theory says of expectations holds as an identity of sums.
 //!
-//! The system follows a script in place of random numbers and multiplies up the probability of what it does. Run over all
-//! scripts, the very code that anneals enumerates all paths.
+//! The system follows a script in place of random numbers and multiplies up the probability of what it does. Run over
+//! all scripts, the very code that anneals enumerates all paths.
 
 mod common;
 
@@ -152,8 +152,8 @@ fn the_weight_is_the_ratio_of_path_probabilities() {
     }
 }
 
-/// With the kernel in place of its reversal both directions are still unbiased one by one, but paths no longer match: what the
-/// test above is there to see.
+/// With the kernel in place of its reversal both directions are still unbiased one by one, but paths no longer match:
+/// what the test above is there to see.
 #[test]
 fn a_kernel_that_is_not_reversed_is_found() {
     for schedule in schedules() {
@@ -179,7 +179,8 @@ fn the_gap_bounds_the_divergence() {
     }
 }
 
-/// A coin with one of three biases, and its tosses: a system on the data-subset path, whose kernel draws anew given what counts.
+/// A coin with one of three biases, and its tosses: a system on the data-subset path, whose kernel draws anew given
+/// what counts.
 #[derive(Clone)]
 struct Coin;
 

@@ -38,7 +38,8 @@ fn model() -> OneAtATime {
     OneAtATime(NormalGamma { y: vec![1.3, 0.4, 2.2, 0.9, 1.1, -0.3, 2.0] })
 }
 
-/// Same order, same β, same streams as the code for systems, where the schedule meets whole subsets and where it does not.
+/// Same order, same β, same streams as the code for systems, where the schedule meets whole subsets and where it does
+/// not.
 #[test]
 fn batched_chains_are_those_of_a_system() {
     for schedule in [Schedule::data_subset(7, 2).expect("a schedule"), Schedule::sigmoid(12, 4.0).expect("a schedule")]
@@ -83,8 +84,9 @@ fn without_anything_between_all_paths_are_the_same() {
     }
 }
 
-/// E[w] is the ratio of normalisers, by the formula for conjugate priors, with kernels that a pilot run has tuned on this path. 5 standard
-/// errors in both directions: false alarms below 2·10⁻⁶ each for normal means, and weights here have light tails.
+/// E[w] is the ratio of normalisers, by the formula for conjugate priors, with kernels that a pilot run has tuned on
+/// this path. 5 standard errors in both directions: false alarms below 2·10⁻⁶ each for normal means, and weights here
+/// have light tails.
 #[test]
 fn weights_are_unbiased() {
     const CHAINS: u32 = 400;

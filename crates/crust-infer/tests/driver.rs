@@ -132,8 +132,8 @@ impl Walker for Endless<'_> {
     }
 }
 
-/// One of many walkers panics or fails, on a thread of the pool or on that of the caller, while the others would go on for ever. The panic
-/// and the error come out, and the driver works afterwards.
+/// One of many walkers panics or fails, on a thread of the pool or on that of the caller, while the others would go on
+/// for ever. The panic and the error come out, and the driver works afterwards.
 #[test]
 fn panics_and_errors_come_out_and_end_the_others() {
     let mut driver = Driver::new(Brittle::new(), parallelism(4, 2));

@@ -1,6 +1,7 @@
 //! Estimators of the marginal likelihood against conjugate answers.
 //!
-//! Statistical tests have fixed seeds; an estimate may be 5 standard errors away, which happens by chance once in two million.
+//! Statistical tests have fixed seeds; an estimate may be 5 standard errors away, which happens by chance once in two
+//! million.
 
 mod common;
 
@@ -56,7 +57,8 @@ impl Pointwise for Conjugate {
     }
 }
 
-/// x ~ N(0, 1) in each coordinate, and a likelihood with two narrow peaks that are equally high: ½ N(x₁; 2, t²) + ½ N(x₁; −2, t²).
+/// x ~ N(0, 1) in each coordinate, and a likelihood with two narrow peaks that are equally high: ½ N(x₁; 2, t²) + ½
+/// N(x₁; −2, t²).
 #[derive(Clone)]
 struct TwoModes {
     t: f64,
@@ -145,8 +147,8 @@ fn bridge_and_importance_find_a_conjugate_evidence() {
     }
 }
 
-/// The errors that bridge sampling states are the ones that it makes: over 60 seeds the mean square of error/se is χ²₆₀/60, which is
-/// outside of [0.45, 1.9] once in 10⁵ times; short chains and few draws make it a little more.
+/// The errors that bridge sampling states are the ones that it makes: over 60 seeds the mean square of error/se is
+/// χ²₆₀/60, which is outside of [0.45, 1.9] once in 10⁵ times; short chains and few draws make it a little more.
 #[test]
 fn the_error_of_bridge_sampling_is_calibrated() {
     let target = Conjugate::new(3, 0.4);
@@ -161,7 +163,8 @@ fn the_error_of_bridge_sampling_is_calibrated() {
     assert!((0.45..2.1).contains(&mean), "mean square of error/se: {mean}");
 }
 
-/// A kernel that hardly moves, few particles and a coarse schedule: the estimate is poor, but its mean over islands is p(y).
+/// A kernel that hardly moves, few particles and a coarse schedule: the estimate is poor, but its mean over islands is
+/// p(y).
 #[test]
 fn smc_is_unbiased_with_poor_kernels() {
     let target = Conjugate::new(2, 0.5);
@@ -265,7 +268,8 @@ fn likelihood_weighting_and_the_harmonic_mean() {
     assert!((found.log_z - truth).abs() < 0.5, "{} for {truth}", found.log_z);
 }
 
-/// The mean of p/q over draws of q is 1 for every density p: here a normal one that is narrower than the fit and elsewhere.
+/// The mean of p/q over draws of q is 1 for every density p: here a normal one that is narrower than the fit and
+/// elsewhere.
 #[test]
 fn a_proposal_is_normalised() {
     let points = draws(3, 200, 4);

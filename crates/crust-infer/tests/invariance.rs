@@ -1,4 +1,5 @@
-//! Every kernel leaves `f_β` invariant: exact draws stay exact draws, and joint draws of parameters and data stay joint draws.
+//! Every kernel leaves `f_β` invariant: exact draws stay exact draws, and joint draws of parameters and data stay joint
+//! draws.
 
 mod common;
 
@@ -30,7 +31,8 @@ fn settings(kernel: Kernel, draws: usize, seed: u64) -> Settings {
     Settings { warmup: 0, draws, plan: Plan::Frozen(kernel), ..Settings::new(key(seed)) }
 }
 
-/// Chains that start with exact draws from `f_β`, for five β in the same batch. 80 tests in all: the false-alarm rate is 8·10⁻⁵.
+/// Chains that start with exact draws from `f_β`, for five β in the same batch. 80 tests in all: the false-alarm rate
+/// is 8·10⁻⁵.
 #[test]
 fn exact_draws_stay_exact_for_every_beta() {
     const CHAINS: u32 = 20_000;
@@ -59,9 +61,9 @@ fn exact_draws_stay_exact_for_every_beta() {
     }
 }
 
-/// Geweke, "Getting it right" (2004), in the form that starts anew each time: parameters from the prior, data given them, some
-/// transitions given the data. The parameters are still a draw from the prior, and jointly with the data.
-/// 24 tests: the false-alarm rate is 2.4·10⁻⁵.
+/// Geweke, "Getting it right" (2004), in the form that starts anew each time: parameters from the prior, data given
+/// them, some transitions given the data. The parameters are still a draw from the prior, and jointly with the data. 24
+/// tests: the false-alarm rate is 2.4·10⁻⁵.
 #[test]
 fn joint_draws_stay_joint_draws() {
     const REPLICATES: u32 = 4000;
@@ -88,10 +90,10 @@ fn joint_draws_stay_joint_draws() {
     }
 }
 
-/// Gandy and Scott, "Unit testing for MCMC and other Monte Carlo methods" (2020): the exact draw is put at a random place
-/// of a stretch of the chain, which goes on from it in both directions (the kernels are reversible). Then its rank among
-/// all points of the stretch is uniform, however slowly the chain mixes. χ² with 7 degrees of freedom exceeds 46.0 with
-/// probability 9·10⁻⁸; 16 tests: the false-alarm rate is 1.5·10⁻⁶.
+/// Gandy and Scott, "Unit testing for MCMC and other Monte Carlo methods" (2020): the exact draw is put at a random
+/// place of a stretch of the chain, which goes on from it in both directions (the kernels are reversible). Then its
+/// rank among all points of the stretch is uniform, however slowly the chain mixes. χ² with 7 degrees of freedom
+/// exceeds 46.0 with probability 9·10⁻⁸; 16 tests: the false-alarm rate is 1.5·10⁻⁶.
 #[test]
 fn ranks_are_uniform() {
     const REPLICATES: u32 = 3000;

@@ -18,8 +18,8 @@ fn mean(x: impl Iterator<Item = f64> + Clone) -> f64 {
     x.clone().sum::<f64>() / count(x.count())
 }
 
-/// How many standard errors the average of a function is off its expectation. The error comes from the spread between chains,
-/// which are independent: with 32 of them, Student's t with 31 degrees of freedom.
+/// How many standard errors the average of a function is off its expectation. The error comes from the spread between
+/// chains, which are independent: with 32 of them, Student's t with 31 degrees of freedom.
 fn t_statistic(chains: &[Vec<Kept>], expected: f64, f: impl Fn(&[f64]) -> f64) -> f64 {
     let means: Vec<f64> = chains.iter().map(|draws| mean(draws.iter().map(|kept| f(&kept.q)))).collect();
     let average = mean(means.iter().copied());
@@ -64,8 +64,8 @@ fn nuts_has_the_moments_of_normal_targets() {
     check_normal("10", 10, Warmup::default(), (300, 150));
 }
 
-/// With the step size and the metric that warm-up would find: it would take most of the time. Chains start with exact draws.
-/// 300 moments: the false-alarm rate is 9·10⁻⁵.
+/// With the step size and the metric that warm-up would find: it would take most of the time. Chains start with exact
+/// draws. 300 moments: the false-alarm rate is 9·10⁻⁵.
 #[test]
 fn nuts_has_the_moments_of_a_normal_target_in_100_dimensions() {
     let normal = Normal::awkward(100, 3);
@@ -102,8 +102,8 @@ fn rotated() -> Normal {
     Normal { mean: vec![1.0, -1.0, 0.0], root: vec![vec![(0, 1.0)], correlated, vec![(2, 0.01)]] }
 }
 
-/// The estimate rests on 500 draws of NUTS, which are about as good as independent ones: a relative error of the variance of
-/// 6 %, or 31 % at 5 standard errors.
+/// The estimate rests on 500 draws of NUTS, which are about as good as independent ones: a relative error of the
+/// variance of 6 %, or 31 % at 5 standard errors.
 #[test]
 fn dense_metric_adapts_to_a_rotated_normal() {
     let normal = rotated();
@@ -132,9 +132,9 @@ fn dense_metric_adapts_to_a_rotated_normal() {
     assert!(steps[0] < 8.0 && steps[1] > 4.0 * steps[0] && steps[2] > steps[1], "{steps:?}");
 }
 
-/// Dual averaging makes the mean acceptance *during* its last stage equal to δ up to γ (μ − log ε)/√t, here 0.01. Afterwards
-/// acceptance is higher, because log ε does not swing any more and acceptance is concave in it. The Monte Carlo error is
-/// about 0.004.
+/// Dual averaging makes the mean acceptance *during* its last stage equal to δ up to γ (μ − log ε)/√t, here 0.01.
+/// Afterwards acceptance is higher, because log ε does not swing any more and acceptance is concave in it. The Monte
+/// Carlo error is about 0.004.
 #[test]
 fn warm_up_reaches_delta() {
     let normal = Normal::awkward(10, 1);
@@ -169,8 +169,8 @@ fn short_warm_up_estimates_the_metric_too() {
     assert!(outcomes.iter().all(|o| o.kernel.metric == Metric::initial(MetricKind::Diagonal, 3)));
 }
 
-/// Deviations of 1 and 0.001: trajectories of a thousand steps with the unit metric, of a few once the scales are known. Without
-/// the first metric all of the first hundred iterations would be long.
+/// Deviations of 1 and 0.001: trajectories of a thousand steps with the unit metric, of a few once the scales are
+/// known. Without the first metric all of the first hundred iterations would be long.
 #[test]
 fn long_first_trajectories_end_with_the_first_metric() {
     let normal = Normal { mean: vec![0.0; 2], root: vec![vec![(0, 1.0)], vec![(1, 1e-3)]] };
@@ -183,8 +183,8 @@ fn long_first_trajectories_end_with_the_first_metric() {
     }
 }
 
-/// The neck of the funnel cannot be entered with the step size of its mouth: that is said, not hidden. About 4 of 10 chains try (328 of 800 with other
-/// seeds): fewer than 3 of 32 has probability 2·10⁻⁵.
+/// The neck of the funnel cannot be entered with the step size of its mouth: that is said, not hidden. About 4 of 10
+/// chains try (328 of 800 with other seeds): fewer than 3 of 32 has probability 2·10⁻⁵.
 #[test]
 fn a_funnel_is_reported_as_divergent() {
     let settings = Settings { draws: 500, ..Settings::new(key(10)) };

@@ -1,4 +1,5 @@
-//! Paths from the prior, from a reference distribution and through a damped likelihood end at the same marginal likelihood.
+//! Paths from the prior, from a reference distribution and through a damped likelihood end at the same marginal
+//! likelihood.
 
 mod common;
 
@@ -143,8 +144,8 @@ fn bounds(path: AnyPath<'_>, starts: &[Vec<f64>], posterior: &[Vec<f64>], truth:
     Bounds { lower: mean_and_error(&both[0]), upper: mean_and_error(&both[1]), biases }
 }
 
-/// Weights are unbiased in both directions (5 standard errors, were they normal a false alarm has the probability 6·10⁻⁷), the truth is
-/// between the bounds (5 standard errors), and they are near each other.
+/// Weights are unbiased in both directions (5 standard errors, were they normal a false alarm has the probability
+/// 6·10⁻⁷), the truth is between the bounds (5 standard errors), and they are near each other.
 #[track_caller]
 fn check(name: &str, found: &Bounds, truth: f64, widest: f64) {
     let Bounds { lower, upper, biases } = found;
@@ -174,8 +175,8 @@ fn all_paths_lead_to_the_same_marginal_likelihood() {
     check("reference", &bounds(AnyPath::new(reference), &draws(&q, key(25)), &posterior, truth), truth, 0.5);
 }
 
-/// Where the log likelihood has no mean under the prior, the lower bound of the geometric path is as low as its worst chain makes it; the
-/// other paths have finite steps.
+/// Where the log likelihood has no mean under the prior, the lower bound of the geometric path is as low as its worst
+/// chain makes it; the other paths have finite steps.
 #[test]
 fn bounds_are_finite_where_the_prior_has_mass_at_zero() {
     let model = Deviation { y: vec![0.8, -1.1, 0.4, 1.9, -0.2, 0.7] };

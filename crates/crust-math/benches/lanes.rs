@@ -1,5 +1,5 @@
-//! Nanoseconds for each lane of the functions in `crust_math::lanes`, for each instruction set of this processor, against
-//! a loop over the standard library's function and against the arithmetic limit.
+//! Nanoseconds for each lane of the functions in `crust_math::lanes`, for each instruction set of this processor,
+//! against a loop over the standard library's function and against the arithmetic limit.
 //!
 //! `cargo bench -p crust-math --bench lanes [-- name…]`
 
@@ -10,8 +10,8 @@ use crust_math::lanes::{self, InstructionSet, Kernel, dispatch_on};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What is measured: its name, the arguments' range, arithmetic instructions for each vector (counted in the
-/// AVX-512 loop; a division counts three there, and is listed apart as well, as it keeps its unit busy), and the standard
+/// What is measured: its name, the arguments' range, arithmetic instructions for each vector (counted in the AVX-512
+/// loop; a division counts three there, and is listed apart as well, as it keeps its unit busy), and the standard
 /// library's function.
 struct Case {
     name: &'static str,
@@ -115,8 +115,8 @@ impl Kernel for Division<'_> {
     }
 }
 
-/// What the processor needs for each lane at its best, in nanoseconds, measured beside the rest on the same machine with
-/// whatever else runs there.
+/// What the processor needs for each lane at its best, in nanoseconds, measured beside the rest on the same machine
+/// with whatever else runs there.
 #[derive(Clone, Copy)]
 struct Peak {
     set: InstructionSet,
@@ -132,8 +132,8 @@ impl Peak {
         Self { set, instruction: fmas / FMAS, division }
     }
 
-    /// The arithmetic limit: all instructions at the peak rate, or all divisions one after the other. The portable code has
-    /// calls for its multiply-adds, and no such limit.
+    /// The arithmetic limit: all instructions at the peak rate, or all divisions one after the other. The portable code
+    /// has calls for its multiply-adds, and no such limit.
     fn limit(self, instructions: f64, divisions: f64) -> Option<f64> {
         let limit = (instructions * self.instruction).max(divisions * self.division);
         (self.set > InstructionSet::Portable).then_some(limit)

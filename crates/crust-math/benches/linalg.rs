@@ -1,4 +1,5 @@
-//! Decompositions beside those of `faer`, for one matrix on one core: microseconds of each, and how many times faster ours is.
+//! Decompositions beside those of `faer`, for one matrix on one core: microseconds of each, and how many times faster
+//! ours is.
 //!
 //! All checks and copies are in the time.
 //!
@@ -24,14 +25,15 @@ const SIZES: [usize; 8] = [4, 10, 20, 50, 100, 200, 500, 1000];
 /// Above this size the slowest ones are left out.
 const SLOW: usize = 500;
 
-/// Nanoseconds that this thread has been on a processor, where the system tells: others do not count on a shared machine.
+/// Nanoseconds that this thread has been on a processor, where the system tells: others do not count on a shared
+/// machine.
 fn on_processor() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The least time over many short runs, in microseconds: on a shared machine the least is what the code needs. What takes long
-/// enough to be interrupted is measured by the time on the processor, which is known to a few milliseconds.
+/// The least time over many short runs, in microseconds: on a shared machine the least is what the code needs. What
+/// takes long enough to be interrupted is measured by the time on the processor, which is known to a few milliseconds.
 fn microseconds(repeat: usize, mut run: impl FnMut()) -> f64 {
     let begin = Instant::now();
     run();

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A log density, log probability or cumulative probability with the partial derivative for each argument, in the order of
-/// the arguments (the variate first). Partials for integer arguments are 0.
+/// A log density, log probability or cumulative probability with the partial derivative for each argument, in the order
+/// of the arguments (the variate first). Partials for integer arguments are 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Partials<const N: usize> {
     pub value: f64,
@@ -17,8 +17,8 @@ impl<const N: usize> Partials<N> {
     }
 }
 
-/// Which terms of a log density are computed. In Stan's `propto` mode (the `~` statement, `_lupdf`) a term is dropped if it
-/// depends only on arguments that are data; a normalised density keeps all terms.
+/// Which terms of a log density are computed. In Stan's `propto` mode (the `~` statement, `_lupdf`) a term is dropped
+/// if it depends only on arguments that are data; a normalised density keeps all terms.
 ///
 /// Arguments are numbered as in [`Partials`]: bit `i` stands for argument `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Functions of Stan's library with their derivatives, each for one item: one lane of one iteration.
 //!
-//! [`elementwise`] holds functions of scalars that apply to every element of a container. [`VectorFunction`] is a function whose
-//! result depends on whole containers, such as a matrix decomposition. Both know nothing of lanes: the engine lays the
-//! numbers of one item side by side, calls them, and puts the results back.
+//! [`elementwise`] holds functions of scalars that apply to every element of a container. [`VectorFunction`] is a
+//! function whose result depends on whole containers, such as a matrix decomposition. Both know nothing of lanes: the
+//! engine lays the numbers of one item side by side, calls them, and puts the results back.
 
 pub mod covariance;
 pub mod elementwise;
@@ -32,8 +32,9 @@ pub trait VectorFunction: Sync {
     /// Stan's name.
     fn name(&self) -> &'static str;
 
-    /// The shape of the result. The error says which sizes do not fit and completes "…: "; it is a mistake in the program.
-    /// Numbers are there only for arguments that are the same in all items (all integers are); of others the slice is empty.
+    /// The shape of the result. The error says which sizes do not fit and completes "…: "; it is a mistake in the
+    /// program. Numbers are there only for arguments that are the same in all items (all integers are); of others the
+    /// slice is empty.
     fn shape(&self, arguments: &[Argument]) -> Result<Shape, ShapeError>;
 
     fn scratch(&self, arguments: &[Shape]) -> usize {
@@ -44,8 +45,8 @@ pub trait VectorFunction: Sync {
     /// Overwrites `out`. An error rejects the item.
     fn value(&self, arguments: &[Argument], out: &mut [f64], scratch: &mut [f64]) -> Result<(), DomainError>;
 
-    /// Adds `Σᵢ adjointᵢ · ∂outᵢ/∂argument` to the slice of each argument in `adjoints`. A slice is empty where the derivative is not
-    /// wanted (data). `out` is what [`VectorFunction::value`] wrote.
+    /// Adds `Σᵢ adjointᵢ · ∂outᵢ/∂argument` to the slice of each argument in `adjoints`. A slice is empty where the
+    /// derivative is not wanted (data). `out` is what [`VectorFunction::value`] wrote.
     fn reverse(
         &self,
         arguments: &[Argument],
@@ -69,8 +70,8 @@ pub trait VectorDensity: Sync {
         0
     }
 
-    /// The log density, and `seed` times each partial derivative *added* to the slice of its argument in `adjoints` (empty
-    /// where it is not wanted). Arguments are numbered in `terms` as they come, the variate first.
+    /// The log density, and `seed` times each partial derivative *added* to the slice of its argument in `adjoints`
+    /// (empty where it is not wanted). Arguments are numbered in `terms` as they come, the variate first.
     fn log_density(
         &self,
         arguments: &[Argument],

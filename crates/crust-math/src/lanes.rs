@@ -1,9 +1,10 @@
-//! Elementary functions over rows of lanes (slices of `f64`, one element for each chain), at the speed of the vector units.
+//! Elementary functions over rows of lanes (slices of `f64`, one element for each chain), at the speed of the vector
+//! units.
 //!
-//! Each function exists as a branch-free kernel for one lane in [`scalar`], and as a loop over slices here, compiled for
-//! several instruction sets and chosen at run time ([`dispatch`]). The result for an element is the same, bit for bit,
-//! whatever the length of the slice, its position and the instruction set (only the sign and payload of a NaN are not
-//! specified): every product that is fused with a sum is written as [`f64::mul_add`], and none other is. Where the
+//! Each function exists as a branch-free kernel for one lane in [`scalar`], and as a loop over slices here, compiled
+//! for several instruction sets and chosen at run time ([`dispatch`]). The result for an element is the same, bit for
+//! bit, whatever the length of the slice, its position and the instruction set (only the sign and payload of a NaN are
+//! not specified): every product that is fused with a sum is written as [`f64::mul_add`], and none other is. Where the
 //! processor has no fused multiply-add, `mul_add` is a slow call of the C library: right, but for emergencies only.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]

@@ -3,8 +3,8 @@
 //! All values are element-major with `lanes` contiguous numbers per element: element `e` of lane `l` is
 //! `x[e * lanes + l]`. Matrices are column-major. Nothing here allocates.
 //!
-//! A lane whose bounds make no sense (lower not below upper, multiplier not positive) or whose free values have no image
-//! (a unit vector of length 0) gets NaN: as in Stan, such a point is rejected.
+//! A lane whose bounds make no sense (lower not below upper, multiplier not positive) or whose free values have no
+//! image (a unit vector of length 0) gets NaN: as in Stan, such a point is rejected.
 
 mod bounded;
 mod correlation;
@@ -240,8 +240,8 @@ impl Transform {
         }
     }
 
-    /// Adds the derivatives of ⟨`out_adjoint`, constrained value⟩ + `jacobian_adjoint` · log Jacobian for the free values
-    /// and the bounds.
+    /// Adds the derivatives of ⟨`out_adjoint`, constrained value⟩ + `jacobian_adjoint` · log Jacobian for the free
+    /// values and the bounds.
     pub fn constrain_reverse(self, r: &mut Reverse<'_>) {
         match self {
             Self::Identity { size } => bounded::identity_reverse(r, size),

@@ -1,4 +1,5 @@
-//! Integrals and algebraic equations against real Stan 2.39: `golden/solvers_roots.stan`, values, gradients, rejections.
+//! Integrals and algebraic equations against real Stan 2.39: `golden/solvers_roots.stan`, values, gradients,
+//! rejections.
 
 use crust_math::solvers::SolverError;
 use crust_math::solvers::algebra::{

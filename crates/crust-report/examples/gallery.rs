@@ -1,4 +1,5 @@
-//! Writes reports of made-up results into a folder, to be looked at: `cargo run -p crust-report --example gallery -- FOLDER`.
+//! Writes reports of made-up results into a folder, to be looked at:
+//! `cargo run -p crust-report --example gallery -- FOLDER`.
 #![allow(clippy::print_stdout, reason = "stories are for the terminal")]
 
 #[path = "../tests/common/mod.rs"]

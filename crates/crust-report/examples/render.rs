@@ -1,6 +1,7 @@
 //! Draws the report of a finished run again: `cargo run -p crust-report --example render -- FOLDER [PICTURE.svg]`.
 //!
-//! Reads `result.json` and `timing.json` of the folder, writes `report.html` beside them, and the two main plots to the picture.
+//! Reads `result.json` and `timing.json` of the folder, writes `report.html` beside them, and the two main plots to the
+//! picture.
 #![allow(clippy::print_stdout, reason = "the story is for the terminal")]
 
 use crust_diagnose::result::{Results, Timing};

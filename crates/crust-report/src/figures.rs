@@ -64,7 +64,8 @@ fn two_errors(x: f64, value: f64, error: f64) -> Option<Interval> {
     })
 }
 
-/// The best value of log-ML that there is: Bennett's estimate at the largest T, else the middle of the sandwich, else a bound.
+/// The best value of log-ML that there is: Bennett's estimate at the largest T, else the middle of the sandwich, else a
+/// bound.
 pub(crate) fn best_log_ml(rungs: &[Rung]) -> Option<f64> {
     let last = rungs.iter().max_by_key(|r| r.t)?;
     let middle = f64::midpoint(last.log_ml_lower, last.log_ml_upper);

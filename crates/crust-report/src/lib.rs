@@ -1,7 +1,7 @@
 //! Results for people: SVG plots, a self-contained HTML page, and the same story on the terminal.
 //!
-//! Nothing in here computes a bound or decides a verdict: it shows what [`crust_diagnose::result`] says. The same results give
-//! the same bytes.
+//! Nothing in here computes a bound or decides a verdict: it shows what [`crust_diagnose::result`] says. The same
+//! results give the same bytes.
 
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]

@@ -121,7 +121,8 @@ fn superscript(digits: &str) -> String {
     digits.chars().filter(|c| *c != '+').map(raise).collect()
 }
 
-/// The three quartiles, interpolated between neighbours as R does by default. NaNs are left out; infinite values are values.
+/// The three quartiles, interpolated between neighbours as R does by default. NaNs are left out; infinite values are
+/// values.
 pub(crate) fn quartiles(values: &[f64]) -> Option<[f64; 3]> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     sorted.sort_by(f64::total_cmp);

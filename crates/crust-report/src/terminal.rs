@@ -24,8 +24,8 @@ use crust_diagnose::result::{Bread, Compare, Entry, Level, Results, Rung};
 pub const LINES: usize = 15;
 const RUNGS: usize = 6;
 
-/// The verdict, the sandwich rung by rung, and what else one must know, for the protocols that end with a verdict. No line is wider than
-/// `width` (at least 30).
+/// The verdict, the sandwich rung by rung, and what else one must know, for the protocols that end with a verdict. No
+/// line is wider than `width` (at least 30).
 pub fn story(results: &Results, width: usize, colour: bool) -> Option<String> {
     let width = width.max(30);
     let view = View::of(results)?;
@@ -94,8 +94,8 @@ fn ladder(rungs: &[Rung], width: usize, violation: bool) -> Vec<String> {
     lines
 }
 
-/// `├────●──┤` from the median of the forward chains to that of the reverse ones, with Bennett's estimate. Medians may be the wrong
-/// way round by chance: crosses mark a violation.
+/// `├────●──┤` from the median of the forward chains to that of the reverse ones, with Bennett's estimate. Medians may
+/// be the wrong way round by chance: crosses mark a violation.
 fn whisker(scale: &Scale, rung: &Rung, centre: f64, width: usize, violation: bool) -> String {
     let mut row = vec![' '; width];
     if width < 8 {

@@ -78,8 +78,8 @@ pub(crate) fn last(rungs: &[Rung]) -> Option<&Rung> {
     rungs.iter().max_by_key(|r| r.t)
 }
 
-/// The lower bound on the log-ML of the real data at the largest T. The best one of all T would be a worse bound: the more there
-/// are, the likelier one of them is too high by chance.
+/// The lower bound on the log-ML of the real data at the largest T. The best one of all T would be a worse bound: the
+/// more there are, the likelier one of them is too high by chance.
 pub(crate) fn real_lower_bound(bread: &Bread) -> Option<f64> {
     bread.real.rungs.iter().max_by_key(|r| r.t).map(|r| r.log_ml_lower).filter(|v| v.is_finite())
 }

@@ -1,4 +1,5 @@
-//! Milliseconds to read a program: parse and check, against the length of the program and against the official compiler.
+//! Milliseconds to read a program: parse and check, against the length of the program and against the official
+//! compiler.
 //!
 //! `cargo bench -p crust-stan` prints the table; with `STANC=/path/to/stanc` the last column has the ratio to it. The
 //! compiler is a process of its own, so its time for an empty program is subtracted.
@@ -10,7 +11,8 @@ use crust_stan::source::NoIncludes;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A program of about `lines` lines, with what programs are made of: functions, loops, vectorised and scalar statements.
+/// A program of about `lines` lines, with what programs are made of: functions, loops, vectorised and scalar
+/// statements.
 fn program(lines: usize) -> String {
     let repeat = |unit: &str| (0..lines / 20).map(|i| unit.replace('@', &i.to_string())).collect::<String>();
     let functions = repeat(

@@ -1,7 +1,7 @@
 //! The syntax tree: what the program says, before anybody asks whether it makes sense.
 //!
-//! Retired syntax never reaches the tree: the parser and [`crate::migrate`] turn it into today's forms and warn. Comparing
-//! trees ignores spans (see [`Span`]).
+//! Retired syntax never reaches the tree: the parser and [`crate::migrate`] turn it into today's forms and warn.
+//! Comparing trees ignores spans (see [`Span`]).
 
 use crate::span::Span;
 use crate::types::Type;

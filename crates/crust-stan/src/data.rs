@@ -1,8 +1,8 @@
 //! Stan JSON data, read against the declarations of a program; and written.
 //!
-//! The conventions are those of Stan's own reader, checked against it: nested arrays in row-major order, complex numbers
-//! as pairs, tuples as objects with the keys "1", "2", …; what it refuses (`3.0` for an `int`, a number for an array of
-//! one) is refused here, with the remedy.
+//! The conventions are those of Stan's own reader, checked against it: nested arrays in row-major order, complex
+//! numbers as pairs, tuples as objects with the keys "1", "2", …; what it refuses (`3.0` for an `int`, a number for an
+//! array of one) is refused here, with the remedy.
 
 mod errors;
 mod json;

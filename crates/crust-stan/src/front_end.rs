@@ -29,8 +29,8 @@ impl Reading {
     }
 }
 
-/// Reads a program: resolves includes, parses, replaces retired syntax, checks. `path` is where the text came from; a file
-/// that ends in `.stanfunctions` holds functions without a block around them.
+/// Reads a program: resolves includes, parses, replaces retired syntax, checks. `path` is where the text came from; a
+/// file that ends in `.stanfunctions` holds functions without a block around them.
 pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) -> Reading {
     let (source, mut problems) = Source::expand(name, path, text, loader);
     let only_functions = path.is_some_and(|p| p.extension().is_some_and(|e| e == "stanfunctions"));
@@ -39,8 +39,8 @@ pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) ->
     let mut ast = parsed.program;
     problems.extend(migrate(&mut ast));
     let checked = check(&ast);
-    // What follows from other mistakes is left out: names that stand in text which was skipped, or which the lexer could
-    // not read as such.
+    // What follows from other mistakes is left out: names that stand in text which was skipped, or which the lexer
+    // could not read as such.
     let misread: Vec<_> = problems.iter().filter(|p| p.is_error()).map(|p| p.span).collect();
     let overlaps = |a: Span, b: Span| a.start < b.end && b.start < a.end;
     let noise = |p: &Diagnostic| {
@@ -52,7 +52,8 @@ pub fn read(name: &str, path: Option<&Path>, text: &str, loader: &dyn Loader) ->
     Reading { source, ast, comments: parsed.comments, typed: checked.program, problems }
 }
 
-/// Whether the name that a complaint is about stands in text that the parser had to skip: it may well be declared there.
+/// Whether the name that a complaint is about stands in text that the parser had to skip: it may well be declared
+/// there.
 fn follows_from_skipped(problem: &Diagnostic, source: &Source, skipped: &[Span]) -> bool {
     let about_names = ["undeclared-variable", "unknown-function", "unknown-distribution", "declared-only"];
     let name = source.slice(problem.span);

@@ -7,8 +7,8 @@ use crate::front_end::read;
 use crate::render::render;
 use crate::source::NoIncludes;
 
-/// Reads any text as a program. Nothing may panic; messages can be rendered; what is accepted prints to a program that is
-/// accepted, is the same tree, and prints the same again.
+/// Reads any text as a program. Nothing may panic; messages can be rendered; what is accepted prints to a program that
+/// is accepted, is the same tree, and prints the same again.
 pub fn front_end(text: &str) {
     let reading = read("fuzz.stan", None, text, &NoIncludes);
     for problem in reading.problems.iter().take(20) {
@@ -38,7 +38,8 @@ pub const DATA_PROGRAMS: [&str; 4] = [
      parameters { array[total] unit_vector[2] d; }",
 ];
 
-/// Reads any text as data: the first byte picks a program. Nothing may panic; what is read can be written and read again.
+/// Reads any text as data: the first byte picks a program. Nothing may panic; what is read can be written and read
+/// again.
 pub fn data(bytes: &[u8]) {
     let Some((first, rest)) = bytes.split_first() else { return };
     let json = String::from_utf8_lossy(rest);

@@ -205,8 +205,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Parameters in the order of their dependence, then outcomes. A cycle among numbers is an error; among containers it
-    /// may be one of different elements, which shows when the program runs.
+    /// Parameters in the order of their dependence, then outcomes. A cycle among numbers is an error; among containers
+    /// it may be one of different elements, which shows when the program runs.
     fn order(&mut self) -> Vec<VariableId> {
         let parameters: Vec<VariableId> = self.program.declared_in(BlockKind::Parameters).collect();
         let mut needs: BTreeMap<VariableId, BTreeSet<VariableId>> = BTreeMap::new();

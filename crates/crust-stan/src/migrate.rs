@@ -1,7 +1,7 @@
 //! Retired functions and densities in today's words.
 //!
-//! The parser has replaced retired *syntax* already; here go the calls whose meaning depends on what the program defines
-//! itself: a function of the program is never touched.
+//! The parser has replaced retired *syntax* already; here go the calls whose meaning depends on what the program
+//! defines itself: a function of the program is never touched.
 
 mod densities;
 mod walk;
@@ -107,7 +107,8 @@ impl Migration {
         }
     }
 
-    /// `normal_cdf(y, mu, sigma)` → `normal_cdf(y | mu, sigma)`; the other functions of a distribution always had a bar.
+    /// `normal_cdf(y, mu, sigma)` → `normal_cdf(y | mu, sigma)`; the other functions of a distribution always had a
+    /// bar.
     fn bar_for_cdf(&mut self, call: &mut Call) {
         let name = &call.function.name;
         let known = signatures::is_function(name) || self.own.contains(name);
@@ -180,8 +181,8 @@ impl Migration {
     }
 }
 
-/// Makes `a - b` of `target() + a - b`, and says whether it could. Only the first summand may be the target. (In a loop: the
-/// sum may have thousands of terms.)
+/// Makes `a - b` of `target() + a - b`, and says whether it could. Only the first summand may be the target. (In a
+/// loop: the sum may have thousands of terms.)
 fn take_target(mut e: &mut Expr) -> bool {
     loop {
         let is_first = match &e.kind {
@@ -208,9 +209,9 @@ fn negated(e: Expr) -> Expr {
     Expr { kind: ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(operand) }, span }
 }
 
-/// `lkj_cov(W | mu, sigma, eta)` in the terms it is made of: with `s = sqrt(diagonal(W))`, a lognormal density of `s` and
-/// an LKJ density of the correlation matrix `diag(1/s) W diag(1/s)`. (That is how Stan defines it; there is no Jacobian
-/// for the change from `W` to `s` and the correlations.)
+/// `lkj_cov(W | mu, sigma, eta)` in the terms it is made of: with `s = sqrt(diagonal(W))`, a lognormal density of `s`
+/// and an LKJ density of the correlation matrix `diag(1/s) W diag(1/s)`. (That is how Stan defines it; there is no
+/// Jacobian for the change from `W` to `s` and the correlations.)
 fn lkj_cov(w: Expr, mut arguments: Vec<Expr>, at: Span) -> [Tilde; 2] {
     let span = w.span;
     let call = |name: &str, arguments: Vec<Expr>| {

@@ -191,9 +191,9 @@ impl Parser<'_> {
         })
     }
 
-    /// Skips to where the next statement may start: behind a `;`, before the `}` that ends the block at hand, or before a
-    /// word that starts a statement on a line of its own. The statement that failed began at token `first`: parentheses
-    /// and braces (of array literals) that it has opened are closed first.
+    /// Skips to where the next statement may start: behind a `;`, before the `}` that ends the block at hand, or before
+    /// a word that starts a statement on a line of its own. The statement that failed began at token `first`:
+    /// parentheses and braces (of array literals) that it has opened are closed first.
     fn synchronise(&mut self, first: usize) {
         let start = self.at;
         let open = |open, close| {

@@ -158,7 +158,8 @@ impl Expander<'_> {
         }
         self.copy(file, text, copied, text.len());
         if let Some(open) = open_comment.filter(|_| file > 0) {
-            // The main file's open comment is the lexer's to report; one in an include must not swallow what follows it.
+            // The main file's open comment is the lexer's to report; one in an include must not swallow what follows
+            // it.
             let at = self.source.text.len() - (text.len() - open);
             self.problems.push(crate::lexer::open_comment(Span::new(at, at + 2)));
             self.source.text.push_str("*/");

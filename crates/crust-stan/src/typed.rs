@@ -1,7 +1,7 @@
 //! The typed program: names resolved, overloads chosen, every expression with its type. What the engine compiles.
 //!
-//! It is produced by [`crate::check`] from a syntax tree without errors. It says nothing that was not in the program: no
-//! promotion is inserted (an `int` argument of a `real` function stays an `int` expression), no density is expanded.
+//! It is produced by [`crate::check`] from a syntax tree without errors. It says nothing that was not in the program:
+//! no promotion is inserted (an `int` argument of a `real` function stays an `int` expression), no density is expanded.
 
 use crate::ast::{BaseType, BinaryOp, BlockKind, MessageKind, SpecialType, UnaryOp};
 use crate::span::Span;

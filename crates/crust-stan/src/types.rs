@@ -18,7 +18,8 @@ pub enum Type {
     Array(Box<Type>),
     Tuple(Vec<Type>),
     Function(Box<FunctionType>),
-    /// The type of something that is already known to be wrong: it fits everywhere, so that one mistake gives one message.
+    /// The type of something that is already known to be wrong: it fits everywhere, so that one mistake gives one
+    /// message.
     Unknown,
 }
 

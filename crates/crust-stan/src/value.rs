@@ -3,11 +3,11 @@
 //! # Layout
 //! A [`Tensor`] is an array of equal *cells* (a cell is a scalar, a vector or a matrix). Its numbers lie in one buffer:
 //! the cells one after the other with the last array index running fastest, inside a cell a vector's elements in order
-//! and a matrix column by column; a complex number is its real part followed by its imaginary part. So `x[i]` of an array
-//! of vectors is a contiguous piece, and a data-only value is handed to the engine without being touched.
+//! and a matrix column by column; a complex number is its real part followed by its imaginary part. So `x[i]` of an
+//! array of vectors is a contiguous piece, and a data-only value is handed to the engine without being touched.
 //!
-//! An array of tuples is a tuple of arrays ([`Tuple::array`] holds the array's dimensions and each part has them in front
-//! of its own), so the numbers of one part are contiguous, too.
+//! An array of tuples is a tuple of arrays ([`Tuple::array`] holds the array's dimensions and each part has them in
+//! front of its own), so the numbers of one part are contiguous, too.
 //!
 //! Containers are shared until one of the holders writes to them, which makes passing a value to a function free.
 

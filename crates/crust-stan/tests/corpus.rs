@@ -154,6 +154,6 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Modules whose errors are about data, running and the reading as a joint distribution, not about the program's text. Those of the reading are
-/// met in the tests of the simulator, in `crust-engine`.
+/// Modules whose errors are about data, running and the reading as a joint distribution, not about the program's text.
+/// Those of the reading are met in the tests of the simulator, in `crust-engine`.
 const OTHER_STAGES: [&str; 4] = ["data", "eval", "joint", "value"];

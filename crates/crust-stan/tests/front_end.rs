@@ -45,7 +45,8 @@ fn a_file_of_functions_has_no_blocks() {
     assert_eq!(codes("real f(real x) { return x; } }"), ["extra-brace"]);
 }
 
-/// The retired variable `lp__` may be added to; anything else that is done with it on the left is an error, not dropped.
+/// The retired variable `lp__` may be added to; anything else that is done with it on the left is an error, not
+/// dropped.
 #[test]
 fn lp_can_only_be_added_to() {
     let codes = |statement: &str| {

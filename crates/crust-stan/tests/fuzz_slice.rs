@@ -1,5 +1,5 @@
-//! A deterministic slice of the fuzzing in `fuzz/`: programs of the corpus, damaged in the ways in which people and disks
-//! damage them.
+//! A deterministic slice of the fuzzing in `fuzz/`: programs of the corpus, damaged in the ways in which people and
+//! disks damage them.
 
 use crust_stan::fuzzing;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,8 @@ fn damaged_programs_never_crash_or_hang() {
     }
 }
 
-/// Nesting of every kind ends in a message, not in a full stack; so do long chains, and what is just short enough works.
+/// Nesting of every kind ends in a message, not in a full stack; so do long chains, and what is just short enough
+/// works.
 #[test]
 fn deep_nesting_is_a_message() {
     let nested =

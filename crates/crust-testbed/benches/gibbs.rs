@@ -1,6 +1,7 @@
 //! What a Gibbs sweep costs on the three models of BDMC, section 6, and how that grows with the number of cases.
 //!
-//! `cargo bench -p crust-testbed --bench gibbs`. The exponent is the slope of log time against log N; it should be about 1.
+//! `cargo bench -p crust-testbed --bench gibbs`. The exponent is the slope of log time against log N; it should be
+//! about 1.
 
 #![allow(clippy::print_stdout, reason = "a benchmark reports to the terminal")]
 

@@ -1,7 +1,8 @@
-//! How often TADDAA's bounds hold and how much they tell, on normal targets with known errors; and what it costs. Behind docs/taddaa.md.
+//! How often TADDAA's bounds hold and how much they tell, on normal targets with known errors; and what it costs.
+//! Behind docs/taddaa.md.
 //!
-//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- 100 0 2 10 30 100`: the number of runs, the number of chains (0: from the
-//! tolerances), then dimensions.
+//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- 100 0 2 10 30 100`: the number of runs, the
+//! number of chains (0: from the tolerances), then dimensions.
 #![allow(clippy::print_stdout, reason = "a table for people")]
 
 use std::time::Instant;
@@ -118,7 +119,8 @@ fn speed() -> Result<(), Box<dyn std::error::Error>> {
 /// Of this process, user time; 0 where the system does not tell.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // User and system ticks of 10 ms are the 14th and 15th field; the name before may have blanks but ends with the last bracket.
+    // User and system ticks of 10 ms are the 14th and 15th field; the name before may have blanks but ends with the
+    // last bracket.
     let fields = stat.rsplit(") ").next().unwrap_or_default();
     fields.split(' ').skip(11).take(2).filter_map(|f| f.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

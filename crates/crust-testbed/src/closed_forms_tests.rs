@@ -42,8 +42,8 @@ fn normalisers_are_integrals() {
     for d in 1..4 {
         let model = Regression::simulate(8, d, 1.2, 0.9, &mut stream).model;
         assert!(model.log_normaliser(0.0).abs() < 1e-12, "the prior is normalised");
-        // d log Z / dβ is the mean of the log likelihood under p_β, whose quadratic is exact at the mean plus its spread: checked by
-        // a convex function having its slope between neighbours.
+        // d log Z / dβ is the mean of the log likelihood under p_β, whose quadratic is exact at the mean plus its
+        // spread: checked by a convex function having its slope between neighbours.
         let slope = |b: f64| (model.log_normaliser(b + 1e-4) - model.log_normaliser(b - 1e-4)) / 2e-4;
         let at_mean = model.at(&model.mean(0.5), 0.5, &mut vec![0.0; d]).1;
         assert!(slope(0.5) < at_mean && slope(0.4) < slope(0.5), "{d}");

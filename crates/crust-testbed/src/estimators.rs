@@ -1,7 +1,8 @@
-//! Estimators of a marginal likelihood, each under the name it has in the BDMC paper, each saying what kind of number it gives.
+//! Estimators of a marginal likelihood, each under the name it has in the BDMC paper, each saying what kind of number
+//! it gives.
 //!
-//! A new estimator implements [`Estimator`] for all models that offer what it needs (see [`crate::model`]) and is listed in a
-//! [roster](crate::trials).
+//! A new estimator implements [`Estimator`] for all models that offer what it needs (see [`crate::model`]) and is
+//! listed in a [roster](crate::trials).
 
 mod ais;
 mod bic;
@@ -85,8 +86,8 @@ impl<M: Model> Problem<'_, M> {
 /// δ of the sigmoidal schedule of section 6.2.
 pub(crate) const DELTA: f64 = 4.0;
 
-/// The estimators of [`crust_infer::evidence`] fill in purposes of their own: what the purpose has told apart goes into the seed
-/// (with the step, and the finaliser of `splitmix64`).
+/// The estimators of [`crust_infer::evidence`] fill in purposes of their own: what the purpose has told apart goes into
+/// the seed (with the step, and the finaliser of `splitmix64`).
 fn own_streams(key: StreamKey) -> StreamKey {
     let mut mixed = key.seed ^ u64::from(key.purpose.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^= key.step.wrapping_mul(0xd1b5_4a32_d192_ed03);
@@ -166,7 +167,8 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-/// Bennett's estimate from both directions; where these do not overlap and it does not exist, the middle between the bounds.
+/// Bennett's estimate from both directions; where these do not overlap and it does not exist, the middle between the
+/// bounds.
 ///
 /// `forward` and `reverse` are as in [`crust_diagnose::sandwich`].
 fn from_both_sides(forward: &[f64], reverse: &[f64]) -> f64 {

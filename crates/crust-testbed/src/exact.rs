@@ -1,14 +1,15 @@
 //! J and B without Monte Carlo: BREAD, section 3.2.
 //!
-//! B is the Jeffreys divergence between the distributions of whole forward and reverse chains (eq. 13). Both are Markov chains,
-//! so that a divergence between them is a sum over their links (eqs. 14 and 15). The chain rule may be used in either order of
-//! time; against the direction in which a chain is run it needs only marginals of that chain, which one pass over T yields:
+//! B is the Jeffreys divergence between the distributions of whole forward and reverse chains (eq. 13). Both are Markov
+//! chains, so that a divergence between them is a sum over their links (eqs. 14 and 15). The chain rule may be used in
+//! either order of time; against the direction in which a chain is run it needs only marginals of that chain, which one
+//! pass over T yields:
 //!
 //! > D(fwd ‖ rev) = D(q_fwd(x_T) ‖ p_T) + Σₜ E_fwd[log q_fwd(xₜ₋₁ | xₜ) − log 𝒯̃ₜ(xₜ₋₁ | xₜ)],
 //! > q_fwd(xₜ₋₁ | xₜ) = q_fwd(xₜ₋₁) 𝒯ₜ(xₜ | xₜ₋₁) / q_fwd(xₜ),
 //!
-//! and the same with the directions exchanged. The first term is a part of J; every term is a divergence, so nothing cancels
-//! and B ≥ J term by term.
+//! and the same with the directions exchanged. The first term is a part of J; every term is a divergence, so nothing
+//! cancels and B ≥ J term by term.
 
 use crust_infer::anneal::{Direction, Itinerary, Leg, Schedule};
 use pxfm::f_log;
@@ -61,8 +62,8 @@ fn pass(grid: &Grid, schedule: &Schedule, direction: Direction) -> (Marginal, f6
     let mut marginal = grid.distribution(if direction == Direction::Forward { 0.0 } else { 1.0 });
     let mut links = 0.0;
     for leg in Itinerary::new(direction, schedule.len()) {
-        // The kernel is reversible: one matrix serves both directions, from the row for the move, from the column for what is
-        // conditioned on.
+        // The kernel is reversible: one matrix serves both directions, from the row for the move, from the column for
+        // what is conditioned on.
         if let Leg::Move { t } | Leg::MoveReversed { t } = leg {
             let rows = std::array::from_fn(|from| grid.row(from, schedule.beta(t)));
             let before = marginal;
@@ -94,8 +95,8 @@ fn divergence(p: &Marginal, q: &Marginal) -> f64 {
     p.iter().zip(q).map(|(&p, &q)| relative(p, q)).sum()
 }
 
-/// p log(p/q) − p + q, which is not negative. Sums of it are divergences if both sum to the same, and have no error from terms
-/// that cancel.
+/// p log(p/q) − p + q, which is not negative. Sums of it are divergences if both sum to the same, and have no error
+/// from terms that cancel.
 fn relative(p: f64, q: f64) -> f64 {
     if p == 0.0 {
         return q;

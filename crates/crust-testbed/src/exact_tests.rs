@@ -7,8 +7,8 @@ use super::*;
 use crate::grid::float;
 use crate::toy::{self, Estimate};
 
-/// The same quantities another way: dense matrices, and expectations of the log weights from the marginals of the states that
-/// are weighed. Shares only log f with the code above.
+/// The same quantities another way: dense matrices, and expectations of the log weights from the marginals of the
+/// states that are weighed. Shares only log f with the code above.
 ///
 /// > E[log w] = Σₜ (βₜ − βₜ₋₁) E[log f(xₜ₋₁)], B = E_rev[−log w_rev] − E_fwd[log w].
 fn by_expectations(grid: &Grid, distributions: usize) -> (f64, f64) {
@@ -89,8 +89,9 @@ fn bounds_are_above_divergences() {
     }
 }
 
-/// Chains of the generic code have the expectations that are computed here. Three grids at 4 standard errors: the false-alarm
-/// rate is 3 · 6·10⁻⁵. A chain that weighed after its moves, or skipped a distribution, would be off by 10 and more.
+/// Chains of the generic code have the expectations that are computed here. Three grids at 4 standard errors: the
+/// false-alarm rate is 3 · 6·10⁻⁵. A chain that weighed after its moves, or skipped a distribution, would be off by 10
+/// and more.
 #[test]
 fn chains_agree_with_the_exact_expectation() {
     let schedule = Schedule::linear(30).unwrap();

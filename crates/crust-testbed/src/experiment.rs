@@ -91,8 +91,8 @@ impl Which {
         }
     }
 
-    /// The greatest setting of a family's knob, so that the whole experiment takes minutes: moves of low rank in the constrained prior
-    /// are one number at a time, and sweeps of binary attributes are the slowest.
+    /// The greatest setting of a family's knob, so that the whole experiment takes minutes: moves of low rank in the
+    /// constrained prior are one number at a time, and sweeps of binary attributes are the slowest.
     fn greatest(self, family: Family) -> usize {
         match (self, family) {
             (Self::LowRank, Family::NestedSampling) | (Self::Binary, Family::TemperedSmc) => 3,

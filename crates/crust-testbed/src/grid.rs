@@ -14,8 +14,8 @@ pub const CELLS: usize = SIDE * SIDE;
 
 /// A distribution over the cells, given by log f, and the path `f_β` = f^β from the uniform distribution to it.
 ///
-/// Z₁ is the number of cells: f₀ = 1 everywhere. The kernel is Metropolis–Hastings, whose proposal is one step in one of the four
-/// directions; a step off the grid is rejected.
+/// Z₁ is the number of cells: f₀ = 1 everywhere. The kernel is Metropolis–Hastings, whose proposal is one step in one
+/// of the four directions; a step off the grid is rejected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     log_f: [f64; CELLS],
@@ -41,7 +41,8 @@ impl Grid {
         Self { log_f }
     }
 
-    /// BREAD, eq. (16): the middle row and the middle column are the barrier, and the upper right quadrant holds 87 % of the mass.
+    /// BREAD, eq. (16): the middle row and the middle column are the barrier, and the upper right quadrant holds 87 %
+    /// of the mass.
     pub fn barrier() -> Self {
         let middle = SIDE / 2;
         let log_f = |cell: usize| {

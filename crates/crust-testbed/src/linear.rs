@@ -3,8 +3,8 @@
 use crust_math::linalg::cholesky::rows;
 use crust_math::linalg::vectors::dot_in_order;
 
-/// The lower triangular L of A = L Lᵀ, by rows. Without one all is NaN: the models' matrices have one by construction, and what is
-/// not finite has no weight.
+/// The lower triangular L of A = L Lᵀ, by rows. Without one all is NaN: the models' matrices have one by construction,
+/// and what is not finite has no weight.
 pub(crate) fn cholesky(dimension: usize, matrix: &[f64]) -> Vec<f64> {
     rows::lower(dimension, matrix, |a, x, y| a - dot_in_order(x, y))
         .unwrap_or_else(|_| vec![f64::NAN; dimension * dimension])

@@ -1,8 +1,9 @@
 //! The three models of BDMC, section 6, with hand-written Gibbs kernels: clustering, low rank, binary attributes.
 //!
-//! Each is data Y (N × D) with its hyperparameters, which are fixed or have priors ([`hyper`]). What the state holds, the path
-//! `f_β` and the conditionals of every kernel are written down at the top of each model. Sweeps allocate nothing; inner loops run
-//! over rows that are padded to whole blocks of lanes, and are compiled for the instruction sets of crust-math.
+//! Each is data Y (N × D) with its hyperparameters, which are fixed or have priors ([`hyper`]). What the state holds,
+//! the path `f_β` and the conditionals of every kernel are written down at the top of each model. Sweeps allocate
+//! nothing; inner loops run over rows that are padded to whole blocks of lanes, and are compiled for the instruction
+//! sets of crust-math.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(clippy::doc_markdown, reason = "the subscripts of formulas are no code")]
@@ -22,7 +23,8 @@ use crust_infer::anneal::{Direction, Moved};
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
 
-/// A Gibbs kernel that updates latent variables, then hyperparameters. Its time reversal does the same in the opposite order.
+/// A Gibbs kernel that updates latent variables, then hyperparameters. Its time reversal does the same in the opposite
+/// order.
 trait Scan {
     type State;
 

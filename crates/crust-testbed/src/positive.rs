@@ -1,4 +1,5 @@
-//! Positive parameters with multiplicative errors, in the coordinates of their logarithms: normal all the way, but with a Jacobian.
+//! Positive parameters with multiplicative errors, in the coordinates of their logarithms: normal all the way, but with
+//! a Jacobian.
 
 use std::f64::consts::TAU;
 
@@ -9,8 +10,8 @@ use crate::grid::float;
 use crate::pointwise::Pointwise;
 use crate::regression::Simulated;
 
-/// σᵢ ~ lognormal(0, τ), yᵢ ~ lognormal(log σᵢ, s), in the coordinates xᵢ = log σᵢ. In terms of log y it is xᵢ ~ N(0, τ²),
-/// log yᵢ ~ N(xᵢ, s²).
+/// σᵢ ~ lognormal(0, τ), yᵢ ~ lognormal(log σᵢ, s), in the coordinates xᵢ = log σᵢ. In terms of log y it is xᵢ ~ N(0,
+/// τ²), log yᵢ ~ N(xᵢ, s²).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Positive {
     prior_deviation: f64,
@@ -24,10 +25,11 @@ pub struct Positive {
 pub enum Jacobian {
     #[default]
     Present,
-    /// A bug that is planted to be found: kernels leave another distribution p′ invariant than the one that chains start with.
+    /// A bug that is planted to be found: kernels leave another distribution p′ invariant than the one that chains
+    /// start with.
     ///
-    /// Both directions go along the same wrong path, so in the limit of long schedules they agree on the same wrong number, and no
-    /// sandwich sees it. With kernels that forget at once, what is left of the gap is
+    /// Both directions go along the same wrong path, so in the limit of long schedules they agree on the same wrong
+    /// number, and no sandwich sees it. With kernels that forget at once, what is left of the gap is
     ///
     /// > Δβ · (mean log likelihood under `p′_T` − mean log likelihood under p₁),
     ///

@@ -49,9 +49,9 @@ const SWEEPS: usize = 10;
 const CHAINS: u32 = 10;
 /// Particles of tempered SMC.
 const PARTICLES: usize = 32;
-/// Transitions at each step of nested sampling and after each case of particle learning, with many particles. Of particle learning's time
-/// they are better spent on these than on more particles: on binary attributes 64 particles with 10 transitions are more accurate
-/// than 1024 with one, at a third of the cost.
+/// Transitions at each step of nested sampling and after each case of particle learning, with many particles. Of
+/// particle learning's time they are better spent on these than on more particles: on binary attributes 64 particles
+/// with 10 transitions are more accurate than 1024 with one, at a third of the cost.
 const MOVES: usize = 10;
 /// Length of the annealed chain whose end is x\* of the CMS estimator.
 const PILOT: usize = 100;
@@ -126,7 +126,8 @@ impl Family {
             Self::NestedSampling => {
                 Box::new(NestedSampling { particles: 2, transitions: knob, shrinkage: Shrinkage::Geometric })
             }
-            // The error of nested sampling with perfect moves is √(H / particles), where H is the information in the data.
+            // The error of nested sampling with perfect moves is √(H / particles), where H is the information in the
+            // data.
             Self::NestedParticles => {
                 Box::new(NestedSampling { particles: knob, transitions: MOVES, shrinkage: Shrinkage::Geometric })
             }

@@ -25,8 +25,8 @@ pub enum Simulator {
     /// The model.
     #[default]
     Right,
-    /// Twice the standard deviation: a bug that is planted to be found, since the values that the data were simulated with are
-    /// then no draw of the posterior.
+    /// Twice the standard deviation: a bug that is planted to be found, since the values that the data were simulated
+    /// with are then no draw of the posterior.
     WrongScale,
 }
 

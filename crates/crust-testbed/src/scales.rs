@@ -10,9 +10,11 @@ use crate::pointwise::Pointwise;
 use crate::regression::Simulated;
 use crust_math::linalg::vectors::dot_in_order as dot;
 
-/// σ² ~ `InvGamma`(1, 1), s² ~ `InvGamma`(1, 1), w ~ N(0, s² I), y ~ N(X w, σ² I), in the coordinates (log σ², log s², w).
+/// σ² ~ `InvGamma`(1, 1), s² ~ `InvGamma`(1, 1), w ~ N(0, s² I), y ~ N(X w, σ² I), in the coordinates (log σ², log s²,
+/// w).
 ///
-/// The prior is far wider than the posterior, and so heavy-tailed that the mean of the log likelihood under it is infinite.
+/// The prior is far wider than the posterior, and so heavy-tailed that the mean of the log likelihood under it is
+/// infinite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scales {
     observations: usize,

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-/// Measures the time that the processor spent on this thread where the system tells it (Linux), so that other work on the computer does
-/// not count; the time that passed, elsewhere and where it is too short to tell.
+/// Measures the time that the processor spent on this thread where the system tells it (Linux), so that other work on
+/// the computer does not count; the time that passed, elsewhere and where it is too short to tell.
 pub(crate) struct Stopwatch {
     begin: Instant,
     worked: Option<f64>,

@@ -52,7 +52,8 @@ impl Equicorrelated {
         Ok(Elliptical::normal(vec![0.0; d], Scale::of_covariance(d, &covariance)?))
     }
 
-    /// The right correlations, with means too high by a part of the standard deviations and standard deviations stretched, each in every second coordinate.
+    /// The right correlations, with means too high by a part of the standard deviations and standard deviations
+    /// stretched, each in every second coordinate.
     pub fn displaced(&self, shift: f64, stretch: f64) -> Result<Elliptical, Error> {
         let Elliptical { scale, .. } = self.exact()?;
         let mut covariance = scale.covariance();

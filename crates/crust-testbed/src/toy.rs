@@ -22,7 +22,8 @@ pub fn compute(grid: &Grid, distributions: usize) -> Result<Exact, BadSchedule> 
     Ok(exact::compute(grid, &Schedule::linear(distributions)?))
 }
 
-/// B̂ from independent chains, whose reverse ones start with independent exact draws: all of the randomness is in the error.
+/// B̂ from independent chains, whose reverse ones start with independent exact draws: all of the randomness is in the
+/// error.
 pub fn estimate(
     grid: &Grid,
     schedule: &Schedule,

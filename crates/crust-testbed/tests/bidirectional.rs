@@ -38,8 +38,8 @@ where
     bdmc(experiment, plan, &mut Journal::in_memory()).expect("findings")
 }
 
-/// Bounds contain the exact answer, up to what Markov's inequality allows with probability e^−5 = 0.007 for each of the 6 rungs' two
-/// bounds, and Bennett's estimate is within 5 of its standard errors; the seed is fixed. No check fails.
+/// Bounds contain the exact answer, up to what Markov's inequality allows with probability e^−5 = 0.007 for each of the
+/// 6 rungs' two bounds, and Bennett's estimate is within 5 of its standard errors; the seed is fixed. No check fails.
 fn is_sandwiched<M>(setting: M::Setting, exact: impl Fn(&mut M) -> f64)
 where
     M: Simulate,

@@ -1,4 +1,5 @@
-//! The sandwich on problems whose marginal likelihood is known: it holds at the rates that theory states, and planted bugs break it.
+//! The sandwich on problems whose marginal likelihood is known: it holds at the rates that theory states, and planted
+//! bugs break it.
 
 use crust_infer::anneal::{
     ChainOutcome, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
@@ -59,7 +60,8 @@ fn prior_draws<M: Conjugate>(model: &M, chains: u32, key: StreamKey) -> Vec<Vec<
     (0..chains).map(|k| model.prior(&mut key.purpose(Purpose::PRIOR).chain(k).stream())).collect()
 }
 
-/// log w − log p(y) of one forward chain, and −log w − log p(y) of one reverse chain from the exact draw, for a problem.
+/// log w − log p(y) of one forward chain, and −log w − log p(y) of one reverse chain from the exact draw, for a
+/// problem.
 fn one_chain_each<M: Conjugate>(problem: &Simulated<M>, schedule: &Schedule, key: StreamKey) -> (f64, f64) {
     let model = &problem.model;
     let kernels = TunedKernels::constant(&hmc(2, 0.4), model.dimension()).expect("kernels");
@@ -103,10 +105,10 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n * (n - 1.0))).sqrt())
 }
 
-/// Markov: P(log w > log p(y) + a) ≤ e⁻ᵃ, and for reverse chains P(−log w < log p(y) − a) ≤ e⁻ᵃ, so that the number of such
-/// chains among independent problems is at most binomial; four values of a in two directions for three schedules, each
-/// at 10⁻⁷. Jensen: the mean error is not positive, not negative in reverse; six tests at 5 standard errors, 3·10⁻⁷ each. The
-/// false-alarm rate is below 5·10⁻⁶ in all.
+/// Markov: P(log w > log p(y) + a) ≤ e⁻ᵃ, and for reverse chains P(−log w < log p(y) − a) ≤ e⁻ᵃ, so that the number of
+/// such chains among independent problems is at most binomial; four values of a in two directions for three schedules,
+/// each at 10⁻⁷. Jensen: the mean error is not positive, not negative in reverse; six tests at 5 standard errors,
+/// 3·10⁻⁷ each. The false-alarm rate is below 5·10⁻⁶ in all.
 #[test]
 fn bounds_hold_at_the_rates_of_theory() {
     const PROBLEMS: u32 = 1000;
@@ -141,8 +143,8 @@ impl Conjugate for Positive {
     }
 }
 
-/// The gap between the means of reverse and forward chains on one simulated dataset, and its standard error. Reverse chains
-/// share their start.
+/// The gap between the means of reverse and forward chains on one simulated dataset, and its standard error. Reverse
+/// chains share their start.
 fn gap<M: Conjugate>(
     problem: &Simulated<M>,
     kernels: &TunedKernels,
@@ -176,11 +178,13 @@ fn hmc(steps: u32, step_size: f64) -> Kernel {
     Kernel { method, step_size, jitter: 0.5, metric: Metric::Unit }
 }
 
-/// A correct program has E[log w forward] ≤ E[−log w reverse]. A simulator with the wrong scale turns that around on every dataset, by
-/// more than 5 standard errors, so that a violation test finds it. With the right one the same numbers are in order.
+/// A correct program has E[log w forward] ≤ E[−log w reverse]. A simulator with the wrong scale turns that around on
+/// every dataset, by more than 5 standard errors, so that a violation test finds it. With the right one the same
+/// numbers are in order.
 #[test]
 fn a_wrong_simulator_turns_the_sandwich_inside_out() {
-    // Short moves: reverse chains move before they are weighed, and one that forgets its start at once hides what is wrong with it.
+    // Short moves: reverse chains move before they are weighed, and one that forgets its start at once hides what is
+    // wrong with it.
     let slow = Pilot { longest: 0.4, ..Pilot::new(hmc(1, 0.1).method) };
     for dataset in 0..5 {
         let key = StreamKey::new(7, Purpose::TEST).dataset(dataset);
@@ -211,8 +215,8 @@ fn a_missing_jacobian_turns_the_sandwich_inside_out() {
     }
 }
 
-/// The whole of it on a regression with N = 200, K = 10, with the pilot's kernels and schedule. The bounds from 64 chains are
-/// e⁻⁷ sure to be no further than 7 nats on the wrong side, and much closer in fact.
+/// The whole of it on a regression with N = 200, K = 10, with the pilot's kernels and schedule. The bounds from 64
+/// chains are e⁻⁷ sure to be no further than 7 nats on the wrong side, and much closer in fact.
 #[test]
 fn a_regression_is_sandwiched() {
     let key = StreamKey::new(5, Purpose::TEST);
@@ -241,8 +245,8 @@ fn a_regression_is_sandwiched() {
     }
 }
 
-/// S transitions from the generating values are draws of the posterior as before: the mean over problems of the posterior's
-/// distribution function is ½, at 4 standard errors.
+/// S transitions from the generating values are draws of the posterior as before: the mean over problems of the
+/// posterior's distribution function is ½, at 4 standard errors.
 #[test]
 fn equilibration_keeps_exact_draws_exact() {
     let control = Control::default();

@@ -1,4 +1,5 @@
-//! The estimators on tiny instances of the three models, whose evidence is a sum over all states or an integral over one number.
+//! The estimators on tiny instances of the three models, whose evidence is a sum over all states or an integral over
+//! one number.
 //!
 //! Each trial simulates data of its own, so that the state which generated them is an exact draw: for all data,
 //! E[p̂(Y)] = p(Y) of an unbiased estimator, and E[1/p̂(Y)] = 1/p(Y) of one that is unbiased for the reciprocal.
@@ -41,8 +42,8 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, (variance / n).sqrt())
 }
 
-/// 5 standard errors: a false alarm in 10⁶ for each estimator, if its weights have no heavy tails, as is so for the families and knobs
-/// that are asked for.
+/// 5 standard errors: a false alarm in 10⁶ for each estimator, if its weights have no heavy tails, as is so for the
+/// families and knobs that are asked for.
 fn are_unbiased<M: Complete + Simulate>(setting: &M::Setting, exact: fn(&mut M) -> f64, families: &[(Family, usize)]) {
     for (family, knob) in families {
         let estimator = family.at::<M>(*knob);
@@ -135,9 +136,9 @@ fn low_rank() {
         noise: Variance::Fixed(2.0),
     };
     let setting = low_rank::Setting { cases: 4, dimensions: 1, prior };
-    // Reciprocals of Gaussian likelihoods have hardly a variance unless their powers are small or there is much noise, as here: with a
-    // quarter of the noise and more signal, the mean of 1500 reciprocals of SHME is 0.86 ± 0.03, since rare ones are missing. No
-    // harmonic mean therefore, and more distributions.
+    // Reciprocals of Gaussian likelihoods have hardly a variance unless their powers are small or there is much noise,
+    // as here: with a quarter of the noise and more signal, the mean of 1500 reciprocals of SHME is 0.86 ± 0.03, since
+    // rare ones are missing. No harmonic mean therefore, and more distributions.
     let families: Vec<(Family, usize)> = EVERY.into_iter().filter(|(f, _)| *f != Family::HarmonicMean).collect();
     let families: Vec<(Family, usize)> =
         families.into_iter().map(|(f, knob)| (f, if f == Family::ReverseAis { 40 } else { knob })).collect();

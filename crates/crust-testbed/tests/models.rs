@@ -1,4 +1,5 @@
-//! The models at the sizes of BDMC, section 6.4: annealing in both directions meets, and no bound contradicts the other.
+//! The models at the sizes of BDMC, section 6.4: annealing in both directions meets, and no bound contradicts the
+//! other.
 
 use std::num::NonZero;
 
@@ -30,8 +31,8 @@ fn sandwich<M: Simulate>(setting: &M::Setting, distributions: usize, chains: u32
     (lower, -anneal(Direction::Reverse, Purpose::REVERSE, &starts))
 }
 
-/// By Markov's inequality each bound is on the wrong side by 10 nats with probability below e^−10. That they are as near as stated
-/// is what was measured with this seed, with some room; docs/testbed.md has what longer chains give.
+/// By Markov's inequality each bound is on the wrong side by 10 nats with probability below e^−10. That they are as
+/// near as stated is what was measured with this seed, with some room; docs/testbed.md has what longer chains give.
 fn check<M: Simulate>(setting: &M::Setting, distributions: usize, chains: u32, gap: f64) {
     let (lower, upper) = sandwich::<M>(setting, distributions, chains);
     assert!(upper > lower - 10.0 && upper < lower + gap, "{lower} {upper}");

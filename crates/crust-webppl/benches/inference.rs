@@ -1,5 +1,5 @@
-//! Steps of inference per second of CPU time on the models of issue 20, and the same on WebPPL if `WEBPPL` names the folder of its
-//! npm package: `WEBPPL=node_modules/webppl cargo bench -p crust-webppl`.
+//! Steps of inference per second of CPU time on the models of issue 20, and the same on WebPPL if `WEBPPL` names the
+//! folder of its npm package: `WEBPPL=node_modules/webppl cargo bench -p crust-webppl`.
 
 use crust_webppl::{Options, Program, run};
 use std::path::Path;

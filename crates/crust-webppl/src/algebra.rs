@@ -1,4 +1,5 @@
-//! Functions of numbers and tensors with their reverse-mode derivatives: what `T`, `Math` and distributions are made of.
+//! Functions of numbers and tensors with their reverse-mode derivatives: what `T`, `Math` and distributions are made
+//! of.
 
 mod matrices;
 mod shapes;

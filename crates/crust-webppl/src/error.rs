@@ -1,4 +1,5 @@
-//! What can be wrong with a program, and while it runs; every message has a place in the source and, where there is one, a remedy.
+//! What can be wrong with a program, and while it runs; every message has a place in the source and, where there is
+//! one, a remedy.
 
 use std::fmt;
 

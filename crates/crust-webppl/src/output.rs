@@ -6,7 +6,8 @@ use crate::format;
 use crate::json::quote;
 use crate::value::{Value, Wrapped};
 
-/// Distributions with support and probabilities, tensors with dims and data, `undefined` as null, infinities and NaN as strings.
+/// Distributions with support and probabilities, tensors with dims and data, `undefined` as null, infinities and NaN as
+/// strings.
 pub fn json(value: &Value) -> Run<String> {
     let mut out = String::new();
     write(&mut out, value)?;

@@ -2,8 +2,8 @@
 //!
 //! This is what bidirectional Monte Carlo needs of a program. A run of the program is a draw from the prior; with
 //! [`Simulator::simulate`], `observe` draws its value, so that parameters and data come from their joint distribution.
-//! [`Simulator::step`] is a single-site Metropolis–Hastings step that leaves prior × likelihood^β invariant. Its index is drawn
-//! uniformly and it satisfies detailed balance, so it is its own time reversal.
+//! [`Simulator::step`] is a single-site Metropolis–Hastings step that leaves prior × likelihood^β invariant. Its index
+//! is drawn uniformly and it satisfies detailed balance, so it is its own time reversal.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -164,8 +164,8 @@ mod tests {
         Simulator::new(&program, "model", key).expect("a model")
     }
 
-    /// Geweke's test: steps at β = 1 after a draw of parameters and data leave the prior of the parameters as it is. 20,000
-    /// runs; the bound is four standard errors of a difference, so the false-alarm rate is 1e-4.
+    /// Geweke's test: steps at β = 1 after a draw of parameters and data leave the prior of the parameters as it is.
+    /// 20,000 runs; the bound is four standard errors of a difference, so the false-alarm rate is 1e-4.
     #[test]
     fn the_kernel_keeps_the_joint_distribution() {
         let mut sim = simulator(StreamKey::new(5, Purpose::FORWARD));

@@ -1,8 +1,8 @@
 //! Programs with the values that WebPPL 0.9.15 gives for them (`golden.json`, written by `generate.js`).
 //!
-//! The first line of a program says how it is compared: `exact` (numbers to 1e-7, because WebPPL's log gamma has ten digits),
-//! or by statistics of sampled results within a tolerance. Seeds are fixed; each tolerance is at least four standard errors of
-//! our and of WebPPL's estimate together, so that a new seed would fail in less than 1 of 1000 runs.
+//! The first line of a program says how it is compared: `exact` (numbers to 1e-7, because WebPPL's log gamma has ten
+//! digits), or by statistics of sampled results within a tolerance. Seeds are fixed; each tolerance is at least four
+//! standard errors of our and of WebPPL's estimate together, so that a new seed would fail in less than 1 of 1000 runs.
 
 use crust_webppl::{Options, Program, run};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Every method against exact enumeration, on small programs of different shapes.
 //!
-//! 20,000 samples or particles give standard errors of at most 0.0035 for independent draws, and below 0.01 for the chains here, whose
-//! autocorrelation is short. The tolerance 0.04 is four of the latter: a correct method fails in less than 1 of 10,000 runs, and
-//! seeds are fixed.
+//! 20,000 samples or particles give standard errors of at most 0.0035 for independent draws, and below 0.01 for the
+//! chains here, whose autocorrelation is short. The tolerance 0.04 is four of the latter: a correct method fails in
+//! less than 1 of 10,000 runs, and seeds are fixed.
 
 use crust_webppl::{Options, Program, run};
 use serde_json::Value;

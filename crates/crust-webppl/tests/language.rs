@@ -1,4 +1,5 @@
-//! Mistakes and limits: messages with places and remedies, deep recursion, reproducibility, no panic on broken programs.
+//! Mistakes and limits: messages with places and remedies, deep recursion, reproducibility, no panic on broken
+//! programs.
 
 use crust_webppl::{Failure, Limits, Options, Program, run};
 

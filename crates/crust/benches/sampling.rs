@@ -1,10 +1,12 @@
-//! Effective draws per second of `crust sample` on the five programs of the BREAD paper, warm-up included, against real Stan's NUTS.
+//! Effective draws per second of `crust sample` on the five programs of the BREAD paper, warm-up included, against real
+//! Stan's NUTS.
 //!
-//! `cargo bench -p crust --bench sampling [PROGRAM …]` prints the table. Effective draws are the least bulk effective sample size of the parameters that are
-//! single numbers: others may be exchanged with each other from chain to chain. Four chains run on two threads; so real Stan, which runs one chain after
-//! the other, is given half of its processor time. Where the environment variable `REALSTAN` names a command that builds real Stan (called with a
-//! program, it leaves an executable that is asked for `sample DATA.json PREFIX CHAINS WARMUP DRAWS SEED`, writes `PREFIX_1.csv` … and ends
-//! with `{"cpu_seconds": …}`), it runs in turns with crust; otherwise only crust's numbers are printed.
+//! `cargo bench -p crust --bench sampling [PROGRAM …]` prints the table. Effective draws are the least bulk effective
+//! sample size of the parameters that are single numbers: others may be exchanged with each other from chain to chain.
+//! Four chains run on two threads; so real Stan, which runs one chain after the other, is given half of its processor
+//! time. Where the environment variable `REALSTAN` names a command that builds real Stan (called with a program, it
+//! leaves an executable that is asked for `sample DATA.json PREFIX CHAINS WARMUP DRAWS SEED`, writes `PREFIX_1.csv` …
+//! and ends with `{"cpu_seconds": …}`), it runs in turns with crust; otherwise only crust's numbers are printed.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 

@@ -160,8 +160,8 @@ fn a_file_that_is_no_program_does_not_flood_the_terminal() {
     assert!(text.contains("more errors"), "{text}");
 }
 
-/// Every `cargo run --release -- …` line of the documents works: those that take long with short chains, and reports go to
-/// a folder of the test.
+/// Every `cargo run --release -- …` line of the documents works: those that take long with short chains, and reports go
+/// to a folder of the test.
 #[test]
 fn commands_in_the_documents_work() {
     let folder = std::env::temp_dir().join(format!("crust-documents-{}", std::process::id()));

@@ -10,7 +10,8 @@ fn evidence(model: &str, data: &str, options: &[&str]) -> Value {
     report(&crust(&[&["evidence", model, data, "--json", "-"], options].concat()))
 }
 
-/// Every method is within 5 of its standard errors of the truth (false alarms: 6 in 10⁷ each), which are as small as they should be.
+/// Every method is within 5 of its standard errors of the truth (false alarms: 6 in 10⁷ each), which are as small as
+/// they should be.
 #[track_caller]
 fn check_against(result: &Value, truth: f64, most_se: f64) {
     for method in result["methods"].as_array().expect("methods") {

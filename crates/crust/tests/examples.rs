@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Our program, the paper's, their data, the number of unconstrained parameters, and how far their densities may be apart.
+/// Our program, the paper's, their data, the number of unconstrained parameters, and how far their densities may be
+/// apart.
 const PAIRS: [(&str, &str, &str, usize, f64); 4] = [
     ("nhefs/linear_regression", "paper/linear_regression", "nhefs/nhefs", 8, 1e-8),
     ("pima/logistic_regression", "paper/logistic_regression", "pima/pima", 10, 1e-8),

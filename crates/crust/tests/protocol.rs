@@ -85,8 +85,8 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
     assert_eq!(rows, 1 + 2 * 2 * 100);
 }
 
-/// The Bennett estimate of a conjugate regression is within 0.02 nats of the truth at T = 1000: chains are added until that is more than
-/// three standard errors (a false alarm in 1,000 seeds).
+/// The Bennett estimate of a conjugate regression is within 0.02 nats of the truth at T = 1000: chains are added until
+/// that is more than three standard errors (a false alarm in 1,000 seeds).
 #[test]
 fn the_bennett_estimate_is_as_good_as_wished() {
     let folder = Folder::new("bennett");
@@ -103,8 +103,9 @@ fn the_bennett_estimate_is_as_good_as_wished() {
     assert!((number(&rung["log_ml_bar"]) - truth).abs() < 0.02, "{} {truth}", rung["log_ml_bar"]);
 }
 
-/// Adding observations one at a time ends at the same marginal likelihood, in fewer or in more steps than there are observations, and a run
-/// that goes on in the middle gives the same numbers. Bennett's estimate within five standard errors: false alarms below 10⁻⁶.
+/// Adding observations one at a time ends at the same marginal likelihood, in fewer or in more steps than there are
+/// observations, and a run that goes on in the middle gives the same numbers. Bennett's estimate within five standard
+/// errors: false alarms below 10⁻⁶.
 #[test]
 fn observations_can_be_added_one_at_a_time() {
     let folder = Folder::new("one-at-a-time");

@@ -112,8 +112,8 @@ fn bad_input_is_refused() {
     }
 }
 
-/// Short chains on real data: bounds for every S, and the same command again has nothing left to do. Data that may not be
-/// passed on are asked for.
+/// Short chains on real data: bounds for every S, and the same command again has nothing left to do. Data that may not
+/// be passed on are asked for.
 #[test]
 fn real_data_run_and_are_found_again() {
     let folder = std::env::temp_dir().join(format!("crust-reproduce-{}", std::process::id()));

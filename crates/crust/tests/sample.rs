@@ -1,7 +1,7 @@
 //! `crust sample` as a user runs it.
 //!
-//! Statistical tests compare with exact posteriors: a deviation beyond 4 Monte Carlo standard errors has a probability of 6·10⁻⁵, and
-//! seeds are fixed.
+//! Statistical tests compare with exact posteriors: a deviation beyond 4 Monte Carlo standard errors has a probability
+//! of 6·10⁻⁵, and seeds are fixed.
 
 mod common;
 
@@ -148,8 +148,8 @@ fn draws_depend_on_the_seed_only() {
     assert_eq!(names[12..], ["v.3.2", "z.1", "z.2"]);
 }
 
-/// Branches in a loop that depend on parameters, on data and on both: what a thread learns of the loop from one chain must not change the
-/// digits of another.
+/// Branches in a loop that depend on parameters, on data and on both: what a thread learns of the loop from one chain
+/// must not change the digits of another.
 const FICKLE: &str = "
 data { int N; vector[N] x; }
 parameters { real a; real<lower=0> s; }

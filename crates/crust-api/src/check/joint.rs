@@ -31,7 +31,8 @@ pub(super) fn read(program: &Program, data: Option<&Data>) -> JointReading {
     }
 }
 
-/// What the proof of a reading finds; nothing if something else is in its way, which the commands that need it will say.
+/// What the proof of a reading finds; nothing if something else is in its way, which the commands that need it will
+/// say.
 fn unproven(program: &Program, joint: &Joint, data: &Data) -> Option<Diagnostic> {
     let simulator = Simulator::new(program.typed(), joint, data, None).ok()?;
     match prove(program.typed(), &simulator, &ProveOptions::default()) {

@@ -41,12 +41,14 @@ const MOST_IMPORTANCE: f64 = 100_000.0;
 const MOST_R_HAT: f64 = 1.05;
 /// Chains of annealed importance sampling.
 const AIS_CHAINS: u32 = 64;
-/// Islands of sequential Monte Carlo, resampled particles of each, and the length of their chains, which is what grows with the effort: on the
-/// clustering example 8 times as many particles with chains of 4 are still 2 to 5 nats low, the same number in chains of 32 is within 0.3.
+/// Islands of sequential Monte Carlo, resampled particles of each, and the length of their chains, which is what grows
+/// with the effort: on the clustering example 8 times as many particles with chains of 4 are still 2 to 5 nats low, the
+/// same number in chains of 32 is within 0.3.
 const ISLANDS: usize = 8;
 const RESAMPLED: usize = 24;
 const CHAIN: f64 = 32.0;
-/// Chains whose ends are so much like their beginnings do not explore. Of 192 chains that do, one in a million is beyond this.
+/// Chains whose ends are so much like their beginnings do not explore. Of 192 chains that do, one in a million is
+/// beyond this.
 const MOST_MEMORY: f64 = 0.35;
 
 /// Each use of random numbers has a dataset of its own in the keys.
@@ -122,7 +124,8 @@ impl<'a> Estimation<'a> {
         }
     }
 
-    /// What to add to the default methods after they have run: what looks for other modes, where the chains have not met.
+    /// What to add to the default methods after they have run: what looks for other modes, where the chains have not
+    /// met.
     pub fn second_opinion(&self) -> Option<Estimator> {
         self.fit.as_ref().filter(|fit| fit.apart()).map(|_| Estimator::Ais)
     }
@@ -483,7 +486,8 @@ impl Fit {
     }
 }
 
-/// Strides of the pilot run: each is as long as half of the weights' efficiency, or one nat of Jeffreys divergence, allow.
+/// Strides of the pilot run: each is as long as half of the weights' efficiency, or one nat of Jeffreys divergence,
+/// allow.
 #[expect(clippy::cast_precision_loss, reason = "hundreds")]
 fn strides(kernels: &TunedKernels) -> f64 {
     kernels.knots().len() as f64 - 1.0
@@ -494,8 +498,8 @@ fn smc_steps(kernels: &TunedKernels) -> f64 {
     (1.0 + strides(kernels)).max(8.0)
 }
 
-/// Distributions of annealed importance sampling, whose chains are never resampled. On the clustering example 400 of them are 2 nats off, 4000 less than
-/// half a nat.
+/// Distributions of annealed importance sampling, whose chains are never resampled. On the clustering example 400 of
+/// them are 2 nats off, 4000 less than half a nat.
 fn ais_steps(kernels: &TunedKernels) -> f64 {
     (8.0 * strides(kernels)).max(4000.0)
 }

@@ -26,12 +26,13 @@ pub(crate) const RANK_TRANSITIONS: usize = (SPOKES + 1) * TRANSITIONS;
 
 /// Whether the generating parameters look like draws from the posterior that the kernels leave invariant.
 ///
-/// From the generating values, which are an exact draw of the posterior, a chain of reversible transitions leads to a hub, and
-/// independent chains of the same length lead from there to others. Seen from the hub all ends are alike: the generating values
-/// and the others are exchangeable, exactly and for any number of transitions (Besag and Clifford 1989). So their ranks are uniform
-/// in every quantity: log prior, log likelihood and parameters are looked at. Ranks of independent datasets are combined by
-/// Fisher's method, for each direction; the quantities and directions by Bonferroni's. A simulator or a kernel with a mistake
-/// breaks this. A kernel that is not reversible goes to the hub by its time reversal.
+/// From the generating values, which are an exact draw of the posterior, a chain of reversible transitions leads to a
+/// hub, and independent chains of the same length lead from there to others. Seen from the hub all ends are alike: the
+/// generating values and the others are exchangeable, exactly and for any number of transitions (Besag and Clifford
+/// 1989). So their ranks are uniform in every quantity: log prior, log likelihood and parameters are looked at. Ranks
+/// of independent datasets are combined by Fisher's method, for each direction; the quantities and directions by
+/// Bonferroni's. A simulator or a kernel with a mistake breaks this. A kernel that is not reversible goes to the hub by
+/// its time reversal.
 pub(crate) fn rank_check<E: Experiment, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
     datasets: u32,
@@ -100,7 +101,8 @@ pub(crate) fn ranks<E: Experiment>(
 /// Datasets that the check of signs needs to have a chance.
 const FEWEST_SIGNS: usize = 5;
 
-/// Checks of forward against reverse estimates. `spread_starts` says whether reverse chains of a dataset have starts of their own.
+/// Checks of forward against reverse estimates. `spread_starts` says whether reverse chains of a dataset have starts of
+/// their own.
 pub(crate) fn violation_checks(ladders: &Ladders<'_>, spread_starts: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     if ladders.iter().all(|rungs| rungs.is_empty()) {

@@ -23,7 +23,8 @@ pub(crate) fn nats_with_error(value: f64, se: f64) -> String {
     if se.is_finite() { format!("{text} ± {se:.decimals$}") } else { format!("{text} (error unknown)") }
 }
 
-/// What the chains of a rung say about B, or why they say nothing: a size to be put behind "at most" or "within", or else a reason.
+/// What the chains of a rung say about B, or why they say nothing: a size to be put behind "at most" or "within", or
+/// else a reason.
 pub(crate) enum Size {
     Bounded(String),
     /// The mean is decided by few chains, or does not exist.

@@ -17,13 +17,14 @@ pub fn curve(log_weights: &[&[f64]]) -> Curve {
     Curve(points.into_iter().map(|q| q.map(|v| if shift.is_finite() { v - shift } else { v })).collect())
 }
 
-/// Ranks the curve of the real data among those of replicates, which were simulated from the fitted model and annealed in the same
-/// way with the same kernels.
+/// Ranks the curve of the real data among those of replicates, which were simulated from the fitted model and annealed
+/// in the same way with the same kernels.
 ///
-/// If the real data come from the fitted model too, all curves are exchangeable. The discrepancy of a curve is computed by a
-/// rule that treats all of them alike, so that the rank of the real one is uniform and rank/(R + 1) is a p-value. The rule:
-/// numbers are put on the scale asinh (gaps range from tenths to thousands of nats); each number's distance from the mean of
-/// the other curves, in units of the standard deviation over all curves; the root of the mean square over the curve.
+/// If the real data come from the fitted model too, all curves are exchangeable. The discrepancy of a curve is computed
+/// by a rule that treats all of them alike, so that the rank of the real one is uniform and rank/(R + 1) is a p-value.
+/// The rule: numbers are put on the scale asinh (gaps range from tenths to thousands of nats); each number's distance
+/// from the mean of the other curves, in units of the standard deviation over all curves; the root of the mean square
+/// over the curve.
 pub fn calibrate(steps: &[usize], chains: usize, real: &Curve, replicates: &[Curve]) -> Calibration {
     let all: Vec<Vec<f64>> = std::iter::once(real).chain(replicates).map(scaled).collect();
     let discrepancies = discrepancies(&all);

@@ -76,15 +76,15 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung, rank: &str) -> Optio
     ))
 }
 
-/// log mean w − mean log w of the chains on real data. The first is a lower bound on log-ML, so that this is a lower estimate of log-ML −
-/// E[log w], which bounds the divergence of the samples from the posterior (after Eq. 12).
+/// log mean w − mean log w of the chains on real data. The first is a lower bound on log-ML, so that this is a lower
+/// estimate of log-ML − E[log w], which bounds the divergence of the samples from the posterior (after Eq. 12).
 fn scatter(rung: &ForwardRung) -> f64 {
     let mean = mean(&rung.forward);
     if mean == f64::NEG_INFINITY { f64::INFINITY } else { rung.log_ml_lower - mean }
 }
 
-/// What makes a fit one that nothing may rest on. The limits are wider than those of warnings: beyond them chains are in different places, or
-/// have hardly moved.
+/// What makes a fit one that nothing may rest on. The limits are wider than those of warnings: beyond them chains are
+/// in different places, or have hardly moved.
 fn bad_fit(fit: &Fit) -> Option<String> {
     const MOST_R_HAT: f64 = 1.05;
     const LEAST_ESS: f64 = 100.0;

@@ -10,7 +10,8 @@ pub(super) const DIRECT_LAGS: usize = 64;
 /// Lags computed at once: values are loaded once for all of them.
 const GROUP: usize = 4;
 
-/// The autocovariance at every lag 0..n, with denominator n at each (the biased estimator, as Geyer 1992 and Stan use it).
+/// The autocovariance at every lag 0..n, with denominator n at each (the biased estimator, as Geyer 1992 and Stan use
+/// it).
 pub fn autocovariance(values: &[f64]) -> Vec<f64> {
     let mut series = Series::default();
     series.fill([values].into_iter(), values.len());
@@ -32,8 +33,8 @@ pub(super) trait Autocovariances {
     fn expect_all(&mut self);
 }
 
-/// Series of equal length, centred each at its own mean, and their autocovariances, which are computed when they are asked for: well-mixed
-/// chains need only a few lags.
+/// Series of equal length, centred each at its own mean, and their autocovariances, which are computed when they are
+/// asked for: well-mixed chains need only a few lags.
 #[derive(Debug, Default)]
 pub(super) struct Series {
     centred: Vec<f64>,

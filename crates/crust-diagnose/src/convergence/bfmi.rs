@@ -3,9 +3,9 @@
 use super::moments::variance;
 use crate::number::count;
 
-/// The energy Bayesian fraction of missing information of each chain, the mean squared step of the energy over its variance
-/// (Betancourt 2016, "Diagnosing suboptimal cotangent disintegrations in Hamiltonian Monte Carlo"), with `ArviZ`'s denominators:
-/// n − 1 in both. NaN for a constant energy.
+/// The energy Bayesian fraction of missing information of each chain, the mean squared step of the energy over its
+/// variance (Betancourt 2016, "Diagnosing suboptimal cotangent disintegrations in Hamiltonian Monte Carlo"), with
+/// `ArviZ`'s denominators: n − 1 in both. NaN for a constant energy.
 pub fn bfmi<C: AsRef<[f64]>>(energy: &[C]) -> Vec<f64> {
     energy.iter().map(|chain| of_chain(chain.as_ref())).collect()
 }

@@ -45,8 +45,8 @@ impl Chains {
         self.values.chunks_exact(self.length.max(1))
     }
 
-    /// The first and the second half of each chain of a block that is laid out as this one is: a trend inside a chain then shows as a
-    /// difference between chains. The middle draw of an odd number is left out.
+    /// The first and the second half of each chain of a block that is laid out as this one is: a trend inside a chain
+    /// then shows as a difference between chains. The middle draw of an odd number is left out.
     pub(super) fn halves<'a>(&self, block: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
         let half = self.length / 2;
         block.chunks_exact(self.length.max(1)).flat_map(move |chain| [&chain[..half], &chain[chain.len() - half..]])
@@ -125,8 +125,8 @@ impl Kernel for FindRange<'_> {
 
 /// Whether statistics of variation exist: all draws are finite and not all are the same.
 pub(super) fn vary(range: Range) -> bool {
-    // posterior compares the range with ε, which takes draws on a small scale for constants: here ε is relative, so that
-    // the two agree on draws of order 1
+    // posterior compares the range with ε, which takes draws on a small scale for constants: here ε is relative, so
+    // that the two agree on draws of order 1
     range.is_some_and(|(least, greatest)| {
         let magnitude = least.abs().max(greatest.abs());
         magnitude.is_finite() && greatest - least > f64::EPSILON * magnitude

@@ -85,14 +85,15 @@ fn of_chains(chains: &Chains) -> f64 {
     if vary(chains.range()) { effective_size(&mut chains.series()) } else { f64::NAN }
 }
 
-/// m n / τ of series that vary, with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m chains
-/// (the R-hat paper).
+/// m n / τ of series that vary, with the autocorrelation time τ of Geyer's (1992) initial monotone sequence over all m
+/// chains (the R-hat paper).
 pub(super) fn effective_size(series: &mut impl Autocovariances) -> f64 {
     if series.length() < 3 {
         return f64::NAN;
     }
     let size = count(series.length() * series.means().len());
-    // antithetic chains can make the estimate of τ arbitrarily small: posterior and Stan bound the ESS by m n log₁₀(m n)
+    // antithetic chains can make the estimate of τ arbitrarily small: posterior and Stan bound the ESS by m n log₁₀(m
+    // n)
     let least_time = 1.0 / size.log10();
     size / autocorrelation_time(series).max(least_time)
 }
@@ -110,7 +111,8 @@ fn autocorrelation_time(series: &mut impl Autocovariances) -> f64 {
     }
     let mut correlation = |lag: usize| 1.0 - (within - series.autocovariance(lag)) / total;
 
-    // Geyer: sums of neighbouring lags are positive and decrease in a reversible chain; where they cease to be, noise rules
+    // Geyer: sums of neighbouring lags are positive and decrease in a reversible chain; where they cease to be, noise
+    // rules
     let mut pairs: Vec<[f64; 2]> = Vec::new();
     let mut pair = [1.0, correlation(1)];
     let mut lag = 0;

@@ -55,7 +55,8 @@ impl Indicator {
         self.means.iter().any(|&mean| mean > 0.0) && self.means.iter().any(|&mean| mean < 1.0)
     }
 
-    /// Σ (`b_i` − m) (`b_i₊lag` − m) = Σ `b_i` `b_i₊lag` − m (ones but for the last lag bits + ones but for the first) + (n − lag) m²
+    /// Σ (`b_i` − m) (`b_i₊lag` − m) = Σ `b_i` `b_i₊lag` − m (a + b) + (n − lag) m², where a are the ones
+    /// but for the last lag bits, and b those but for the first.
     ///
     /// Times n², all of it is whole numbers.
     fn direct(&self, lag: usize) -> f64 {

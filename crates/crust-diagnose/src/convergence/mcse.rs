@@ -15,8 +15,8 @@ pub fn mcse_mean<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     sd(Chains::new(chains).values()) / ess_mean(chains).sqrt()
 }
 
-/// The standard error of the standard deviation, by the delta method from the variance of the squared distances from the mean
-/// (Kenney & Keeping 1951).
+/// The standard error of the standard deviation, by the delta method from the variance of the squared distances from
+/// the mean (Kenney & Keeping 1951).
 pub fn mcse_sd<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     let chains = Chains::new(chains);
     let centre = mean(chains.values());
@@ -38,8 +38,8 @@ pub fn mcse_median<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     mcse_quantile(chains, 0.5)
 }
 
-/// The standard error of a quantile: half of the interval between the order statistics at Φ(±1) of the beta distribution of the
-/// quantile's probability, given its ESS (the R-hat paper).
+/// The standard error of a quantile: half of the interval between the order statistics at Φ(±1) of the beta
+/// distribution of the quantile's probability, given its ESS (the R-hat paper).
 pub fn mcse_quantile<C: AsRef<[f64]>>(chains: &[C], probability: f64) -> f64 {
     let ess = ess_quantile(chains, probability);
     if ess.is_nan() {

@@ -72,8 +72,8 @@ pub fn mad(values: &[f64]) -> f64 {
     MAD_SCALE * median(&deviations)
 }
 
-/// The quantile that interpolates between order statistics (type 7 of Hyndman & Fan 1996), R's and `NumPy`'s default; NaN of
-/// nothing, of anything with a NaN in it, and of a probability outside \[0, 1\].
+/// The quantile that interpolates between order statistics (type 7 of Hyndman & Fan 1996), R's and `NumPy`'s default;
+/// NaN of nothing, of anything with a NaN in it, and of a probability outside \[0, 1\].
 pub fn quantile(values: &[f64], probability: f64) -> f64 {
     Order::of(values).quantile(probability)
 }

@@ -75,8 +75,8 @@ impl Kernel for Words<'_> {
     }
 }
 
-/// Sorts words by their bits from this one on, of which there are at most as many as all passes look at. Whether they are in the spare
-/// memory at the end.
+/// Sorts words by their bits from this one on, of which there are at most as many as all passes look at. Whether they
+/// are in the spare memory at the end.
 fn radix_sort(words: &mut [u64], spare: &mut [u64], from: u32) -> bool {
     const BUCKETS: usize = 1 << DIGIT;
     let mut counts = [[0_usize; BUCKETS]; PASSES as usize];
@@ -115,8 +115,9 @@ impl Order {
         order
     }
 
-    /// Sorts words that consist of the leading bits of a value's key, less the least key, and of the value's place. The radix sort looks at
-    /// the first bits, so many that values which agree in them are few, or equal; these are sorted by comparisons.
+    /// Sorts words that consist of the leading bits of a value's key, less the least key, and of the value's place. The
+    /// radix sort looks at the first bits, so many that values which agree in them are few, or equal; these are sorted
+    /// by comparisons.
     pub(super) fn sort(&mut self, values: &[f64]) {
         let bits = usize::BITS - values.len().leading_zeros();
         self.places = (1 << bits) - 1;
@@ -159,8 +160,8 @@ impl Order {
         }
     }
 
-    /// The order of the distances of another order's values from a number that is finite: those below it in descending order and those above
-    /// it in ascending order are in order already, as rounded differences never decrease.
+    /// The order of the distances of another order's values from a number that is finite: those below it in descending
+    /// order and those above it in ascending order are in order already, as rounded differences never decrease.
     pub(super) fn of_distances(&mut self, other: &Self, centre: f64) {
         let n = other.sorted.len();
         self.distances.clear();
@@ -219,12 +220,13 @@ impl Order {
         if self.range().is_none() {
             return f64::NAN;
         }
-        // half the sum of the middle two, so that both lie equally far from it also after rounding: folded draws are ranked
+        // half the sum of the middle two, so that both lie equally far from it also after rounding: folded draws are
+        // ranked
         f64::midpoint(self.sorted[(n - 1) / 2], self.sorted[n / 2])
     }
 
-    /// The quantile that interpolates between order statistics; NaN of nothing, of anything with a NaN in it, and of a probability outside
-    /// \[0, 1\].
+    /// The quantile that interpolates between order statistics; NaN of nothing, of anything with a NaN in it, and of a
+    /// probability outside \[0, 1\].
     pub(super) fn quantile(&self, probability: f64) -> f64 {
         let n = self.sorted.len();
         match (self.range(), place(n, probability)) {

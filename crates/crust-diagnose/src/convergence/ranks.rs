@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Blom's (1958) offset: the expected order statistic r of n normal draws is about Φ⁻¹((r − 3/8) / (n + 1/4)).
 const BLOM: f64 = 3.0 / 8.0;
 
-/// The scores of all ranks among n, for all threads. All quantities of a run have the same n, and Φ⁻¹ takes longer than all the rest of a summary.
+/// The scores of all ranks among n, for all threads. All quantities of a run have the same n, and Φ⁻¹ takes longer than
+/// all the rest of a summary.
 #[derive(Debug, Default)]
 pub(crate) struct Scores {
     /// Of the ranks 1..=n.
     whole: Vec<f64>,
-    /// The bits of those of the ranks 3/2, 5/2, … n − 1/2 of ties, where they were asked for, else 0, as no half of a rank has the score 0
-    /// unless it is the middle.
+    /// The bits of those of the ranks 3/2, 5/2, … n − 1/2 of ties, where they were asked for, else 0, as no half of a
+    /// rank has the score 0 unless it is the middle.
     halves: Vec<AtomicU64>,
 }
 
@@ -42,8 +43,8 @@ impl Scores {
         self.whole.len()
     }
 
-    /// Writes the score of each value's rank to the value's place; equal values share the mean of their ranks. There are as many
-    /// values as ranks, and none is NaN. Returns the least and the greatest score.
+    /// Writes the score of each value's rank to the value's place; equal values share the mean of their ranks. There
+    /// are as many values as ranks, and none is NaN. Returns the least and the greatest score.
     #[expect(clippy::float_cmp, reason = "only equal draws are tied; −0 and 0 are")]
     pub(super) fn write(&self, order: &Order, out: &mut [f64]) -> (f64, f64) {
         let sorted = order.sorted();

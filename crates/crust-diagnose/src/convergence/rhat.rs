@@ -35,8 +35,8 @@ pub fn rhat_z_scale<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     of_chains(&Chains::new(chains).split().rank_normalised())
 }
 
-/// R-hat of distances from the median: `ArviZ`'s method "folded", which splits first. It differs from the tail part of [`rhat`]
-/// only for chains of odd length, whose middle draw is then not part of the median.
+/// R-hat of distances from the median: `ArviZ`'s method "folded", which splits first. It differs from the tail part of
+/// [`rhat`] only for chains of odd length, whose middle draw is then not part of the median.
 pub fn rhat_folded<C: AsRef<[f64]>>(chains: &[C]) -> f64 {
     of_chains(&Chains::new(chains).split().folded().rank_normalised())
 }

@@ -76,8 +76,8 @@ impl Workspace {
         centre
     }
 
-    /// Sorts the distances from the median, and returns the median of them. An infinite median has no distances to draws that are equal to
-    /// it, and these are more than the middle draws of chains.
+    /// Sorts the distances from the median, and returns the median of them. An infinite median has no distances to
+    /// draws that are equal to it, and these are more than the middle draws of chains.
     fn fold(&mut self, median: f64) -> f64 {
         if !median.is_finite() {
             return f64::NAN;

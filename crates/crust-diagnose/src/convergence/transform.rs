@@ -32,11 +32,12 @@ fn aligned<const L: usize>(memory: &mut Vec<f64>, size: usize) -> &mut [Complex<
 }
 
 impl Transform {
-    /// Wiener–Khinchin: the autocovariance is the inverse transform of the squared modulus of the transform. Zeros up to twice the length
-    /// keep the circular products from wrapping round.
+    /// Wiener–Khinchin: the autocovariance is the inverse transform of the squared modulus of the transform. Zeros up
+    /// to twice the length keep the circular products from wrapping round.
     ///
-    /// The mean over series is that of their spectra. Two series are transformed at once, as real and imaginary part: the sum of their power
-    /// spectra is the even part of that of the complex series, and the even part has the real part as its transform.
+    /// The mean over series is that of their spectra. Two series are transformed at once, as real and imaginary part:
+    /// the sum of their power spectra is the even part of that of the complex series, and the even part has the real
+    /// part as its transform.
     pub(super) fn autocovariance(&mut self, centred: &[f64], length: usize, out: &mut Vec<f64>) {
         // two stages at least
         self.resize((2 * length).next_power_of_two().max(4));
@@ -74,8 +75,8 @@ impl Transform {
     }
 }
 
-/// The sum of the power spectra of all series, in the order in which [`finish`] leaves them. There is one lane for each pair of series: all
-/// lanes do the same, so that the vector units have no shuffling to do.
+/// The sum of the power spectra of all series, in the order in which [`finish`] leaves them. There is one lane for each
+/// pair of series: all lanes do the same, so that the vector units have no shuffling to do.
 struct Spectra<'a, const L: usize> {
     centred: &'a [f64],
     /// A series of zeros.
@@ -136,7 +137,8 @@ impl Kernel for Backward<'_> {
     }
 }
 
-/// One stage of the Fourier transform: Cooley & Tukey's radix-4 butterflies, then turns. What is left to do is to transform each quarter.
+/// One stage of the Fourier transform: Cooley & Tukey's radix-4 butterflies, then turns. What is left to do is to
+/// transform each quarter.
 #[inline(always)]
 fn stage<const L: usize>(values: &mut [Complex<L>], roots: &[(f64, f64)], stride: usize) {
     let (front, back) = values.split_at_mut(values.len() / 2);
@@ -152,8 +154,8 @@ fn stage<const L: usize>(values: &mut [Complex<L>], roots: &[(f64, f64)], stride
     }
 }
 
-/// The Fourier transform of a quarter in place, with frequencies in another order. Stages of radix 4 and, if the size is no power of 4, a last
-/// one of radix 2.
+/// The Fourier transform of a quarter in place, with frequencies in another order. Stages of radix 4 and, if the size
+/// is no power of 4, a last one of radix 2.
 #[inline(always)]
 fn finish<const L: usize>(values: &mut [Complex<L>], roots: &[(f64, f64)]) {
     let mut block = values.len();
@@ -170,8 +172,8 @@ fn finish<const L: usize>(values: &mut [Complex<L>], roots: &[(f64, f64)]) {
     }
 }
 
-/// The transpose of a [`stage`] and [`finish`]: takes frequencies in the order in which these leave them. The matrix of the Fourier
-/// transform is symmetric, so that this is again a Fourier transform.
+/// The transpose of a [`stage`] and [`finish`]: takes frequencies in the order in which these leave them. The matrix of
+/// the Fourier transform is symmetric, so that this is again a Fourier transform.
 #[inline(always)]
 fn backward<const L: usize>(values: &mut [Complex<L>], roots: &[(f64, f64)]) {
     let size = values.len();

@@ -1,4 +1,5 @@
-//! Reads chains that crust, `CmdStan` or rstan wrote, also with warm-up draws, thinned, or cut short by an interruption.
+//! Reads chains that crust, `CmdStan` or rstan wrote, also with warm-up draws, thinned, or cut short by an
+//! interruption.
 
 use super::configuration::{Adaptation, Elapsed, InverseMetric, Settings};
 use super::{Chain, Draws, Phase};
@@ -289,7 +290,8 @@ impl Reader {
     }
 }
 
-/// How many warm-up draws a run saves that never says where its warm-up ends: because it was interrupted or did not adapt.
+/// How many warm-up draws a run saves that never says where its warm-up ends: because it was interrupted or did not
+/// adapt.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count; saturates")]
 fn saved_warmup(settings: &Settings) -> usize {
     if settings.number("save_warmup").is_none_or(|save| save == 0.0) || settings.get("algorithm") == Some("fixed_param")

@@ -3,7 +3,8 @@
 use super::configuration::{Adaptation, Elapsed, InverseMetric, RunConfiguration};
 use std::io::{self, Write};
 
-/// A chain's file under construction. Each draw is written whole, so that an interrupted run loses at most the last line.
+/// A chain's file under construction. Each draw is written whole, so that an interrupted run loses at most the last
+/// line.
 #[derive(Debug)]
 pub struct CsvWriter<W: Write> {
     out: W,

@@ -1,7 +1,7 @@
 //! Names of columns: how `CmdStan` flattens containers, complex numbers and tuples, and back.
 //!
-//! Indices follow dots (`L.2.1`), first index fastest; the parts of a complex number are `z.real` and `z.imag`; the parts of a
-//! tuple follow colons (`a:1`, and `a.3:1` in an array of tuples).
+//! Indices follow dots (`L.2.1`), first index fastest; the parts of a complex number are `z.real` and `z.imag`; the
+//! parts of a tuple follow colons (`a:1`, and `a.3:1` in an array of tuples).
 
 /// `L.2.1` as people write it: `L[2,1]`. Parts of tuples follow a dot, as in Stan: `a.3:1` is `a[3].1`.
 pub fn bracketed(name: &str) -> String {
@@ -12,7 +12,8 @@ pub fn bracketed(name: &str) -> String {
     name.split(':').map(part).collect::<Vec<_>>().join(".")
 }
 
-/// The inverse of [`bracketed`]: `L[2,1]` is `L.2.1`. A name that is already dotted and has no tuple in it stays as it is.
+/// The inverse of [`bracketed`]: `L[2,1]` is `L.2.1`. A name that is already dotted and has no tuple in it stays as it
+/// is.
 pub fn dotted(name: &str) -> String {
     if !name.contains('[') {
         // `a.1` alone could be the element of a vector or the part of a tuple: files write the first that way
@@ -87,8 +88,9 @@ pub struct Variable {
     pub columns: Vec<usize>,
 }
 
-/// Gathers columns into variables, in the order in which they first appear. The indices of an array of tuples and those inside
-/// a tuple join to the dimensions of one variable for each part. Columns that do not fill a rectangle stay single variables.
+/// Gathers columns into variables, in the order in which they first appear. The indices of an array of tuples and those
+/// inside a tuple join to the dimensions of one variable for each part. Columns that do not fill a rectangle stay
+/// single variables.
 pub fn variables(names: &[String]) -> Vec<Variable> {
     let mut groups: Vec<(String, Vec<Element>)> = Vec::new();
     for (column, name) in names.iter().enumerate() {

@@ -17,11 +17,11 @@ pub struct Bennett {
 
 /// The maximum-likelihood estimate of log Z from `forward` and `reverse` estimates (Bennett 1976; Shirts et al. 2003).
 ///
-/// Forward and reverse chains are the same paths with probabilities whose ratio is w/Z (Eq. 22), so the densities of log w in
-/// the two directions obey `q_rev`(v) = `q_fwd`(v) e^(v − log Z). A value v that is known to come from one of them was therefore made
-/// by a reverse chain with probability σ(v − log Z − M), with M = log(n/k) for n forward and k reverse chains: a logistic regression of slope 1, whose
-/// intercept is estimated here. The variance is that of the intercept,
-/// (1/Σ σ(1 − σ)) − 1/n − 1/k, as the numbers of chains are fixed.
+/// Forward and reverse chains are the same paths with probabilities whose ratio is w/Z (Eq. 22), so the densities of
+/// log w in the two directions obey `q_rev`(v) = `q_fwd`(v) e^(v − log Z). A value v that is known to come from one of
+/// them was therefore made by a reverse chain with probability σ(v − log Z − M), with M = log(n/k) for n forward and k
+/// reverse chains: a logistic regression of slope 1, whose intercept is estimated here. The variance is that of the
+/// intercept, (1/Σ σ(1 − σ)) − 1/n − 1/k, as the numbers of chains are fixed.
 pub fn bennett(forward: &[f64], reverse: &[f64]) -> Bennett {
     let nothing = Bennett { log_z: f64::NAN, se: f64::NAN, overlap: 0.0 };
     if forward.is_empty() || reverse.is_empty() {

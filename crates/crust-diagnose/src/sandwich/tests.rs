@@ -216,7 +216,8 @@ fn markov_check_sees_what_cannot_happen() {
 fn exchange_check_sees_wrong_signs_and_keeps_its_level() {
     assert!(exchange_check(&[-4.0; 6]) < 1e-6);
     assert!(exchange_check(&[4.0; 50]) >= 1.0 && exchange_check(&[0.0; 50]) >= 0.5);
-    // 2,000 repetitions with 20 datasets: the number of p ≤ 0.05 is at most binomial(2000, 0.05); 155 is 5.6 sd above its mean
+    // 2,000 repetitions with 20 datasets: the number of p ≤ 0.05 is at most binomial(2000, 0.05); 155 is 5.6 sd above
+    // its mean
     let mut stream = stream(5);
     let mut small = 0;
     for _ in 0..2000 {

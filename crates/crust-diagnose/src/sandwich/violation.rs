@@ -1,7 +1,7 @@
 //! Tests that a correct implementation fails with a probability that is known and tiny.
 //!
-//! Reverse estimates that are significantly below forward ones cannot happen: section 5.2.2 tells how such a case led to a bug in
-//! a simulator. Each test here turns "significantly" into a probability.
+//! Reverse estimates that are significantly below forward ones cannot happen: section 5.2.2 tells how such a case led
+//! to a bug in a simulator. Each test here turns "significantly" into a probability.
 
 use super::bennett::{bennett, logistic, variance};
 use super::{log_mean_exp, lower_bound, upper_bound};
@@ -21,14 +21,15 @@ pub struct Exchange<'a> {
     pub reverse: &'a [f64],
 }
 
-/// A bound on the probability that lower bounds L are above upper bounds U by as much as they are, for one dataset in each element
-/// of `datasets` and one T in each element of that.
+/// A bound on the probability that lower bounds L are above upper bounds U by as much as they are, for one dataset in
+/// each element of `datasets` and one T in each element of that.
 ///
-/// Given the data, forward and reverse chains are independent and their mean weights have the expectations Z and 1/Z, so
-/// E[e^(L − U)] = 1: by Markov's inequality P(L − U ≥ c) ≤ e^−c. Values of expectation 1 that are not negative (e-values) stay so when they
-/// are averaged, however dependent they are, and when independent ones are multiplied. Rungs of one dataset are averaged;
-/// datasets, which are independent, are multiplied after a stake λ of each is put at risk: Π (1 − λ + λ e^(L − U)), averaged
-/// over some λ. So one dataset that is far off is seen, and many that are off by little are seen too.
+/// Given the data, forward and reverse chains are independent and their mean weights have the expectations Z and 1/Z,
+/// so E[e^(L − U)] = 1: by Markov's inequality P(L − U ≥ c) ≤ e^−c. Values of expectation 1 that are not negative
+/// (e-values) stay so when they are averaged, however dependent they are, and when independent ones are multiplied.
+/// Rungs of one dataset are averaged; datasets, which are independent, are multiplied after a stake λ of each is put at
+/// risk: Π (1 − λ + λ e^(L − U)), averaged over some λ. So one dataset that is far off is seen, and many that are off
+/// by little are seen too.
 pub fn markov_check(datasets: &[Vec<Exchange<'_>>]) -> f64 {
     let gaps: Vec<f64> = datasets.iter().filter(|rungs| !rungs.is_empty()).map(|rungs| evidence(rungs)).collect();
     if gaps.is_empty() {
@@ -59,12 +60,12 @@ fn log_add(a: f64, b: f64) -> f64 {
     if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// A bound on the probability of the signs of the gaps δ = reverse − forward between pairs of chains, one pair for each of
-/// independent datasets.
+/// A bound on the probability of the signs of the gaps δ = reverse − forward between pairs of chains, one pair for each
+/// of independent datasets.
 ///
-/// From `q_rev`(v) = `q_fwd`(v) e^(v − log Z), whatever Z is: P(δ)/P(−δ) = e^δ. So given |δ|, the sign is negative with probability
-/// 1/(1 + e^|δ|), independently for each dataset. Too many negative signs are a violation; the bound is Chernoff's for
-/// the sum of the signs' surprises.
+/// From `q_rev`(v) = `q_fwd`(v) e^(v − log Z), whatever Z is: P(δ)/P(−δ) = e^δ. So given |δ|, the sign is negative with
+/// probability 1/(1 + e^|δ|), independently for each dataset. Too many negative signs are a violation; the bound is
+/// Chernoff's for the sum of the signs' surprises.
 pub fn exchange_check(gaps: &[f64]) -> f64 {
     // log E[e^(−λ Σ negative)] is known exactly; the sharpest λ of a grid costs a factor, which is paid
     let grid: Vec<f64> = (1..=20).map(|i| 0.25 * f64::from(i)).collect();
@@ -80,13 +81,14 @@ pub fn exchange_check(gaps: &[f64]) -> f64 {
     (best + count(grid.len()).ln()).exp().min(1.0)
 }
 
-/// The two-sided p-value of the slope of the logistic regression behind [`bennett`], which is 1 for a correct implementation
-/// (the fluctuation identity). `None` if the directions overlap too little to say.
+/// The two-sided p-value of the slope of the logistic regression behind [`bennett`], which is 1 for a correct
+/// implementation (the fluctuation identity). `None` if the directions overlap too little to say.
 ///
-/// It is a score test for many *independent* chains. Reverse chains that share their start are independent only if they forget
-/// it, so that a slope other than 1 may also mean slow mixing.
+/// It is a score test for many *independent* chains. Reverse chains that share their start are independent only if they
+/// forget it, so that a slope other than 1 may also mean slow mixing.
 pub fn fluctuation_slope(exchange: Exchange<'_>) -> Option<f64> {
-    /// Less information than that of so many chains in the middle of the overlap is too little for the normal approximation.
+    /// Less information than that of so many chains in the middle of the overlap is too little for the normal
+    /// approximation.
     const LEAST_INFORMATION: f64 = 5.0;
     let Exchange { forward, reverse } = exchange;
     if forward.iter().chain(reverse).any(|v| !v.is_finite()) {
@@ -109,16 +111,16 @@ pub fn fluctuation_slope(exchange: Exchange<'_>) -> Option<f64> {
     (spread > 1e-12).then(|| erfc(z.abs() / std::f64::consts::SQRT_2))
 }
 
-/// The p-values of one value among others with which it is exchangeable: that it is not too large, and that it is not too small.
-/// Ties count against significance, so that they are never too small themselves.
+/// The p-values of one value among others with which it is exchangeable: that it is not too large, and that it is not
+/// too small. Ties count against significance, so that they are never too small themselves.
 pub fn rank_p_values(value: f64, others: &[f64]) -> [f64; 2] {
     let above = others.iter().filter(|&&o| o >= value).count() + 1;
     let below = others.iter().filter(|&&o| o <= value).count() + 1;
     [above, below].map(|rank| count(rank) / count(others.len() + 1))
 }
 
-/// Fisher's combination of independent p-values: −2 Σ log p has the χ² distribution with 2n degrees of freedom if they are
-/// uniform, and is smaller if they are too large. Its upper tail is e^−s Σ sⁱ/i!, i < n, with s = −Σ log p.
+/// Fisher's combination of independent p-values: −2 Σ log p has the χ² distribution with 2n degrees of freedom if they
+/// are uniform, and is smaller if they are too large. Its upper tail is e^−s Σ sⁱ/i!, i < n, with s = −Σ log p.
 pub fn fisher_combination(p_values: &[f64]) -> f64 {
     let s: f64 = p_values.iter().map(|p| -p.ln()).sum();
     let mut term = 1.0;

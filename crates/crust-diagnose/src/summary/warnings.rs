@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Chains with an R-hat above this have not mixed well enough (Vehtari et al. 2021).
 const GREATEST_RHAT: f64 = 1.01;
-/// Below this effective sample size per chain, R-hat and the error estimates are themselves unreliable (Vehtari et al. 2021).
+/// Below this effective sample size per chain, R-hat and the error estimates are themselves unreliable (Vehtari et al.
+/// 2021).
 const LEAST_ESS_PER_CHAIN: usize = 100;
 /// Chains with an E-BFMI below this explore the energy too slowly (Betancourt 2016; the threshold is `CmdStan`'s).
 const LEAST_EBFMI: f64 = 0.3;

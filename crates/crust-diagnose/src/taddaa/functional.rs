@@ -147,8 +147,8 @@ impl Item<'_> {
         }
     }
 
-    /// A bound relative to what it is a bound on: in standard deviations, of probabilities as it is, of log variances half of it (so that it is the error of the
-    /// logarithm of the standard deviation).
+    /// A bound relative to what it is a bound on: in standard deviations, of probabilities as it is, of log variances
+    /// half of it (so that it is the error of the logarithm of the standard deviation).
     pub(super) fn relative(&self, bound: f64) -> f64 {
         let deviation = moments(self.end).1.sqrt();
         let unit = match self.functional.kind {

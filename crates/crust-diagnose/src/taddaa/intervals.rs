@@ -13,7 +13,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What the approximation says of a functional: exactly if it has a formula, with an error if it was computed from draws.
+/// What the approximation says of a functional: exactly if it has a formula, with an error if it was computed from
+/// draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
     pub value: f64,
@@ -25,7 +26,8 @@ impl Known {
         Self { value, standard_error: 0.0 }
     }
 
-    /// From draws of the approximation. `efficiency` is how many independent draws one of them is worth: 1, unless they are of a Markov chain.
+    /// From draws of the approximation. `efficiency` is how many independent draws one of them is worth: 1, unless they
+    /// are of a Markov chain.
     pub fn of_draws(functional: &Functional, draws: &[f64], other: Option<&[f64]>, efficiency: f64) -> Self {
         const ALPHA: f64 = 0.05;
         let item = Item { functional: functional.clone(), end: draws, other, before: Self::exactly(0.0) };
@@ -36,7 +38,8 @@ impl Known {
 }
 
 impl Item<'_> {
-    /// An interval for F(after) − F(approximation) at the level 1 − α. The error of what the approximation says is added in squares.
+    /// An interval for F(after) − F(approximation) at the level 1 − α. The error of what the approximation says is
+    /// added in squares.
     pub fn interval(&self, alpha: f64) -> Interval {
         let after = self.interval_after(alpha);
         let estimate = self.estimate();
@@ -79,8 +82,8 @@ fn mean(x: &[f64], alpha: f64) -> Interval {
 
 /// Equation 3 for log σ², with s² where the paper prints s: log(ν s²/χ²(1 − α/2)), log(ν s²/χ²(α/2)).
 ///
-/// ν is N − 1 for normal values. In general the variance of log s² is (κ − 1)/N with the kurtosis κ, as with ν = 2(N − 1)/(κ − 1)
-/// degrees of freedom (Box 1953); heavier tails than the normal one's therefore widen the interval.
+/// ν is N − 1 for normal values. In general the variance of log s² is (κ − 1)/N with the kurtosis κ, as with ν = 2(N −
+/// 1)/(κ − 1) degrees of freedom (Box 1953); heavier tails than the normal one's therefore widen the interval.
 fn log_variance(x: &[f64], alpha: f64) -> Interval {
     let (mean, variance) = moments(x);
     if variance <= 0.0 {

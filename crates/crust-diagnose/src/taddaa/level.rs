@@ -1,9 +1,10 @@
 //! The level at which intervals of many functionals hold at once: the studentised maximum over the chains.
 //!
-//! Intervals of level 1 − a hold at once with probability 1 − α if a = 2 (1 − Φ(c)), where c is the 1 − α quantile of the largest |Zₖ| and Z
-//! is normal with the correlations of the estimates. Those are the correlations of the influence functions over chains; Z is simulated by giving chains
-//! random normal weights (the multiplier bootstrap of Chernozhukov, Chetverikov & Kato 2013). Functionals that say the same thing so cost nothing
-//! extra. Never below Bonferroni's α/K, which holds whatever the correlations are.
+//! Intervals of level 1 − a hold at once with probability 1 − α if a = 2 (1 − Φ(c)), where c is the 1 − α quantile of
+//! the largest |Zₖ| and Z is normal with the correlations of the estimates. Those are the correlations of the influence
+//! functions over chains; Z is simulated by giving chains random normal weights (the multiplier bootstrap of
+//! Chernozhukov, Chetverikov & Kato 2013). Functionals that say the same thing so cost nothing extra. Never below
+//! Bonferroni's α/K, which holds whatever the correlations are.
 
 use super::Item;
 use crate::number::count;

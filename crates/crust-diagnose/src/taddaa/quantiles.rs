@@ -31,7 +31,8 @@ pub(super) fn chi_square(degrees: f64, probability: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The smallest k with P(X ≤ k) ≥ q for the binomial distribution of n trials with probability p strictly between 0 and 1.
+/// The smallest k with P(X ≤ k) ≥ q for the binomial distribution of n trials with probability p strictly
+/// between 0 and 1.
 pub(super) fn binomial(q: f64, n: usize, p: f64) -> usize {
     // P(X ≤ k) = I_{1−p}(n − k, k + 1).
     let cdf = |k: usize| if k >= n { 1.0 } else { inc_beta(count(n - k), count(k) + 1.0, 1.0 - p) };

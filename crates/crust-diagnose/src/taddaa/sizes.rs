@@ -22,8 +22,8 @@ impl Default for Tolerances {
 }
 
 impl Tolerances {
-    /// What the bounds of K functionals need together, so that an error of the size of a tolerance is told with at least half its size: half the margins, at the
-    /// level α/K.
+    /// What the bounds of K functionals need together, so that an error of the size of a tolerance is told with at
+    /// least half its size: half the margins, at the level α/K.
     #[must_use]
     pub fn for_all(self, functionals: usize) -> Self {
         Self {
@@ -35,8 +35,9 @@ impl Tolerances {
 
     /// N of equation 6: the smallest number of chains whose intervals have these margins.
     ///
-    /// The margin of a log variance is half the width of its interval, log(χ²(1−α/2)/χ²(α/2))/2, as the margin of a mean is half the width of
-    /// its own. With the whole width, as equation 6 is printed, N would be 1,371 and not the 386 of the paper.
+    /// The margin of a log variance is half the width of its interval, log(χ²(1−α/2)/χ²(α/2))/2, as the margin of a
+    /// mean is half the width of its own. With the whole width, as equation 6 is printed, N would be 1,371 and not the
+    /// 386 of the paper.
     pub fn chains(&self) -> usize {
         let mean = smallest(|n| student(count(n - 1), 1.0 - 0.5 * self.alpha) / count(n).sqrt() <= self.mean);
         let variance = smallest(|n| {
@@ -66,7 +67,8 @@ fn smallest(fine: impl Fn(usize) -> bool) -> usize {
 /// c of equations 7 and 8, as the paper suggests it.
 pub const EFFORT: f64 = 50.0;
 
-/// T of equation 7, ⌊c d^(1/3)⌋, for kernels with one evaluation; of equation 8, ⌊c d^(1/4)/L⌋, for Hamiltonian ones with L > 1. At least 1.
+/// T of equation 7, ⌊c d^(1/3)⌋, for kernels with one evaluation; of equation 8, ⌊c d^(1/4)/L⌋, for Hamiltonian ones
+/// with L > 1. At least 1.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
 pub fn iterations(dimension: usize, leapfrog_steps: Option<usize>, effort: f64) -> usize {
     let d = count(dimension);

@@ -50,7 +50,8 @@ fn intervals_cover_as_often_as_they_say() {
 
 #[test]
 fn log_variances_of_heavy_tails_are_not_trusted_too_much() {
-    // Products of two normals have kurtosis 9 and variance 1; χ² intervals with N − 1 degrees miss the variance four times too often.
+    // Products of two normals have kurtosis 9 and variance 1; χ² intervals with N − 1 degrees miss the variance four
+    // times too often.
     let runs = 1000;
     let missed = (0..runs).filter(|&seed| {
         let (a, b) = (normals(386, seed), normals(386, 7_000_000 + seed));

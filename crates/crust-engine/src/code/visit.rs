@@ -169,7 +169,8 @@ impl Stmt {
         }
     }
 
-    /// Puts an expression in the place of a variable. Says whether the statement is of a kind that occurs in simple loops.
+    /// Puts an expression in the place of a variable. Says whether the statement is of a kind that occurs in simple
+    /// loops.
     pub fn substitute(&mut self, slot: Slot, other: &Node) -> bool {
         match &mut self.kind {
             StmtKind::Declare { initial, .. } => initial.iter_mut().for_each(|node| node.substitute(slot, other)),

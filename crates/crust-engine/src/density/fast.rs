@@ -1,8 +1,9 @@
 //! Vectorised densities: the ones that models spend their time in.
 //!
-//! A kernel computes the same numbers as the exact density, to a few units in the last place of its terms. Functions of a single
-//! argument, such as log σ, are computed only once where the row repeats itself. A kernel says `false` for arguments outside of
-//! the domain, for special cases within it, and where no term at all is wanted: these are left to the exact density.
+//! A kernel computes the same numbers as the exact density, to a few units in the last place of its terms. Functions of
+//! a single argument, such as log σ, are computed only once where the row repeats itself. A kernel says `false` for
+//! arguments outside of the domain, for special cases within it, and where no term at all is wanted: these are left to
+//! the exact density.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(clippy::redundant_closure, reason = "the function itself would be called through a shim that is not inlined")]

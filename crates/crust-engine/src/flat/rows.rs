@@ -6,7 +6,8 @@ use crate::kernels::{fma, row_sum};
 
 #[inline(always)]
 pub fn fill(out: &mut [f64], x: f64) {
-    // In lines, and with a number that the compiler does not know: otherwise it would make a call, which costs more than most of what is filled here.
+    // In lines, and with a number that the compiler does not know: otherwise it would make a call, which costs more
+    // than most of what is filled here.
     let x = std::hint::black_box(x);
     let (lines, rest) = out.as_chunks_mut::<8>();
     for line in lines {
@@ -24,7 +25,8 @@ pub fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
         out.copy_from_slice(numbers);
         return;
     }
-    // Eight iterations at once: of a shorter loop the compiler would make one that writes a number here and a number there.
+    // Eight iterations at once: of a shorter loop the compiler would make one that writes a number here and a number
+    // there.
     let (eights, rest) = numbers.as_chunks::<8>();
     let (whole, remainder) = out.split_at_mut(eights.len() * 8 * L);
     for (x, rows) in eights.iter().zip(whole.chunks_exact_mut(8 * L)) {
@@ -37,7 +39,8 @@ pub fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {
     }
 }
 
-// Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that might overlap.
+// Rows of lanes as arrays, by value: the compiler keeps them in vector registers, which it does not do with slices that
+// might overlap.
 
 #[inline(always)]
 pub fn load<const L: usize>(from: &[f64], at: usize) -> [f64; L] {

@@ -47,8 +47,8 @@ impl Call<'_> {
     }
 }
 
-/// Runs a loop. Says `false` in `fine` for lanes in which something is not finite, or outside of a domain: what was added to their adjoints is
-/// then useless.
+/// Runs a loop. Says `false` in `fine` for lanes in which something is not finite, or outside of a domain: what was
+/// added to their adjoints is then useless.
 pub fn run(
     call: Call,
     values: &mut [f64],
@@ -169,7 +169,8 @@ impl Group<'_> {
     #[inline(always)]
     fn all<const L: usize>(mut self) -> [bool; GROUP] {
         self.begin::<L>();
-        // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration finds what it saw on the way there.
+        // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration finds
+        // what it saw on the way there.
         let per_tile = if self.strip.recurrent { 1 } else { TILE / L };
         let backwards = self.strip.recurrent && self.call.backward;
         let tiles = self.strip.iterations.div_ceil(per_tile);
@@ -291,7 +292,8 @@ impl Group<'_> {
         let values: &[f64] = if packed { copies } else { self.values };
         let out = at_mut(registers, out, m * L);
         for (row, &e) in out.chunks_exact_mut(L).zip(&from.elements[start..start + m]) {
-            // SAFETY: the element is one of the operand, which lies whole in `values`, with all its lanes (`check_positions`).
+            // SAFETY: the element is one of the operand, which lies whole in `values`, with all its lanes
+            // (`check_positions`).
             store(row, 0, unsafe { load_unchecked::<L>(values, origin + e as usize * step) });
         }
     }

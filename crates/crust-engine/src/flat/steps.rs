@@ -1,4 +1,5 @@
-//! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each instruction set.
+//! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each
+//! instruction set.
 
 use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes, log1p_exp_with_slope};
 
@@ -7,8 +8,9 @@ use super::{GROUP, Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
-/// The numbers of a register, on cache lines of their own. One line more than needed: without it, registers would be a power of two
-/// apart, and the processor takes a number at the same place in a page for the one that has just been written.
+/// The numbers of a register, on cache lines of their own. One line more than needed: without it, registers would be a
+/// power of two apart, and the processor takes a number at the same place in a page for the one that has just been
+/// written.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Tile(pub [f64; TILE], #[expect(dead_code, reason = "it only takes up room")] [f64; LINE]);
@@ -43,8 +45,9 @@ pub fn at_mut(registers: &mut [Tile], register: Register, n: usize) -> &mut [f64
     &mut registers[usize::from(register)].0[..n]
 }
 
-/// Sets each item of the last row to the value of a body, in which the names stand for items. Whole lines are loaded and stored as arrays: a plain
-/// loop would be compiled for many lines at once, and most tiles of small models have one.
+/// Sets each item of the last row to the value of a body, in which the names stand for items. Whole lines are loaded
+/// and stored as arrays: a plain loop would be compiled for many lines at once, and most tiles of small models have
+/// one.
 macro_rules! items {
     ([$($x:ident),*], $y:ident, $body:expr) => {{
         let n = $y.len();
@@ -242,11 +245,11 @@ pub fn normal_data<const L: usize>(
     store(squares, 0, sums);
 }
 
-/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are `most` or more the
-/// total is no number.
+/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are `most`
+/// or more the total is no number.
 ///
-/// `Σ log(1 + exp t)` is the sum of the positive t and the logarithm of the product of all `1 + exp(−|t|)`: these are at most 2, and 128 of them
-/// no more than 2¹²⁸.
+/// `Σ log(1 + exp t)` is the sum of the positive t and the logarithm of the product of all `1 + exp(−|t|)`: these are
+/// at most 2, and 128 of them no more than 2¹²⁸.
 #[inline(always)]
 pub fn log_odds<const L: usize>(
     signs: &[f64],
@@ -355,7 +358,8 @@ fn scale(x: &mut [f64], by: &[f64]) {
     items!([by], x, x * by);
 }
 
-/// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind `out`.
+/// `log Σ exp(x)` of several registers, and its derivatives in the registers from `weights` on, which come behind
+/// `out`.
 #[inline(always)]
 pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Register, out: Register, n: usize) {
     if let [a, b] = xs {

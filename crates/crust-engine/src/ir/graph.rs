@@ -1,7 +1,7 @@
 //! The graph of a region: operations on single numbers, each result computed once.
 //!
-//! Building folds what can be folded: operations on constants never get here (the machine computes them), neutral elements vanish, and an
-//! operation that is there already is not added again.
+//! Building folds what can be folded: operations on constants never get here (the machine computes them), neutral
+//! elements vanish, and an operation that is there already is not added again.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -131,7 +131,8 @@ impl ContainerCall {
         }
     }
 
-    /// The part of each argument, of room for as many numbers as they have; nothing of those that do not depend on parameters.
+    /// The part of each argument, of room for as many numbers as they have; nothing of those that do not depend on
+    /// parameters.
     pub fn slices<'a>(&self, mut room: &'a mut [f64]) -> SmallVec<[&'a mut [f64]; 8]> {
         let (Self::Function { shapes, varies, .. } | Self::Density { shapes, varies, .. }) = self;
         let mut slices = SmallVec::new();

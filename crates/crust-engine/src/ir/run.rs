@@ -240,7 +240,8 @@ impl Whole<'_> {
     }
 }
 
-/// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction set of its caller.
+/// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction
+/// set of its caller.
 macro_rules! each_lane {
     ($l:ident, $x:expr) => {{
         let mut row = [0.0; L];

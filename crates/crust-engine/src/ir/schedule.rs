@@ -1,8 +1,9 @@
-//! Puts operations of the same kind that do not depend on each other together in batches, and gives results their places.
+//! Puts operations of the same kind that do not depend on each other together in batches, and gives results their
+//! places.
 //!
-//! The level of an operation is one more than the highest level of its arguments, or as late as those allow who need it: whichever has
-//! more of its kind beside it. What was an iteration of a loop is then an item of a batch, whatever the loops were nested in. Results of a batch lie
-//! side by side, so that the operands of the next one mostly do, too.
+//! The level of an operation is one more than the highest level of its arguments, or as late as those allow who need
+//! it: whichever has more of its kind beside it. What was an iteration of a loop is then an item of a batch, whatever
+//! the loops were nested in. Results of a batch lie side by side, so that the operands of the next one mostly do, too.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

@@ -1,6 +1,7 @@
 //! Sums, differences, products and quotients, element by element with broadcasting.
 //!
-//! For `y = a ∘ b` the adjoints are `ā += ȳ ∂y/∂a` and `b̄ += ȳ ∂y/∂b`, summed over the axes along which the operand is broadcast.
+//! For `y = a ∘ b` the adjoints are `ā += ȳ ∂y/∂a` and `b̄ += ȳ ∂y/∂b`, summed over the axes along which the operand is
+//! broadcast.
 
 use std::marker::PhantomData;
 
@@ -229,8 +230,8 @@ impl<P: Pull> Kernel for Backward<'_, P> {
 
 const LANES: usize = 8;
 
-/// All rows are added to the same row: eight columns at a time, with two running sums so that additions need not wait for each
-/// other.
+/// All rows are added to the same row: eight columns at a time, with two running sums so that additions need not wait
+/// for each other.
 #[inline(always)]
 fn column_sums<P: Pull>(walk: &Walk<4>, values: &[f64], adjoint: &[f64], into: &mut [f64]) {
     let [step, _, p_step, q_step] = walk.steps[1];
@@ -297,8 +298,8 @@ pub fn reverse(arena: &mut Arena, width: Width, operator: Arithmetic, [a, b]: [B
     }
 }
 
-/// `ā += ȳ p`, where `p` is a saved partial derivative of `y` by `a`, element by element; a scalar `y` may have a partial derivative for
-/// each element of `a`.
+/// `ā += ȳ p`, where `p` is a saved partial derivative of `y` by `a`, element by element; a scalar `y` may have a
+/// partial derivative for each element of `a`.
 pub fn pull_partial(arena: &mut Arena, width: Width, y: Block, into: Block, partial: Block) {
     pull::<Times>(arena, width, y, into, partial);
 }

@@ -1,7 +1,7 @@
 //! Elements picked by index: the heart of indexing, reshaping and reordering.
 //!
-//! `y[e] = x[index(e)]`, where the index may differ between iterations and lanes. The adjoint flows back along the same way:
-//! `x̄[index(e)] += ȳ[e]`.
+//! `y[e] = x[index(e)]`, where the index may differ between iterations and lanes. The adjoint flows back along the same
+//! way: `x̄[index(e)] += ȳ[e]`.
 
 use crust_math::lanes::{Kernel, dispatch};
 
@@ -181,8 +181,8 @@ fn element(block: Block, e: usize, width: Width) -> Block {
     block.elements(if block.n == 1 { 0 } else { e }, 1, width)
 }
 
-/// Keeps the elements that [`assign`] is going to overwrite, and what has been added to their adjoints so far: it belongs to the old
-/// values. The adjoints begin again at 0.
+/// Keeps the elements that [`assign`] is going to overwrite, and what has been added to their adjoints so far: it
+/// belongs to the old values. The adjoints begin again at 0.
 pub fn save(arena: &mut Arena, width: Width, x: Block, index: &[u32], saved: Block) {
     forward(arena, width, x, index, saved);
     if !x.gradient() {
@@ -199,7 +199,8 @@ pub fn save(arena: &mut Arena, width: Width, x: Block, index: &[u32], saved: Blo
     }
 }
 
-/// The reverse of [`assign`] after [`save`]: hands the adjoint to `v`, and puts back the old values with their adjoints.
+/// The reverse of [`assign`] after [`save`]: hands the adjoint to `v`, and puts back the old values with their
+/// adjoints.
 pub fn unassign(arena: &mut Arena, width: Width, x: Block, index: &[u32], v: Block, saved: Option<Block>) {
     let row = x.item_len(width);
     let (values, mut adjoints) = arena.both();
@@ -251,8 +252,8 @@ fn spread(x: Block, index: Block, v: Block) -> Block {
     Block { at: 0, n: index.n, flags: x.flags.with(index.flags).with(v.flags) }
 }
 
-/// Calls `f` for each run of neighbouring items that are assigned: element, iteration, lane, how many lanes, and where they are
-/// in `x`.
+/// Calls `f` for each run of neighbouring items that are assigned: element, iteration, lane, how many lanes, and where
+/// they are in `x`.
 #[inline]
 fn for_each_assigned(
     width: Width,
@@ -320,8 +321,8 @@ pub fn save_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: 
     );
 }
 
-/// The reverse of [`assign_varying`] after [`save_varying`]: hands the adjoint to `v`, and puts back the old values with their
-/// adjoints.
+/// The reverse of [`assign_varying`] after [`save_varying`]: hands the adjoint to `v`, and puts back the old values
+/// with their adjoints.
 pub fn unassign_varying(arena: &mut Arena, width: Width, x: Block, index: Block, v: Block, saved: Option<Block>) {
     let shape = spread(x, index, v);
     let (values, mut adjoints) = arena.both();

@@ -1,7 +1,8 @@
-//! The normal log density with one scale for all items, added up at once: the kernel that regressions spend their time in.
+//! The normal log density with one scale for all items, added up at once: the kernel that regressions spend their time
+//! in.
 //!
-//! With `z = (y − μ)/σ` the log density of all items of a lane is `−½ Σz² − n (log σ + ½ log 2π)`, and its derivatives are
-//! `∂μ = z/σ`, `∂y = −z/σ` for each item and `∂σ = (Σz² − n)/σ`.
+//! With `z = (y − μ)/σ` the log density of all items of a lane is `−½ Σz² − n (log σ + ½ log 2π)`, and its derivatives
+//! are `∂μ = z/σ`, `∂y = −z/σ` for each item and `∂σ = (Σz² − n)/σ`.
 
 use crust_math::lanes::{self, Kernel, dispatch};
 
@@ -283,7 +284,8 @@ pub struct Factors {
     pub count: f64,
 }
 
-/// Adds the log density of each lane to its total and the derivative for σ to its adjoint. Says whether a lane has none.
+/// Adds the log density of each lane to its total and the derivative for σ to its adjoint. Says whether a lane has
+/// none.
 pub fn finish(
     arena: &mut Arena,
     width: Width,

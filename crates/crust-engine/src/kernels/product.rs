@@ -1,7 +1,8 @@
 //! Products of matrices, vectors included: `C = A·B`, where each operand varies over any axes.
 //!
-//! The adjoints are `Ā += C̄·Bᵀ` and `B̄ += Aᵀ·C̄`, summed over the axes along which the operand is broadcast. With lanes, each scalar of
-//! the textbook loops is a row of lanes: a data matrix times a vector of parameters is one product of two matrices.
+//! The adjoints are `Ā += C̄·Bᵀ` and `B̄ += Aᵀ·C̄`, summed over the axes along which the operand is broadcast. With
+//! lanes, each scalar of the textbook loops is a row of lanes: a data matrix times a vector of parameters is one
+//! product of two matrices.
 
 use crust_math::lanes::{Kernel, dispatch};
 
@@ -79,8 +80,8 @@ fn scalar_by_row<const R: usize>(
 }
 
 impl Forward<'_> {
-    /// Where one operand does not vary inside the row of items. `scalar` is that operand and `row` the other, both seen so that
-    /// the result is `scalar · row` with `outer` rows and `across` columns; `place` says where a result goes.
+    /// Where one operand does not vary inside the row of items. `scalar` is that operand and `row` the other, both seen
+    /// so that the result is `scalar · row` with `outer` rows and `across` columns; `place` says where a result goes.
     #[inline(always)]
     fn one_varies(
         self,
@@ -294,8 +295,8 @@ pub fn forward(arena: &mut Arena, width: Width, sizes: Sizes, [a, b]: [Block; 2]
     });
 }
 
-/// `X̄ += Y·C̄` for one row of items, where `X̄` is the adjoint of an operand and `Y` the other operand, turned so that the product is
-/// right: `x(i, k) += Σⱼ y(j, k)·c(i, j)`.
+/// `X̄ += Y·C̄` for one row of items, where `X̄` is the adjoint of an operand and `Y` the other operand, turned so that
+/// the product is right: `x(i, k) += Σⱼ y(j, k)·c(i, j)`.
 struct Backward<'a> {
     /// Rows of `x`, its columns, and how many terms each sum has.
     sizes: Sizes,
@@ -308,8 +309,8 @@ struct Backward<'a> {
     adjoint: &'a [f64],
 }
 
-/// `x(i, k + r) += Σⱼ y(j, k + r)·c(i, j)` for `R` neighbouring columns and eight neighbouring items. Even and odd terms are added up
-/// apart.
+/// `x(i, k + r) += Σⱼ y(j, k + r)·c(i, j)` for `R` neighbouring columns and eight neighbouring items. Even and odd
+/// terms are added up apart.
 #[inline(always)]
 fn columns<const R: usize>(
     (x, y, c): (Operand, Operand, Operand),
@@ -358,7 +359,8 @@ fn term<const R: usize>(
 }
 
 impl Backward<'_> {
-    /// `x` and `c` vary and `y` does not: four columns of `x` take in their terms together, so that no sum waits for itself.
+    /// `x` and `c` vary and `y` does not: four columns of `x` take in their terms together, so that no sum waits for
+    /// itself.
     #[inline(always)]
     fn scalar_factor(self) {
         let Self { sizes, n, x, y, c, values, into, adjoint } = self;

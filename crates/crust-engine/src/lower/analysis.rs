@@ -1,5 +1,5 @@
-//! What can be known of a program without running it: which variables depend on parameters, what a statement changes, whether
-//! iterations of a loop may run side by side.
+//! What can be known of a program without running it: which variables depend on parameters, what a statement changes,
+//! whether iterations of a loop may run side by side.
 
 #![allow(clippy::match_same_arms, reason = "one line for each kind reads better")]
 
@@ -157,7 +157,8 @@ pub fn mutable(program: &Program) -> HashSet<VariableId> {
     statements.flat_map(assigned).filter(|(_, path)| !path.is_empty()).map(|(id, _)| id).collect()
 }
 
-/// Whether all that a statement does is to add to the log density: no variable around it changes and control goes on behind it.
+/// Whether all that a statement does is to add to the log density: no variable around it changes and control goes on
+/// behind it.
 pub fn is_pure(stmt: &Stmt) -> bool {
     if matches!(stmt.kind, StmtKind::Declare { .. }) {
         return false;
@@ -189,8 +190,8 @@ fn returns(stmt: &Stmt) -> bool {
 
 /// Whether the iterations of a loop over `variable` may run side by side: each changes only what is its own.
 ///
-/// A variable from outside may be assigned to if one of its indices is the loop variable, the same one wherever the variable
-/// stands in the loop: then every iteration has its own part.
+/// A variable from outside may be assigned to if one of its indices is the loop variable, the same one wherever the
+/// variable stands in the loop: then every iteration has its own part.
 pub fn is_parallel(program: &Program, variable: VariableId, body: &Stmt) -> bool {
     let mut inside = Vec::new();
     declared(std::slice::from_ref(body), &mut inside);

@@ -1,5 +1,6 @@
-//! Containers that exist only to be looked at by one loop, element by element: `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`.
-//! Such a loop can compute the elements itself, while they are in the cache.
+//! Containers that exist only to be looked at by one loop, element by element:
+//! `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`. Such a loop can compute the elements itself,
+//! while they are in the cache.
 
 use crate::code::{Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
 use crust_math::functions::Cell;
@@ -27,7 +28,8 @@ pub fn mark(list: Vec<Stmt>) -> Vec<Stmt> {
     list
 }
 
-/// Marks arrays that a loop of `transformed parameters` fills and one loop of the model looks at: the model's loop can compute them itself.
+/// Marks arrays that a loop of `transformed parameters` fills and one loop of the model looks at: the model's loop can
+/// compute them itself.
 pub fn mark_filled(transform: &mut [Stmt], model: &mut [Stmt]) {
     for at in 0..transform.len() {
         let Some(filled) = filling(&transform[at]) else { continue };

@@ -1,5 +1,6 @@
-//! Declarations that stand before a loop but serve each of its iterations anew: `array[K] real ps; for (n in 1:N) { for (k in 1:K) ps[k] = …; … }`. Moved into the loop
-//! they do not tie its iterations to each other.
+//! Declarations that stand before a loop but serve each of its iterations anew:
+//! `array[K] real ps; for (n in 1:N) { for (k in 1:K) ps[k] = …; … }`. Moved into the loop they do not tie its
+//! iterations to each other.
 
 use std::borrow::Cow;
 
@@ -33,7 +34,8 @@ pub fn into_loops<'a>(program: &Program, list: &'a [Stmt]) -> Cow<'a, [Stmt]> {
     list
 }
 
-/// The loop that is all that needs a declaration, if each of its iterations assigns the whole variable before it looks at it.
+/// The loop that is all that needs a declaration, if each of its iterations assigns the whole variable before it looks
+/// at it.
 fn only_loop(program: &Program, list: &[Stmt], at: usize) -> Option<usize> {
     let StmtKind::Declare { variable, initial: None } = list[at].kind else { return None };
     let info = program.variable(variable);
@@ -46,7 +48,8 @@ fn only_loop(program: &Program, list: &[Stmt], at: usize) -> Option<usize> {
     renews(&list[user], variable, sizes).then_some(user)
 }
 
-/// Whether each iteration of a loop, or of the loop inside of it that is all that needs a variable, assigns the whole of it before it looks at it.
+/// Whether each iteration of a loop, or of the loop inside of it that is all that needs a variable, assigns the whole
+/// of it before it looks at it.
 fn renews(stmt: &Stmt, variable: VariableId, sizes: &[Expr]) -> bool {
     let StmtKind::For { over: LoopOver::Range { lower, upper }, body, .. } = &stmt.kind else { return false };
     if [lower, upper].into_iter().any(|bound| reads(bound, variable)) {

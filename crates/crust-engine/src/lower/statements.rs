@@ -215,8 +215,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// `x ~ d(θ) T[a, b]` divides by `P(a ≤ x ≤ b)`: by `F(b) − F(a)`, and for integers by `F(b) − F(a − 1)`. As in Stan, one such term
-    /// stands for each variate where no argument is a container, and one in all otherwise.
+    /// `x ~ d(θ) T[a, b]` divides by `P(a ≤ x ≤ b)`: by `F(b) − F(a)`, and for integers by `F(b) − F(a − 1)`. As in
+    /// Stan, one such term stands for each variate where no argument is a container, and one in all otherwise.
     fn truncation(&mut self, tilde: &Tilde, bounds: &typed::Truncation, factor: Factor, span: Span) -> Truncation {
         let discrete = tilde.variate.ty.is_int_like();
         let cumulative = |this: &mut Self, ending: &str, bound: Node| -> Node {

@@ -1,4 +1,5 @@
-//! Assignments: whole variables are bound anew, elements are written in place and what was there is kept for the way back.
+//! Assignments: whole variables are bound anew, elements are written in place and what was there is kept for the way
+//! back.
 
 use crust_stan::span::Span;
 use smallvec::SmallVec;

@@ -87,8 +87,8 @@ impl Machine {
         if self.width.tile > 1 { flags } else { flags.without(Flags::TILE) }
     }
 
-    /// A variable's own numbers in storage that has the learned axes: inside of a tile it is too late to add any, and a run that is begun
-    /// again because of that must not come to the same place with the same storage.
+    /// A variable's own numbers in storage that has the learned axes: inside of a tile it is too late to add any, and a
+    /// run that is begun again because of that must not come to the same place with the same storage.
     pub(super) fn widened(&mut self, value: Value, id: u32) -> Run<Value> {
         let Value::Numbers(view) = value else { return Ok(value) };
         let axes = view.block.flags.axes();
@@ -102,7 +102,8 @@ impl Machine {
         Ok(Value::Numbers(View { shape: view.shape, block }))
     }
 
-    /// A value that a variable can hold: a copy where the numbers belong to a variable that may change, or where this one may.
+    /// A value that a variable can hold: a copy where the numbers belong to a variable that may change, or where this
+    /// one may.
     pub(super) fn own(&mut self, value: Value, mutable: bool) -> Run<Value> {
         match value {
             Value::Numbers(view) => {

@@ -170,7 +170,8 @@ impl Machine {
         Ok(())
     }
 
-    /// The arguments of the density that a generalised linear model stands for: `α + x β` in the place of `x`, `α` and `β`.
+    /// The arguments of the density that a generalised linear model stands for: `α + x β` in the place of `x`, `α` and
+    /// `β`.
     fn linear(
         &mut self,
         linear: &Linear,

@@ -1,7 +1,7 @@
 //! Applying a function of scalars to all items, a chunk at a time.
 //!
-//! Whatever axes the arguments vary over, the kernel sees plain rows: broadcast arguments are spread into scratch rows, and the
-//! derivatives are added up again over the axes along which an argument was broadcast.
+//! Whatever axes the arguments vary over, the kernel sees plain rows: broadcast arguments are spread into scratch rows,
+//! and the derivatives are added up again over the axes along which an argument was broadcast.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
@@ -81,8 +81,8 @@ impl Rows<'_> {
         self.value.len()
     }
 
-    /// Computes all items: with the kernel those that it knows, one by one with `exact` the others. What an item gets does not depend on the others in its row,
-    /// which may be those of other chains.
+    /// Computes all items: with the kernel those that it knows, one by one with `exact` the others. What an item gets
+    /// does not depend on the others in its row, which may be those of other chains.
     pub fn compute(&mut self, kernel: Option<RowKernel>, mut exact: impl FnMut(&mut Self, usize)) {
         match kernel {
             None => (0..self.len()).for_each(|i| exact(self, i)),
@@ -138,7 +138,8 @@ pub enum Mode {
     Map,
     /// The sum over elements.
     Sum,
-    /// The sum over everything is added to a row of lanes; the derivatives, times the seed, to the adjoints of the arguments.
+    /// The sum over everything is added to a row of lanes; the derivatives, times the seed, to the adjoints of the
+    /// arguments.
     Total { seed: Block },
 }
 

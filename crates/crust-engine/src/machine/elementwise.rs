@@ -15,8 +15,8 @@ use crate::memory::{Block, Flags};
 /// The most arguments that a function of scalars has.
 pub const MOST: usize = 5;
 
-/// Computes a function for a row of items. Vectorised kernels say `false` where an argument is outside of the domain; the
-/// function is then computed again item by item.
+/// Computes a function for a row of items. Vectorised kernels say `false` where an argument is outside of the domain;
+/// the function is then computed again item by item.
 pub type RowKernel = fn(&mut Rows) -> bool;
 
 /// Computes a function for one item: value and partial derivatives.
@@ -62,7 +62,8 @@ impl Machine {
         Ok(View { shape: x.shape, block: y })
     }
 
-    /// The shape of the result of an element-by-element operation: a scalar fits everything, others must be equal in size.
+    /// The shape of the result of an element-by-element operation: a scalar fits everything, others must be equal in
+    /// size.
     pub(super) fn common_shape(views: &[View], what: &str, span: Span) -> Run<Shape> {
         let mut shape: Option<Shape> = None;
         for view in views.iter().filter(|v| !v.shape.is_scalar()) {
@@ -153,8 +154,8 @@ impl Machine {
         Ok(View::scalar(y))
     }
 
-    /// Applies a function to each element and adds the results to `total`, and the derivatives, times `seed`, to the adjoints of
-    /// the arguments. Nothing is left to be done in the reverse pass.
+    /// Applies a function to each element and adds the results to `total`, and the derivatives, times `seed`, to the
+    /// adjoints of the arguments. Nothing is left to be done in the reverse pass.
     pub(super) fn map_into_total(
         &mut self,
         function: ScalarFunction,

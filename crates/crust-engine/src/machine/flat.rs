@@ -101,7 +101,8 @@ impl Machine {
         self.run_flat(&flat)
     }
 
-    /// Makes sure that a loop has been compiled, or is known not to fit: once for all machines with the same program and data.
+    /// Makes sure that a loop has been compiled, or is known not to fit: once for all machines with the same program
+    /// and data.
     fn compiled(&mut self, id: usize, compile: impl FnOnce(&mut Self) -> Fit<Flat>) -> Run<()> {
         if !matches!(self.loops[id].flat, Compiled::Untried) {
             return Ok(());

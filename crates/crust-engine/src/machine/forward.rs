@@ -1,7 +1,7 @@
 //! The steps of the forward sampler: draw what is missing as soon as what it depends on is there.
 //!
-//! A number that is not known yet is NaN, and everything computed from it is NaN, too. So a draw whose arguments are NaN
-//! waits for a later pass, and the order of drawing comes out of the values themselves, element by element.
+//! A number that is not known yet is NaN, and everything computed from it is NaN, too. So a draw whose arguments are
+//! NaN waits for a later pass, and the order of drawing comes out of the values themselves, element by element.
 
 mod cells;
 mod score;
@@ -157,7 +157,8 @@ fn component(stream: &mut Stream, log_weights: &[f64]) -> Draw<f64> {
     Ok((k + 1) as f64)
 }
 
-/// Numbers, each with its own arguments; the last two of `arguments` are bounds where there are more than the distribution has.
+/// Numbers, each with its own arguments; the last two of `arguments` are bounds where there are more than the
+/// distribution has.
 fn numbers(
     stream: &mut Stream,
     scalar: &Scalar,
@@ -204,8 +205,8 @@ fn numbers(
     Domain("ordered").that(false, "Probability of being in order", 0.0, "large enough to be met by drawing")
 }
 
-/// One category for each row of the predictors: its log odds are the row times the coefficients, plus the intercepts. `score`
-/// is told the log probability of each category that is drawn, or given.
+/// One category for each row of the predictors: its log odds are the row times the coefficients, plus the intercepts.
+/// `score` is told the log probability of each category that is drawn, or given.
 fn categorical_glm(
     (stream, given): (&mut Stream, bool),
     shape: Shape,

@@ -1,7 +1,7 @@
 //! Indexing: which elements an index expression picks.
 //!
-//! Where the elements are neighbours in memory the result is a view that shares numbers and adjoints with the whole; otherwise
-//! they are gathered.
+//! Where the elements are neighbours in memory the result is a view that shares numbers and adjoints with the whole;
+//! otherwise they are gathered.
 
 use crust_math::functions::{Cell, Shape};
 use crust_stan::span::Span;

@@ -1,5 +1,5 @@
-//! Functions of whole containers, item by item: the numbers of an item are laid side by side, the function is called, and the
-//! results are put back in their rows of lanes.
+//! Functions of whole containers, item by item: the numbers of an item are laid side by side, the function is called,
+//! and the results are put back in their rows of lanes.
 
 use crust_math::density::Terms;
 use crust_math::functions::{Argument, VectorDensity, VectorFunction};

@@ -1,9 +1,10 @@
-//! Loops. Iterations that do not depend on each other run side by side in tiles: the loop variable is then a value with one number for
-//! each iteration, and everything computed from it works on all iterations of the tile and all lanes at once.
+//! Loops. Iterations that do not depend on each other run side by side in tiles: the loop variable is then a value with
+//! one number for each iteration, and everything computed from it works on all iterations of the tile and all lanes at
+//! once.
 //!
-//! Iterations of a tile may turn out to take different branches, or to need something that only one iteration can do. Until
-//! that is known of a loop, its tiles run as transactions: nothing is added to the log density before the tile is done, so
-//! that it can be given up, taken apart and run again. What is learned is kept for the next evaluation.
+//! Iterations of a tile may turn out to take different branches, or to need something that only one iteration can do.
+//! Until that is known of a loop, its tiles run as transactions: nothing is added to the log density before the tile is
+//! done, so that it can be given up, taken apart and run again. What is learned is kept for the next evaluation.
 
 use super::statements::Flow;
 use super::tape::Entry;
@@ -21,8 +22,8 @@ pub(super) struct Experience {
     runs: u32,
     /// Whether a tile had to be taken apart in this evaluation.
     parted: bool,
-    /// Whether branches of its iterations depend on parameters. What one evaluation meets is then no guide for the next one, and
-    /// nothing may be made of it: the last digits of a chain would depend on the points of others.
+    /// Whether branches of its iterations depend on parameters. What one evaluation meets is then no guide for the next
+    /// one, and nothing may be made of it: the last digits of a chain would depend on the points of others.
     fickle: bool,
     /// The iterations that took the same branches together, in this evaluation.
     classes: Vec<(Vec<bool>, Vec<f64>)>,
@@ -227,8 +228,9 @@ impl Machine {
         }
     }
 
-    /// Called after an evaluation that went through: what was learned about loops is used from now on. Says whether anything was:
-    /// then the evaluation should be done again, for its last digits depend on the way in which loops are run.
+    /// Called after an evaluation that went through: what was learned about loops is used from now on. Says whether
+    /// anything was: then the evaluation should be done again, for its last digits depend on the way in which loops are
+    /// run.
     pub(crate) fn settle_loops(&mut self) -> bool {
         let mut learned = false;
         for experience in &mut self.loops {

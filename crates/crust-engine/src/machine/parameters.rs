@@ -1,7 +1,7 @@
 //! Parameters: from unconstrained to constrained values, with the log Jacobian, and back for the gradient.
 //!
-//! With `x = g(u)` the density of the unconstrained `u` is `p(g(u)) |det ∂g/∂u|`; the log of the second factor is added where it is
-//! asked for, and counts as prior.
+//! With `x = g(u)` the density of the unconstrained `u` is `p(g(u)) |det ∂g/∂u|`; the log of the second factor is added
+//! where it is asked for, and counts as prior.
 
 use crust_math::functions::Shape;
 use crust_math::transforms::{Bound, Bounds, Forward, Reverse, Transform};
@@ -355,7 +355,8 @@ impl Machine {
         Ok(())
     }
 
-    /// A block of unconstrained numbers, `dimension` rows of lanes taken from a batch. If there are too few, the last one is repeated.
+    /// A block of unconstrained numbers, `dimension` rows of lanes taken from a batch. If there are too few, the last
+    /// one is repeated.
     pub(crate) fn free_block(&mut self, x: &[f64], stride: usize, lanes: std::ops::Range<usize>) -> Run<Block> {
         let dimension = x.len().checked_div(stride).unwrap_or(0);
         let block = self.allocate(dimension, Flags::LANES.with(Flags::GRADIENT))?;

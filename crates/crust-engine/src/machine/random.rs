@@ -1,5 +1,5 @@
-//! Random draws: each lane has its own stream and takes from it in the order of the program, element by element. So what a
-//! lane draws does not depend on the lanes beside it.
+//! Random draws: each lane has its own stream and takes from it in the order of the program, element by element. So
+//! what a lane draws does not depend on the lanes beside it.
 
 use crust_math::density::DomainError;
 use crust_math::functions::Shape;

@@ -1,9 +1,10 @@
 //! Which statements are run as lists of operations, and how.
 //!
-//! After the first evaluation it is known which loops are flat. What is neither flat nor a large vectorised statement becomes a region:
-//! neighbouring statements that are traced together (`symbolic`) when the machine first comes to them. A statement that cannot be traced is left
-//! to the machine, which parts the region in two. Variables that only a region looks at are never stored. Where a list does not
-//! hold for a lane, or something is not finite, the machine runs everything for that lane: it knows what to say.
+//! After the first evaluation it is known which loops are flat. What is neither flat nor a large vectorised statement
+//! becomes a region: neighbouring statements that are traced together (`symbolic`) when the machine first comes to
+//! them. A statement that cannot be traced is left to the machine, which parts the region in two. Variables that only a
+//! region looks at are never stored. Where a list does not hold for a lane, or something is not finite, the machine
+//! runs everything for that lane: it knows what to say.
 
 mod choice;
 
@@ -192,7 +193,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Finds out what is to be run as lists, after an evaluation that went through. Says whether it has to be begun again.
+    /// Finds out what is to be run as lists, after an evaluation that went through. Says whether it has to be begun
+    /// again.
     pub(crate) fn make_plan(&mut self, code: &Code) -> bool {
         if !self.plans_allowed(code) {
             return false;

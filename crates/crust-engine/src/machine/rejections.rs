@@ -11,7 +11,8 @@ pub struct Rejection {
     pub span: Span,
 }
 
-/// A place for the rejection of each lane. Nearly always all are empty, and then there is nothing to do for the next evaluation.
+/// A place for the rejection of each lane. Nearly always all are empty, and then there is nothing to do for the next
+/// evaluation.
 #[derive(Clone, Debug, Default)]
 pub struct Rejections {
     by_lane: Vec<Option<Rejection>>,

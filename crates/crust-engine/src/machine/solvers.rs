@@ -1,7 +1,7 @@
 //! Numerical solvers, item by item: each lane of each iteration takes its own steps.
 //!
-//! A solver hands back the derivatives of its result by all inputs along with the result. They are kept, and the way back is a
-//! product with them: x̄ += (∂y/∂x)ᵀ ȳ.
+//! A solver hands back the derivatives of its result by all inputs along with the result. They are kept, and the way
+//! back is a product with them: x̄ += (∂y/∂x)ᵀ ȳ.
 
 mod callback;
 mod integral;
@@ -286,7 +286,8 @@ fn steps(x: f64) -> u64 {
     x as u64
 }
 
-/// x̄ += (∂y/∂x)ᵀ ȳ, where `partials` holds the derivatives of each element of y by all elements of x one after the other.
+/// x̄ += (∂y/∂x)ᵀ ȳ, where `partials` holds the derivatives of each element of y by all elements of x one after the
+/// other.
 pub(super) fn pull_jacobian(arena: &mut Arena, width: Width, x: Block, y: Block, partials: Block) {
     let (values, mut adjoints) = arena.both();
     let base = adjoints.base();

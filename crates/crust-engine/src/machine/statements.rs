@@ -153,8 +153,8 @@ impl Machine {
         })
     }
 
-    /// Adds numbers to the log density. The adjoint of that is known from the start unless the program computes with `target()`: then the
-    /// reverse pass hands it out.
+    /// Adds numbers to the log density. The adjoint of that is known from the start unless the program computes with
+    /// `target()`: then the reverse pass hands it out.
     pub(super) fn add_block(&mut self, block: Block, factor: Factor) {
         let Some((total, _)) = self.total(factor) else { return };
         if !self.code.reads_target {
@@ -336,8 +336,8 @@ impl Machine {
         Ok(View::scalar(y))
     }
 
-    /// With `y = Σ_{k before} t_k` the adjoint of each of these terms is that of the log density plus that of `y`. The reverse pass meets
-    /// them after `y`, so that it is enough to add to what they are given.
+    /// With `y = Σ_{k before} t_k` the adjoint of each of these terms is that of the log density plus that of `y`. The
+    /// reverse pass meets them after `y`, so that it is enough to add to what they are given.
     pub(super) fn reverse_target_so_far(&mut self, y: Block) {
         let Some(totals) = self.totals else { return };
         let width = self.width;

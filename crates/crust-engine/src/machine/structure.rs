@@ -401,7 +401,8 @@ fn with_first_size(shape: &Shape, n: usize) -> Shape {
     }
 }
 
-/// Evenly spaced numbers from `low` to `high`. Integers are spaced so that the steps are equal, as far as the range allows.
+/// Evenly spaced numbers from `low` to `high`. Integers are spaced so that the steps are equal, as far as the range
+/// allows.
 #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
 fn linspaced(numbers: &mut [f64], low: f64, high: f64, integers: bool) {
     let n = numbers.len();

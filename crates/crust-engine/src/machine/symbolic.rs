@@ -1,8 +1,9 @@
 //! The machine with symbols in the place of numbers: what it would compute becomes a list of operations.
 //!
-//! Everything that moves numbers (indexing, assignments, calls, loops) is done by the machine as always, on blocks without lanes. A number that
-//! depends on parameters is a symbol there: a NaN whose bits say which operation of the list it is the result of. Everything that
-//! computes asks first whether it is given symbols, and adds to the list if so; what depends on data only is computed at once.
+//! Everything that moves numbers (indexing, assignments, calls, loops) is done by the machine as always, on blocks
+//! without lanes. A number that depends on parameters is a symbol there: a NaN whose bits say which operation of the
+//! list it is the result of. Everything that computes asks first whether it is given symbols, and adds to the list if
+//! so; what depends on data only is computed at once.
 
 mod branches;
 mod containers;

@@ -106,8 +106,8 @@ pub enum Entry {
     Region(u32),
     /// From here on backwards, tiles have this many iterations.
     Tile(u32),
-    /// Notes for a list of operations: a function whose derivatives are on the tape as well, how a comparison came out, and that something was concluded from numbers
-    /// that were true or not.
+    /// Notes for a list of operations: a function whose derivatives are on the tape as well, how a comparison came out,
+    /// and that something was concluded from numbers that were true or not.
     Binary {
         function: &'static Binary,
         a: Block,

@@ -1,4 +1,5 @@
-//! Numbers that begin on a cache line: a vector register is as long as a line, and a load that straddles two of them costs twice.
+//! Numbers that begin on a cache line: a vector register is as long as a line, and a load that straddles two of them
+//! costs twice.
 
 use std::ops::{Deref, DerefMut};
 

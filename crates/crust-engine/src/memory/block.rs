@@ -1,10 +1,12 @@
 //! Blocks: where the numbers of a value are, and along which axes they vary.
 //!
 //! A value has `n` elements. Each element may vary over the iterations of the current tile of a loop (`T`), and over
-//! the lanes (`L`); the numbers lie in the order `[element][iteration][lane]`, an axis that does not vary being left out. So
-//! an element is always contiguous, a data-only value is a plain array, and a loop-invariant one is computed once per tile.
+//! the lanes (`L`); the numbers lie in the order `[element][iteration][lane]`, an axis that does not vary being left
+//! out. So an element is always contiguous, a data-only value is a plain array, and a loop-invariant one is computed
+//! once per tile.
 
-/// How many iterations are in the current tile (1 outside of loops that are run by tiles), and how many lanes there are.
+/// How many iterations are in the current tile (1 outside of loops that are run by tiles), and how many lanes there
+/// are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     pub tile: usize,
@@ -120,7 +122,8 @@ impl Block {
         Self { at: self.at + cast(from * self.item_len(width)), n: cast(n), flags: self.flags }
     }
 
-    /// How far apart the numbers for neighbouring elements, iterations and lanes are; 0 along an axis that does not vary.
+    /// How far apart the numbers for neighbouring elements, iterations and lanes are; 0 along an axis that does not
+    /// vary.
     #[inline]
     pub fn strides(self, width: Width) -> [usize; 3] {
         let lane = usize::from(self.lanes());

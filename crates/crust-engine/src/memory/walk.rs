@@ -2,8 +2,8 @@
 
 use super::block::{Block, Width};
 
-/// A walk over the numbers of `K` blocks in the order `[element][iteration][lane]`, as rows: inside a row, each block either
-/// advances by one or stays. Axes that can be joined are, so that rows are as long as possible.
+/// A walk over the numbers of `K` blocks in the order `[element][iteration][lane]`, as rows: inside a row, each block
+/// either advances by one or stays. Axes that can be joined are, so that rows are as long as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk<const K: usize> {
     /// How many rows there are, on two axes.

@@ -1,9 +1,10 @@
 //! Simulators without a known density: bets against them that nobody wins if they are right.
 //!
-//! If y ~ p(· | θ), then E[p(y | θ′) / p(y | θ)] ≤ 1 for every θ′, and p(y | θ) is only needed up to a factor that depends on y. For
-//! θ′ near θ this is Stein's identity E[∂ log p / ∂u] = 0. Starting with 1 and betting a part λ on such a ratio in every draw gives
-//! the wealth Π (1 − λ + λ ratio), whose mean is at most 1, and so is that of the mean over many ways to bet. By
-//! Markov's inequality it exceeds 1/α with probability α at most, whatever the tails of the ratios are.
+//! If y ~ p(· | θ), then E[p(y | θ′) / p(y | θ)] ≤ 1 for every θ′, and p(y | θ) is only needed up to a factor that
+//! depends on y. For θ′ near θ this is Stein's identity E[∂ log p / ∂u] = 0. Starting with 1 and betting a part λ on
+//! such a ratio in every draw gives the wealth Π (1 − λ + λ ratio), whose mean is at most 1, and so is that of the mean
+//! over many ways to bet. By Markov's inequality it exceeds 1/α with probability α at most, whatever the tails of the
+//! ratios are.
 
 use crust_math::random::Stream;
 
@@ -20,7 +21,8 @@ const STEPS: [f64; 5] = [1.0, 0.3, 0.1, 0.03, 0.01];
 /// Which part of the wealth is put at stake.
 const STAKES: [f64; 3] = [0.05, 0.3, 0.9];
 
-/// What is paid for a draw that has no density: it never happens if the simulator is right, but rounding may do it now and then.
+/// What is paid for a draw that has no density: it never happens if the simulator is right, but rounding may do it now
+/// and then.
 const IMPOSSIBLE: f64 = 10.0;
 
 /// How many coordinates are moved by themselves.
@@ -93,8 +95,8 @@ fn choose(dimension: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     all
 }
 
-/// The ratios for every bet: forwards, backwards, and half of each; nothing where the draw itself says nothing. A point that cannot be
-/// computed pays nothing, which only makes the bet worse.
+/// The ratios for every bet: forwards, backwards, and half of each; nothing where the draw itself says nothing. A point
+/// that cannot be computed pays nothing, which only makes the bet worse.
 fn ratios(
     target: &mut Target,
     point: &[f64],
@@ -175,8 +177,8 @@ mod tests {
         mean(&log_wealth)
     }
 
-    /// The mean wealth is 1, so that 2,000 runs exceed 1,000 about twice at most: five times has a probability below 0.06, ten
-    /// times below 5e-5.
+    /// The mean wealth is 1, so that 2,000 runs exceed 1,000 about twice at most: five times has a probability below
+    /// 0.06, ten times below 5e-5.
     #[test]
     fn a_right_simulator_wins_nothing() {
         let large = (0..2000).filter(|seed| wealth(*seed, 1.0, 0.0) > 1000.0).count();

@@ -89,7 +89,8 @@ impl Prover<'_> {
         parts.join(", ")
     }
 
-    /// Draws that the program refuses, by constraints of transformed parameters or by `reject`, are cut off from its prior.
+    /// Draws that the program refuses, by constraints of transformed parameters or by `reject`, are cut off from its
+    /// prior.
     pub(super) fn check_cuts(&mut self, sets: &[DataSet]) -> Result<(), ProveError> {
         let Some(set) = sets.first().filter(|_| may_refuse(self.program)) else { return Ok(()) };
         let program = reduced(self.program, &|_| false);

@@ -47,7 +47,8 @@ const ALONE: usize = 16;
 const EACH: usize = 8;
 
 impl Points {
-    /// Points around draws: moved a little and a lot, put together from the coordinates of two, and independent of them.
+    /// Points around draws: moved a little and a lot, put together from the coordinates of two, and independent of
+    /// them.
     pub fn around(own: Vec<Vec<f64>>, given: &[Vec<f64>], stream: &mut Stream) -> Self {
         let (n, number) = (own.len(), own.len());
         let mut all = own;

@@ -33,7 +33,8 @@ impl Careful<'_> {
         walk::looked_at(e).iter().any(|id| self.may_miss(*id))
     }
 
-    /// Whether a value is of use for drawing: no log density, and while parameters are drawn nothing made from outcomes.
+    /// Whether a value is of use for drawing: no log density, and while parameters are drawn nothing made from
+    /// outcomes.
     pub fn is_wanted(&self, e: &Expr) -> bool {
         let density = |e: &Expr| match &e.kind {
             ExprKind::Call(call) => self.joint.split.is_density(call) || self.changes_target(call),

@@ -13,7 +13,8 @@ use crate::random::{Container, Generator, Scalar};
 pub enum Forward {
     /// Whether all numbers of all arguments are there.
     Ready,
-    /// As often more than before as its number stands among the second argument's, element by element; nothing counts as zero.
+    /// As often more than before as its number stands among the second argument's, element by element; nothing counts
+    /// as zero.
     Count,
     /// A component of a mixture, from its log weights.
     Component,
@@ -169,8 +170,8 @@ fn direction(stream: &mut Stream, out: &mut [f64]) {
     out.iter_mut().for_each(|x| *x /= norm);
 }
 
-/// Flat in the elements below the diagonal: those of row `k` are a point in the ball of `k - 1` dimensions, whose radius has
-/// the distribution function `r^(k-1)`.
+/// Flat in the elements below the diagonal: those of row `k` are a point in the ball of `k - 1` dimensions, whose
+/// radius has the distribution function `r^(k-1)`.
 #[allow(clippy::cast_precision_loss, reason = "matrices are small")]
 fn cholesky_factor(stream: &mut Stream, n: usize, out: &mut [f64]) {
     out.fill(0.0);

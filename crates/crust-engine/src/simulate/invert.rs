@@ -9,8 +9,8 @@ use crate::random::Scalar;
 
 /// A number between `low` and `high` whose distribution function, conditioned on being there, is uniform.
 ///
-/// With `log S` the log survival function, `S(y) = S(low) - u (S(low) - S(high))`; seen from the other side where that is
-/// the smaller tail. Bisection halves the interval until nothing lies between its ends.
+/// With `log S` the log survival function, `S(y) = S(low) - u (S(low) - S(high))`; seen from the other side where that
+/// is the smaller tail. Bisection halves the interval until nothing lies between its ends.
 pub fn draw(stream: &mut Stream, scalar: &Scalar, x: &[f64], low: f64, high: f64) -> Draw<f64> {
     let domain = Domain(scalar.name);
     let unreachable = || domain.that(false, "Truncated range", low, "one that the distribution can reach");

@@ -1,7 +1,7 @@
 //! The program that draws: the statements of the model with every `~` as an assignment of what is missing.
 //!
-//! It is a Stan program in which everything that is drawn is a generated quantity. One run of it is a *pass*: it takes the
-//! numbers drawn so far (NaN where there are none yet) and draws what has all it depends on.
+//! It is a Stan program in which everything that is drawn is a generated quantity. One run of it is a *pass*: it takes
+//! the numbers drawn so far (NaN where there are none yet) and draws what has all it depends on.
 
 use std::collections::{BTreeMap, BTreeSet};
 

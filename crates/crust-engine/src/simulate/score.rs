@@ -44,7 +44,8 @@ pub struct Score {
     pub loose: f64,
     /// Arguments of draws whose normaliser is not known: they must always be the same.
     pub assumed: Vec<(Place, Vec<f64>)>,
-    /// Statements whose draws come from a function of the program, and mixtures: what was drawn there is not what counts.
+    /// Statements whose draws come from a function of the program, and mixtures: what was drawn there is not what
+    /// counts.
     pub supplied: BTreeSet<Place>,
     pub mixtures: BTreeSet<Place>,
     frames: Vec<Frame>,

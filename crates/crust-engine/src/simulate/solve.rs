@@ -45,8 +45,8 @@ pub fn solve(variate: &Expr, value: Expr) -> (Expr, Expr) {
     }
 }
 
-/// The log Jacobian of a variate as a function of the place at its bottom, up to constants: one expression for each factor and
-/// each function on the way.
+/// The log Jacobian of a variate as a function of the place at its bottom, up to constants: one expression for each
+/// factor and each function on the way.
 pub fn jacobians(variate: &Expr) -> Vec<Expr> {
     let log = |e: Expr| {
         let ty = e.ty.clone();

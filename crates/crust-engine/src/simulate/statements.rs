@@ -233,8 +233,8 @@ impl<'a> Rewriter<'a> {
         vec![self.count(&variate, span), self.careful.guarded(&guards, draw)]
     }
 
-    /// Lower and upper bound of a draw: those of `T[,]`, and of the declaration of what is drawn. A declaration bounds the
-    /// variable; where an image of it is drawn, the bounds go the same way.
+    /// Lower and upper bound of a draw: those of `T[,]`, and of the declaration of what is drawn. A declaration bounds
+    /// the variable; where an image of it is drawn, the bounds go the same way.
     fn bounds(&self, id: VariableId, variate: &Expr, tilde: &Tilde, special: Option<SpecialType>) -> Vec<Expr> {
         let declared = declared_bounds(&self.joint.program, id);
         let stated = tilde.truncation.as_ref();

@@ -363,7 +363,8 @@ fn sums_over_slices_and_rectangles_are_loops() {
     check_same(&format!("{head}{clever}"), &format!("{head}{plain}"), data);
 }
 
-/// Iterations that take a branch alone are no tile, and loops inside of them still run by tiles: also when the evaluation is repeated.
+/// Iterations that take a branch alone are no tile, and loops inside of them still run by tiles: also when the
+/// evaluation is repeated.
 #[test]
 fn loops_inside_of_lonely_iterations() {
     let program = "

@@ -121,8 +121,8 @@ fn the_target_so_far_has_a_derivative() {
     });
 }
 
-/// Prior and likelihood are tempered apart, also where one is computed from the other: with T = log prior + ℓ₁ the program adds ℓ₂ = y T²
-/// to the likelihood, and ∇(log prior + β (ℓ₁ + ℓ₂)) is what is wanted.
+/// Prior and likelihood are tempered apart, also where one is computed from the other: with T = log prior + ℓ₁ the
+/// program adds ℓ₂ = y T² to the likelihood, and ∇(log prior + β (ℓ₁ + ℓ₂)) is what is wanted.
 #[test]
 fn the_target_so_far_is_differentiated_for_every_beta() {
     let program = "data { real y; } parameters { real<lower=0> s; }

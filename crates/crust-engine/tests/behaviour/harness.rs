@@ -16,7 +16,8 @@ pub const NO_JACOBIAN: Terms = Terms { propto: false, jacobian: false };
 /// Numbers of lanes: alone, a few, a full vector register, and a register with a rest.
 const LANES: [usize; 4] = [1, 3, 8, 17];
 
-/// Points spread evenly over (−1.5, 1.5), the same ones always (a Weyl sequence with one irrational step per dimension).
+/// Points spread evenly over (−1.5, 1.5), the same ones always (a Weyl sequence with one irrational step per
+/// dimension).
 pub fn spread(count: usize, dimension: usize) -> Vec<Vec<f64>> {
     let coordinate = |i: usize, d: usize| {
         let step = (2.3 + d as f64).sqrt() * 7.31;

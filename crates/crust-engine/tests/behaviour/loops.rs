@@ -70,7 +70,8 @@ fn regressions() {
 
 #[test]
 fn least_squares() {
-    // Squares are put together before: offsets, several parameters, data that are multiplied, signs, a parameter that is used twice.
+    // Squares are put together before: offsets, several parameters, data that are multiplied, signs, a parameter that
+    // is used twice.
     check_flat(
         "parameters { real a; real b; vector[K] d; real<lower=0> s; }
          model { for (i in 2:N) y[i] ~ normal(2 + a - b * y[i - 1] - x[i, 2] * (d[3] - 0.5) + x[i] * d, s); }",
@@ -81,7 +82,8 @@ fn least_squares() {
          model { for (i in 1:N) y[i] ~ normal(a[g[i]] - (-b) * y[i], s); for (i in 1:N) b * x[i, 1] ~ normal(y[i], 1.5); }",
         2,
     );
-    // Vectors, without a loop: a number, rows of data, several summands; what is not linear, or has a scale of its own, stays a vector.
+    // Vectors, without a loop: a number, rows of data, several summands; what is not linear, or has a scale of its own,
+    // stays a vector.
     check_flat("parameters { real m; real<lower=0> s; } model { y ~ normal(m, s); }", 0);
     check_flat(
         "parameters { real a; vector[K] b; real<lower=0> s; }
@@ -301,7 +303,8 @@ fn rejections_come_from_the_machine() {
     assert_eq!(found.log_density(0), f64::NEG_INFINITY);
 }
 
-/// Compares the numbers of lanes that stand in batches of several widths with those that they have alone, to the last bit.
+/// Compares the numbers of lanes that stand in batches of several widths with those that they have alone, to the last
+/// bit.
 fn check_lanes(program: &str, flat: bool) -> Vec<f64> {
     let model = bind(&format!("{HEAD} {program}"), DATA);
     let points: Vec<Vec<f64>> = spread(24, model.dimension());
@@ -328,8 +331,8 @@ fn check_lanes(program: &str, flat: bool) -> Vec<f64> {
     alone.iter().map(|(prior, likelihood, _)| f64::from_bits(*prior) + f64::from_bits(*likelihood)).collect()
 }
 
-/// A lane's numbers are the same to the last bit whatever lanes share its batch: also where some of them have no density, or take
-/// other branches.
+/// A lane's numbers are the same to the last bit whatever lanes share its batch: also where some of them have no
+/// density, or take other branches.
 #[test]
 fn lanes_do_not_depend_on_each_other() {
     let program = "parameters { vector[G] a; real s; vector[K] b; }
@@ -341,7 +344,8 @@ fn lanes_do_not_depend_on_each_other() {
     }
 }
 
-/// The same where the vectorised kernel of a density leaves the arguments of some lanes to the exact one, whose last digits are others.
+/// The same where the vectorised kernel of a density leaves the arguments of some lanes to the exact one, whose last
+/// digits are others.
 #[test]
 fn kernels_leave_the_arguments_of_other_lanes_alone() {
     let programs = [
@@ -367,8 +371,8 @@ fn parts_of_a_variable_beside_all_of_it() {
     check_lanes(program, true);
 }
 
-/// What an evaluator learns about a loop at one point does not change the digits at another, although branches depend on both data and parameters and
-/// there are several tiles.
+/// What an evaluator learns about a loop at one point does not change the digits at another, although branches depend
+/// on both data and parameters and there are several tiles.
 #[test]
 fn branches_by_parameters_teach_nothing() {
     let program = "data { int N; vector[N] x; } parameters { real a; real s; }

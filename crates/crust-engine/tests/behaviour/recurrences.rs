@@ -1,5 +1,5 @@
-//! Loops that look at what earlier iterations have assigned: compiled where every element is assigned once and looked at later, and the same numbers
-//! either way.
+//! Loops that look at what earlier iterations have assigned: compiled where every element is assigned once and looked
+//! at later, and the same numbers either way.
 
 use crate::common::{bind, evaluate};
 use crate::harness::NORMALISED;
@@ -12,7 +12,8 @@ fn volatility_and_moving_averages() {
          model { array[N] real s; s[1] = 0.7; for (t in 2:N) s[t] = sqrt(a + b * square(y[t - 1] - m) + d * square(s[t - 1])); y ~ normal(m, s); }",
         1,
     );
-    // Two variables that look at each other, one of them also before the loop: what it held there is needed on the way back.
+    // Two variables that look at each other, one of them also before the loop: what it held there is needed on the way
+    // back.
     check_flat(
         "parameters { real m; real p; real q; real<lower=0> s; }
          model { vector[N] nu; vector[N] e; nu[1] = exp(0.3 * m) + p; e[1] = y[1] - 0.1 * square(nu[1]) * nu[1];

@@ -21,8 +21,8 @@ fn log_determinant(mut a: Vec<Vec<f64>>) -> f64 {
     sum
 }
 
-/// Compares the log Jacobian of a declaration with the determinant of differences of its coordinates (the numbers of the
-/// output at these places, which determine the others).
+/// Compares the log Jacobian of a declaration with the determinant of differences of its coordinates (the numbers of
+/// the output at these places, which determine the others).
 fn check_jacobian(declarations: &str, coordinates: &[usize]) {
     let model = bind(&format!("parameters {{ {declarations} }} model {{ }}"), "{}");
     assert_eq!(model.dimension(), coordinates.len(), "{declarations}");
@@ -60,7 +60,8 @@ fn bounds_depend_on_other_parameters() {
     check_jacobian("vector[2] a; vector<lower=a, upper=a + exp(a)>[2] b;", &[0, 1, 2, 3]);
 }
 
-/// The simplex and the stochastic matrices: the log Jacobian is that of the map to all but one coordinate, up to a constant.
+/// The simplex and the stochastic matrices: the log Jacobian is that of the map to all but one coordinate, up to a
+/// constant.
 #[test]
 fn log_jacobians_of_simplices_differ_from_determinants_by_a_constant() {
     let model = bind("parameters { simplex[4] a; } model { }", "{}");

@@ -11,13 +11,13 @@ use std::sync::Arc;
 const DRAWS: u32 = 400;
 
 /// With `(θ, y)` drawn from `p(θ, y)`, θ unconstrained, and a bounded function `f`, integration by parts gives
-/// `E[f(θ_i) ∂_i log p(θ, y) + f'(θ_i)] = 0` (Stein's identity; the boundary terms vanish), where the gradient is that of
-/// the program with the Jacobian of its transforms. With `f = 1` this is the score identity; with `f = tanh` it fails
-/// for a draw of the wrong scale, a missing Jacobian, a bound that is not kept. Wrong data show in the gradient of the
-/// likelihood, which is a part of it.
+/// `E[f(θ_i) ∂_i log p(θ, y) + f'(θ_i)] = 0` (Stein's identity; the boundary terms vanish), where the gradient is that
+/// of the program with the Jacobian of its transforms. With `f = 1` this is the score identity; with `f = tanh` it
+/// fails for a draw of the wrong scale, a missing Jacobian, a bound that is not kept. Wrong data show in the gradient
+/// of the likelihood, which is a part of it.
 ///
-/// Every sum is a mean of independent terms. With 182 z-scores in all, taken as normal, a threshold of 5 has a false-alarm
-/// rate of 182 × 5.7e-7 ≈ 1e-4 (the seeds are fixed: it has been met or not).
+/// Every sum is a mean of independent terms. With 182 z-scores in all, taken as normal, a threshold of 5 has a
+/// false-alarm rate of 182 × 5.7e-7 ≈ 1e-4 (the seeds are fixed: it has been met or not).
 #[test]
 fn draws_satisfy_steins_identity() {
     for (name, text, json) in KINDS {

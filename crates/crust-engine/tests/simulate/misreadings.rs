@@ -57,8 +57,8 @@ fn mean(text: &str, json: &str) -> f64 {
     sum / f64::from(DRAWS)
 }
 
-/// Means in closed form. With 4,000 draws and deviations of at most 1 (30 for the degrees of freedom) the allowance is about five
-/// standard errors: a false alarm in 2 of a million runs each.
+/// Means in closed form. With 4,000 draws and deviations of at most 1 (30 for the degrees of freedom) the allowance is
+/// about five standard errors: a false alarm in 2 of a million runs each.
 #[test]
 fn bounds_are_those_of_the_parameter() {
     let list: &[(&str, f64, f64)] = &[

@@ -74,8 +74,8 @@ fn users_supply_simulators() {
     assert_eq!(case.numbers(&drawn, "y"), [-47.0; 2]);
 }
 
-/// Far in a tail draws come from the inverted distribution function: it must be uniform again. The Kolmogorov distance of
-/// 1000 uniform numbers is above 0.085 with probability 2 exp(-2 · 1000 · 0.085²) = 1e-6.
+/// Far in a tail draws come from the inverted distribution function: it must be uniform again. The Kolmogorov distance
+/// of 1000 uniform numbers is above 0.085 with probability 2 exp(-2 · 1000 · 0.085²) = 1e-6.
 #[test]
 fn truncated_draws_have_the_conditional_distribution() {
     let upper = |x: f64| {

@@ -1,13 +1,13 @@
 //! Coordinates in which the width of a group of parameters does not depend on their hyperparameters.
 //!
-//! Where θᵢ ~ N(0, σ²) and log σ is a parameter too, no fixed metric fits: the right steps of θ are proportional to σ (the
-//! funnel of hierarchical models). A chart moves zᵢ instead:
+//! Where θᵢ ~ N(0, σ²) and log σ is a parameter too, no fixed metric fits: the right steps of θ are proportional to σ
+//! (the funnel of hierarchical models). A chart moves zᵢ instead:
 //!
 //! > θᵢ = cᵢ + zᵢ · exp(u), u = λ Σₕ bₕ (θₕ − rₕ),
 //!
-//! with the hyperparameters θₕ themselves unchanged. The Jacobian is triangular, so log |∂θ/∂z| is u, summed over all members
-//! of groups. λ = 1 is the non-centred parametrization, λ = 0 the centred one. A kernel that leaves the density of z invariant
-//! leaves that of θ invariant, whatever the numbers are: a poor chart costs time, never correctness.
+//! with the hyperparameters θₕ themselves unchanged. The Jacobian is triangular, so log |∂θ/∂z| is u, summed over all
+//! members of groups. λ = 1 is the non-centred parametrization, λ = 0 the centred one. A kernel that leaves the density
+//! of z invariant leaves that of θ invariant, whatever the numbers are: a poor chart costs time, never correctness.
 
 use std::sync::Arc;
 

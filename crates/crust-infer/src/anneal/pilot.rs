@@ -14,8 +14,9 @@ pub struct Pilot {
     pub delta: f64,
     /// The step size of each transition is uniform within this fraction of the tuned one.
     pub jitter: f64,
-    /// The longest trajectory of Hamiltonian Monte Carlo, in units where the pilot's chains have the spread 1. On a normal target
-    /// a quarter of a revolution (π/2) forgets the start; half of one only mirrors it, which is as bad as not moving.
+    /// The longest trajectory of Hamiltonian Monte Carlo, in units where the pilot's chains have the spread 1. On a
+    /// normal target a quarter of a revolution (π/2) forgets the start; half of one only mirrors it, which is as bad as
+    /// not moving.
     pub longest: f64,
     /// Moves at each β, in which the step size settles.
     pub moves: usize,
@@ -57,7 +58,8 @@ impl Pilot {
         }
     }
 
-    /// Whether longer trajectories are better: cheaper for the same gap, or needed since no schedule will be long enough.
+    /// Whether longer trajectories are better: cheaper for the same gap, or needed since no schedule will be long
+    /// enough.
     pub(super) fn prefers(&self, longer: &TunedKernels, shorter: &TunedKernels) -> bool {
         self.prefers_length((longer.length(), longer.method()), shorter)
     }
@@ -70,8 +72,8 @@ impl Pilot {
             || (is_wide && longer.0 * longer.0 <= FALLS * square)
     }
 
-    /// Whether these trajectories could be better than the shorter ones of a rehearsal, if they forgot at once: only then is it worth
-    /// trying them.
+    /// Whether these trajectories could be better than the shorter ones of a rehearsal, if they forgot at once: only
+    /// then is it worth trying them.
     pub(super) fn may_be_preferred(&self, shorter: &Rehearsed) -> bool {
         self.prefers_length((shorter.least_length(), self.method), &shorter.tuned.kernels)
     }
@@ -95,8 +97,9 @@ impl Pilot {
 }
 
 impl Default for Pilot {
-    /// Trajectories of three steps. A move costs four gradients then, since the one at the start is that of another β. Measured on
-    /// normal and logistic regressions, no other number closed the sandwich with clearly fewer gradients (`docs/anneal.md`).
+    /// Trajectories of three steps. A move costs four gradients then, since the one at the start is that of another β.
+    /// Measured on normal and logistic regressions, no other number closed the sandwich with clearly fewer gradients
+    /// (`docs/anneal.md`).
     fn default() -> Self {
         Self::new(Method::Hmc { length: Length::Steps(3), max_energy_error: MAX_ENERGY_ERROR })
     }
@@ -109,8 +112,8 @@ const WISHED: f64 = 0.5;
 /// … as long as the gap falls by this factor.
 const FALLS: f64 = 0.85;
 
-/// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of n steps takes
-/// n + 1 evaluations.
+/// What a gap of one nat costs a chain, in evaluations: the gap of T distributions is about length²/T, and each move of
+/// n steps takes n + 1 evaluations.
 fn expense((length, method): (f64, Method)) -> f64 {
     length * length * (f64::from(method.fixed_steps().unwrap_or(1)) + 1.0)
 }

@@ -1,4 +1,5 @@
-//! A weighted population of states on the way from the prior to the posterior: how far it can go at once, and its spread.
+//! A weighted population of states on the way from the prior to the posterior: how far it can go at once, and its
+//! spread.
 
 use crust_math::random::Stream;
 use pxfm::{f_exp, f_log};
@@ -21,14 +22,14 @@ pub(super) struct Stride {
 struct Comparison {
     /// (Σ w)² / Σ w² over the number of states.
     efficiency: f64,
-    /// The Jeffreys divergence between them, rise · (mean log likelihood of the one − mean of the other): what a step adds to the
-    /// gap of the sandwich if kernels forget.
+    /// The Jeffreys divergence between them, rise · (mean log likelihood of the one − mean of the other): what a step
+    /// adds to the gap of the sandwich if kernels forget.
     jeffreys: f64,
 }
 
 /// The integrated autocorrelation time of a quantity, in moves, from its values in a population at successive moves:
-/// 1 + 2 Σ ρ over all lags. The correlations are those of ranks, since log likelihoods may have very heavy tails; beyond the longest lag
-/// they are continued as a geometric series.
+/// 1 + 2 Σ ρ over all lags. The correlations are those of ranks, since log likelihoods may have very heavy
+/// tails; beyond the longest lag they are continued as a geometric series.
 pub(super) fn relaxation(values: &[Vec<f64>]) -> f64 {
     /// What a few moves of a small population can tell at most.
     const HIGHEST: f64 = 0.98;
@@ -95,8 +96,8 @@ impl Comparison {
         self.efficiency >= efficiency && (efficiency == 0.0 || self.jeffreys <= MOST_NATS)
     }
 
-    /// Over a short way of thermodynamic length s the log weights are about normal with variance s²: the divergence is s² and the
-    /// efficiency e^(−s²). Heavy tails, which only one of them sees, need the longer one.
+    /// Over a short way of thermodynamic length s the log weights are about normal with variance s²: the divergence is
+    /// s² and the efficiency e^(−s²). Heavy tails, which only one of them sees, need the longer one.
     fn length(self) -> f64 {
         self.jeffreys.max(-f_log(self.efficiency.clamp(1e-6, 1.0))).sqrt().max(SHORTEST)
     }
@@ -129,8 +130,8 @@ impl Likelihoods<'_> {
         Comparison { efficiency: sum * sum / (squares * n), jeffreys: rise * (weighted / sum - mean / n) }
     }
 
-    /// Far below the bulk of the log likelihoods: what is lower counts as this. Draws from heavy-tailed priors may have a
-    /// likelihood of e to the −10³⁰⁰, and their mean would say nothing.
+    /// Far below the bulk of the log likelihoods: what is lower counts as this. Draws from heavy-tailed priors may have
+    /// a likelihood of e to the −10³⁰⁰, and their mean would say nothing.
     fn floor(&self) -> f64 {
         let mut sorted: Vec<f64> = self.finite().collect();
         sorted.sort_by(f64::total_cmp);
@@ -138,7 +139,8 @@ impl Likelihoods<'_> {
         (quarter(1) - FAR * (quarter(3) - quarter(1))).max(f64::MIN)
     }
 
-    /// The furthest β, at most 1, to which the weights keep this efficiency, and which is no further in nats than a step may be.
+    /// The furthest β, at most 1, to which the weights keep this efficiency, and which is no further in nats than a
+    /// step may be.
     pub(super) fn stride(&self, beta: f64, efficiency: f64) -> Stride {
         let near = |rise| self.compare(rise).is_near(efficiency);
         let length = |rise| self.compare(rise).length();
@@ -166,7 +168,8 @@ impl Likelihoods<'_> {
         }
     }
 
-    /// The length of the step whose log weights these are, if it keeps this efficiency and is no further in nats than a step may be.
+    /// The length of the step whose log weights these are, if it keeps this efficiency and is no further in nats than a
+    /// step may be.
     pub(super) fn whole_step(&self, efficiency: f64) -> Option<f64> {
         let comparison = self.compare(1.0);
         (self.has_any() && comparison.is_near(efficiency)).then(|| comparison.length())
@@ -233,8 +236,8 @@ mod tests {
         StreamKey::new(seed, Purpose::TEST).stream()
     }
 
-    /// Log likelihoods of a normal distribution with deviation s: the efficiency of a rise r is e^(−(rs)²) and the divergence (rs)²,
-    /// so the length is rs.
+    /// Log likelihoods of a normal distribution with deviation s: the efficiency of a rise r is e^(−(rs)²) and the
+    /// divergence (rs)², so the length is rs.
     #[test]
     fn strides_have_the_length_that_theory_says() {
         let mut stream = stream(1);
@@ -244,7 +247,8 @@ mod tests {
             assert!((stride.length - 2.0_f64.ln().sqrt()).abs() < 0.02);
             assert!((stride.beta * deviation - stride.length).abs() < 0.03, "{deviation}: {stride:?}");
         }
-        // A tenth of the population far below: the efficiency hardly sees it, the divergence of 1 nat is what limits the step.
+        // A tenth of the population far below: the efficiency hardly sees it, the divergence of 1 nat is what limits
+        // the step.
         let tail: Vec<f64> = (0..100).map(|i| if i < 10 { -20.0 } else { -f64::from(i) / 50.0 }).collect();
         let stride = Likelihoods { values: &tail }.stride(0.0, 0.5);
         assert!((0.4..0.6).contains(&stride.beta) && (stride.length - 1.0).abs() < 1e-6, "{stride:?}");
@@ -273,8 +277,8 @@ mod tests {
         assert_eq!(counts, [1000, 0, 3000, 0]);
     }
 
-    /// An autoregressive process with coefficient φ has the time (1 + φ)/(1 − φ). The rank correlation of normal variables is lower than
-    /// φ by 0.02 at most.
+    /// An autoregressive process with coefficient φ has the time (1 + φ)/(1 − φ). The rank correlation of normal
+    /// variables is lower than φ by 0.02 at most.
     #[test]
     fn relaxation_is_that_of_an_autoregressive_process() {
         let mut stream = stream(4);

@@ -1,13 +1,14 @@
 //! The rehearsal: chains go up and down the path with the kernels of the pilot run, and show where it is lossy.
 //!
-//! A pilot that only goes up does not see all: near a phase transition, states that come from below stay what they are for a while, and so do
-//! states that come from above (hysteresis). In linear response the two directions differ at β by
+//! A pilot that only goes up does not see all: near a phase transition, states that come from below stay what they are
+//! for a while, and so do states that come from above (hysteresis). In linear response the two directions differ at β
+//! by
 //!
 //! > E↓[log likelihood] − E↑[log likelihood] = ζ(β) Δβ,
 //!
-//! Δβ being the rise for each move and ζ the friction (τ Var[log likelihood] where the kernel forgets in τ moves). The gap of the
-//! sandwich is the sum of ζ Δβ² over all moves, and equal steps of ∫ √ζ dβ make it smallest. So ζ is measured where it is larger
-//! than the noise, and kernels are tuned once more for the states of both directions.
+//! Δβ being the rise for each move and ζ the friction (τ Var[log likelihood] where the kernel forgets in τ moves). The
+//! gap of the sandwich is the sum of ζ Δβ² over all moves, and equal steps of ∫ √ζ dβ make it smallest. So ζ is
+//! measured where it is larger than the noise, and kernels are tuned once more for the states of both directions.
 
 use crust_math::random::StreamKey;
 
@@ -33,7 +34,8 @@ const LEAST: f64 = 0.05;
 
 /// What chains in one direction saw.
 pub(super) struct Passage {
-    /// Entry t: the log likelihoods of all chains where the path is between distributions t and t + 1. Entry 0 is empty.
+    /// Entry t: the log likelihoods of all chains where the path is between distributions t and t + 1. Entry 0 is
+    /// empty.
     log_likelihoods: Vec<Vec<f64>>,
     /// The states at each knot.
     at_knots: Vec<Vec<Vec<f64>>>,
@@ -278,7 +280,8 @@ fn measured(
 ) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "moves are few")]
     let count = moves.len() as f64;
-    // Σ log fₜ − log fₜ₋₁ of each chain: Δβ log likelihood on the geometric path. Where only evaluations tell, nothing is rehearsed.
+    // Σ log fₜ − log fₜ₋₁ of each chain: Δβ log likelihood on the geometric path. Where only evaluations tell, nothing
+    // is rehearsed.
     let totals = |passage: &Passage| -> Vec<f64> {
         let chains = passage.log_likelihoods.last().map_or(0, Vec::len);
         let gain = |t: usize, log_likelihood: f64| {

@@ -41,9 +41,9 @@ const CAUTION: f64 = 1.23 / (0.25 * 0.25);
 impl Scales {
     /// Measures how the curvature of the log prior depends on hyperparameters at some draws of it.
     ///
-    /// If θᵢ given the hyperparameters is normal and independent of the other members, then a shift of all members by v changes
-    /// ∂ log prior/∂θᵢ by −vᵢ/σᵢ², and θᵢ + σᵢ² ∂ log prior/∂θᵢ is the mean. Other priors give some curvature, too; where it follows
-    /// no law there is no group.
+    /// If θᵢ given the hyperparameters is normal and independent of the other members, then a shift of all members by v
+    /// changes ∂ log prior/∂θᵢ by −vᵢ/σᵢ², and θᵢ + σᵢ² ∂ log prior/∂θᵢ is the mean. Other priors give some curvature,
+    /// too; where it follows no law there is no group.
     pub(super) fn measure<P: Path + Clone + Send>(
         driver: &mut Driver<P>,
         draws: &[Vec<f64>],
@@ -101,8 +101,8 @@ impl Scales {
 
     /// Numbers for a chart that fits a population.
     ///
-    /// λ is the slope of log |θᵢ − cᵢ| on what the prior says, over all members of a group: 1 where the members' distances from the
-    /// prior's centre follow the hyperparameters as in the prior, 0 where the data determine them.
+    /// λ is the slope of log |θᵢ − cᵢ| on what the prior says, over all members of a group: 1 where the members'
+    /// distances from the prior's centre follow the hyperparameters as in the prior, 0 where the data determine them.
     pub(super) fn frame(&self, population: &[&[f64]], before: Option<&Frame>) -> Frame {
         let column = |h: usize| population.iter().map(|x| x[h]).collect::<Vec<f64>>();
         let origin: Vec<f64> = self.base.iter().map(|&h| spread(column(h)).map_or(0.0, |s| s.centre)).collect();
@@ -140,8 +140,8 @@ impl Scales {
     }
 }
 
-/// Slopes of a linear regression with an intercept, in grains; `None` if nothing depends on anything. The columns are nearly
-/// independent, so that fitting one after the other converges fast.
+/// Slopes of a linear regression with an intercept, in grains; `None` if nothing depends on anything. The columns are
+/// nearly independent, so that fitting one after the other converges fast.
 fn regress(mut y: Vec<f64>, columns: &[Vec<f64>]) -> Option<Vec<i64>> {
     const SWEEPS: usize = 100;
     let centred = |x: &[f64]| {

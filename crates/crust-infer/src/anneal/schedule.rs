@@ -73,15 +73,15 @@ impl Schedule {
 
     /// Equal steps of thermodynamic length, as a pilot run has measured it.
     ///
-    /// The length of the geometric path is ∫ √Var[log likelihood] dβ, the variance being that of `p_β`. To second order the
-    /// divergence between neighbours is half the square of the step, so with kernels that forget, equal steps minimise the gap of
-    /// the sandwich.
+    /// The length of the geometric path is ∫ √Var[log likelihood] dβ, the variance being that of `p_β`. To second order
+    /// the divergence between neighbours is half the square of the step, so with kernels that forget, equal steps
+    /// minimise the gap of the sandwich.
     pub fn from_pilot(distributions: usize, kernels: &TunedKernels) -> Result<Self, BadSchedule> {
         Self::from_shape(distributions, |x| kernels.beta_at_share(x))
     }
 
-    /// Observations are added one at a time, each in a number of equal steps: a path for systems that condition on more and more
-    /// data ([`Subset`]). T is `observations` · `steps_each` + 1.
+    /// Observations are added one at a time, each in a number of equal steps: a path for systems that condition on more
+    /// and more data ([`Subset`]). T is `observations` · `steps_each` + 1.
     pub fn data_subset(observations: usize, steps_each: usize) -> Result<Self, BadSchedule> {
         Self::linear(observations.saturating_mul(steps_each).saturating_add(1))
     }

@@ -24,8 +24,8 @@ pub trait System {
     /// 𝒯: leaves `f_β` invariant.
     fn step(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
 
-    /// The time reversal of [`Self::step`]. A reversible kernel is its own; a sequence of such kernels is reversed by applying
-    /// them in the opposite order.
+    /// The time reversal of [`Self::step`]. A reversible kernel is its own; a sequence of such kernels is reversed by
+    /// applying them in the opposite order.
     fn step_reversed(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
 }
 
@@ -47,8 +47,8 @@ pub fn draw_initial<S: System>(
     (first_chain..first_chain + chains).map(|k| system.draw_initial(&mut key.chain(k).stream())).collect()
 }
 
-/// Runs one chain from each start, over threads. The result depends neither on their number nor on how many chains are run
-/// together.
+/// Runs one chain from each start, over threads. The result depends neither on their number nor on how many chains are
+/// run together.
 pub fn anneal_system<S>(
     system: &S,
     schedule: &Schedule,
@@ -90,8 +90,8 @@ where
     on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
 }
 
-/// One piece of work for each item, in order; neighbours are given to the same thread, and each thread has a copy of the system if there
-/// are several. Items are numbered from `first` on.
+/// One piece of work for each item, in order; neighbours are given to the same thread, and each thread has a copy of
+/// the system if there are several. Items are numbered from `first` on.
 pub(crate) fn on_threads<S, I, O, F>(
     system: &mut S,
     items: &[I],

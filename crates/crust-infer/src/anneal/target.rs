@@ -11,7 +11,8 @@ use crate::kernel::{State, Statistics, Stepper};
 use crate::method::with_stepper;
 use crate::path::{Course, Path};
 
-/// Runs one chain from each start: draws of the path's first distribution forward, exact draws from the posterior in reverse.
+/// Runs one chain from each start: draws of the path's first distribution forward, exact draws from the posterior in
+/// reverse.
 pub fn anneal_target<P: Path + Clone + Send>(
     driver: &mut Driver<P>,
     kernels: &TunedKernels,
@@ -71,7 +72,8 @@ fn check(dimension: usize, kernels: &TunedKernels, starts: &[Vec<f64>]) -> Resul
     }
 }
 
-/// A state and the machine that moves it. The gradient of a state is that of one β, so at each new β it is asked for again.
+/// A state and the machine that moves it. The gradient of a state is that of one β, so at each new β it is asked for
+/// again.
 #[derive(Clone, Debug)]
 pub(super) struct Mover<S> {
     pub(super) state: State,
@@ -245,8 +247,8 @@ impl<'a, S: Stepper> Chain<'a, S> {
         chain
     }
 
-    /// Where a chain is evaluated first. Where densities are known all along the path, the weights do not mind, and the first move needs its
-    /// gradient.
+    /// Where a chain is evaluated first. Where densities are known all along the path, the weights do not mind, and the
+    /// first move needs its gradient.
     fn first_evaluation(&self) -> Option<usize> {
         self.itinerary.clone().find_map(|leg| match leg {
             Leg::Move { t } | Leg::MoveReversed { t } => Some(t),
@@ -254,8 +256,8 @@ impl<'a, S: Stepper> Chain<'a, S> {
         })
     }
 
-    /// Goes along the itinerary until an evaluation is needed. The densities of the state are known; whether its gradient is that of
-    /// the next move is `fresh`.
+    /// Goes along the itinerary until an evaluation is needed. The densities of the state are known; whether its
+    /// gradient is that of the next move is `fresh`.
     fn go_on(&mut self, fresh: bool) {
         // A state without density cannot be weighed: 0/0, or a ratio of infinities.
         if fresh && !self.mover.state.densities.log_prior.is_finite() {

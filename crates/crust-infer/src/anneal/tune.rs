@@ -1,7 +1,8 @@
 //! The pilot run: a population goes from the prior to the posterior and leaves tuned kernels behind.
 //!
-//! It moves by steps that keep half of the weights' efficiency, is resampled, and at each new β settles the coordinates, the
-//! metric and the step size. Nothing of it enters an estimate, so it may adapt as it likes; chains of annealed importance sampling use other streams.
+//! It moves by steps that keep half of the weights' efficiency, is resampled, and at each new β settles the
+//! coordinates, the metric and the step size. Nothing of it enters an estimate, so it may adapt as it likes; chains of
+//! annealed importance sampling use other streams.
 
 use std::sync::Arc;
 
@@ -29,12 +30,12 @@ const SHORTEST: f64 = 1e-12;
 pub(super) const LONGEST: f64 = 1e6;
 /// How much of the efficiency of the weights a step along the path keeps.
 const EFFICIENCY: f64 = 0.5;
-/// A pilot that needs more steps than this goes on with longer ones, and after a second as many in one leap: kernels for the
-/// rest are then worse, but valid.
+/// A pilot that needs more steps than this goes on with longer ones, and after a second as many in one leap: kernels
+/// for the rest are then worse, but valid.
 const MANY: usize = 300;
 
-/// Tunes kernels along the path from draws of the prior (64 or so). All random numbers come from the key, with its purpose
-/// and dataset; chain and step are filled in.
+/// Tunes kernels along the path from draws of the prior (64 or so). All random numbers come from the key, with its
+/// purpose and dataset; chain and step are filled in.
 pub fn tune<P: Path + Clone + Send>(
     driver: &mut Driver<P>,
     first_draws: &[Vec<f64>],
@@ -240,9 +241,10 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
 
     /// The chart and the metric that the population suggests. A coordinate in which it has collapsed keeps what it had.
     ///
-    /// The metric is the geometric mean of the variance of a coordinate and the inverse of the variance of its gradient (the spread where all
-    /// others are fixed, since E[(∂ log f)²] = −E[∂² log f]). For independent normal coordinates both are the same, and the mean is exact
-    /// for any population: what is large by chance in the one is large in the other.
+    /// The metric is the geometric mean of the variance of a coordinate and the inverse of the variance of its gradient
+    /// (the spread where all others are fixed, since E[(∂ log f)²] = −E[∂² log f]). For independent normal coordinates
+    /// both are the same, and the mean is exact for any population: what is large by chance in the one is large in the
+    /// other.
     pub(super) fn measure_spread(&mut self) {
         let mut points: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
         let mut gradients: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.gradient.clone()).collect();
@@ -305,8 +307,8 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         Ok(())
     }
 
-    /// How far to go on a path that is not straight, and log `f_to` − log `f_from` of all states: by bisection of the logarithm of the
-    /// rise. Where only evaluations tell, the population is evaluated for each.
+    /// How far to go on a path that is not straight, and log `f_to` − log `f_from` of all states: by bisection of the
+    /// logarithm of the rise. Where only evaluations tell, the population is evaluated for each.
     fn stride_by_bisection(&mut self, before: f64, efficiency: f64) -> Result<(Stride, Vec<f64>), Error> {
         const BISECTIONS: usize = 20;
         const LEAST: f64 = 1e-10;

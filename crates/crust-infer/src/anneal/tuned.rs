@@ -20,7 +20,8 @@ pub struct Knot {
     pub variance: Vec<f64>,
     /// The mean acceptance probability with this step size.
     pub accept: f64,
-    /// The thermodynamic length of the path from β = 0 to here, in units in which a kernel that forgets at once has its own.
+    /// The thermodynamic length of the path from β = 0 to here, in units in which a kernel that forgets at once has its
+    /// own.
     pub length: f64,
     /// The numbers of its chart; empty without one.
     #[serde(default)]
@@ -125,8 +126,8 @@ impl TunedKernels {
         &self.knots
     }
 
-    /// The thermodynamic length of the whole path, slow kernels counted in. With T steps of equal length the gap of the sandwich
-    /// (the Jeffreys bound) is about its square over T.
+    /// The thermodynamic length of the whole path, slow kernels counted in. With T steps of equal length the gap of the
+    /// sandwich (the Jeffreys bound) is about its square over T.
     pub fn length(&self) -> f64 {
         self.knots[self.knots.len() - 1].length
     }
@@ -185,8 +186,8 @@ impl TunedKernels {
     }
 }
 
-/// Kernels for the moves of a schedule. A long schedule has groups of neighbours that share one, so that memory does not grow
-/// with T: a rule that knows t only, so both directions agree.
+/// Kernels for the moves of a schedule. A long schedule has groups of neighbours that share one, so that memory does
+/// not grow with T: a rule that knows t only, so both directions agree.
 #[derive(Clone, Debug)]
 pub(super) struct Stages {
     stages: Vec<Stage>,

@@ -1,6 +1,8 @@
-//! Variational families as functions of free parameters, seen from a frame in which the approximation is about standard.
+//! Variational families as functions of free parameters, seen from a frame in which the approximation is about
+//! standard.
 //!
-//! x = m₀ + S₀ y with y = u + A z. The frame (m₀, S₀) is fixed while an optimiser moves u and A; from close by, all parameters then matter about alike.
+//! x = m₀ + S₀ y with y = u + A z. The frame (m₀, S₀) is fixed while an optimiser moves u and A; from close by, all
+//! parameters then matter about alike.
 
 use super::Error;
 use super::family::{Approximation, Elliptical};
@@ -66,7 +68,8 @@ impl Coordinates {
         }
     }
 
-    /// The parameters of the frame itself. Columns of a low-rank part start small and unlike each other: at 0 they would stay there.
+    /// The parameters of the frame itself. Columns of a low-rank part start small and unlike each other: at 0 they
+    /// would stay there.
     pub fn origin(&self) -> Vec<f64> {
         let d = self.dimension();
         let mut parameters = vec![0.0; self.parameters()];
@@ -205,7 +208,8 @@ impl From<LowRank> for Scale {
     }
 }
 
-/// ½ log |I + Uᵀ U| for U = diag(e^−ω) B, with its derivatives in ω and B added to the gradient. With M = I + Uᵀ U and V = U M⁻¹ the derivative in U is V.
+/// ½ log |I + Uᵀ U| for U = diag(e^−ω) B, with its derivatives in ω and B added to the gradient. With M = I + Uᵀ U and
+/// V = U M⁻¹ the derivative in U is V.
 fn low_rank_determinant(d: usize, rank: usize, a: &[f64], gradient: &mut [f64]) -> f64 {
     let columns: Vec<Vec<f64>> =
         a[d..].chunks_exact(d).map(|column| column.iter().zip(a).map(|(b, w)| b * (-w).exp()).collect()).collect();

@@ -1,4 +1,5 @@
-//! The evidence lower bound of an approximation, estimated with draws that no fit has seen, and bounds that follow from it.
+//! The evidence lower bound of an approximation, estimated with draws that no fit has seen, and bounds that follow from
+//! it.
 
 use crust_math::random::StreamKey;
 use crust_math::special::log_sum_exp_slice;
@@ -25,8 +26,8 @@ pub struct Estimate {
 /// Independent sets of draws, from whose means the standard error is computed.
 const SETS: usize = 16;
 
-/// The bound of a normal or Student distribution with about `draws` draws, which are even in sets (see [`super::quasi`]): the error is
-/// that of independent sets, and smaller than with independent draws.
+/// The bound of a normal or Student distribution with about `draws` draws, which are even in sets (see
+/// [`super::quasi`]): the error is that of independent sets, and smaller than with independent draws.
 pub fn estimate<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     q: &Elliptical,
@@ -87,14 +88,15 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
     (mean, if mean.is_finite() { (square / n).sqrt() } else { f64::INFINITY })
 }
 
-/// The importance-weighted bound with k draws, E log (Σ w)/k: it grows with k from the ELBO towards log Z (Burda, Grosse & Salakhutdinov
-/// 2016). Estimated from disjoint groups of the draws, so that k ≤ n/2.
+/// The importance-weighted bound with k draws, E log (Σ w)/k: it grows with k from the ELBO towards log Z (Burda,
+/// Grosse & Salakhutdinov 2016). Estimated from disjoint groups of the draws, so that k ≤ n/2.
 pub fn importance_weighted(log_ratios: &[f64], k: usize) -> Option<(f64, f64)> {
     let groups = log_ratios.len() / k.max(1);
     if groups < 2 {
         return None;
     }
-    // Neighbours may be from the same set of even draws: groups take every so many-th, so that they are as good as independent.
+    // Neighbours may be from the same set of even draws: groups take every so many-th, so that they are as good as
+    // independent.
     let group = |g: usize| log_ratios.iter().skip(g).step_by(groups).take(k).copied().collect::<Vec<f64>>();
     let values: Vec<f64> = (0..groups).map(|g| log_sum_exp_slice(&group(g)) - float(k).ln()).collect();
     Some(mean_and_error(&values))

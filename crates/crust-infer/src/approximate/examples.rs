@@ -42,7 +42,8 @@ impl Target for Function {
     }
 }
 
-/// A normalised normal density with mean i and covariance 0.9^|i−j| in 10 dimensions: the precision has three diagonals.
+/// A normalised normal density with mean i and covariance 0.9^|i−j| in 10 dimensions: the precision has three
+/// diagonals.
 fn autoregressive(x: &[f64], gradient: &mut [f64]) -> f64 {
     const RHO: f64 = 0.9;
     let variance = 1.0 - RHO * RHO;

@@ -181,8 +181,8 @@ impl Approximation for Mixture {
     }
 }
 
-/// An approximation as it is written down: mean and covariance, or mean and standard deviations. What others write can be read as well,
-/// further fields are ignored.
+/// An approximation as it is written down: mean and covariance, or mean and standard deviations. What others write can
+/// be read as well, further fields are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Of the unconstrained coordinates, in order; empty if they are not named.

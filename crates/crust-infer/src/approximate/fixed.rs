@@ -128,8 +128,9 @@ pub fn fit_from<T: Target + Clone + Send>(
     }
 }
 
-/// The optimum on fixed draws, with the number of iterations. Whether a gradient is small can only be told in the frame of the point itself, where the density curves by
-/// about 1 in all directions: the search goes on from there until it finds nothing to do.
+/// The optimum on fixed draws, with the number of iterations. Whether a gradient is small can only be told in the frame
+/// of the point itself, where the density curves by about 1 in all directions: the search goes on from there until it
+/// finds nothing to do.
 fn maximise<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     coordinates: &mut Coordinates,

@@ -59,7 +59,8 @@ pub(super) fn negative<T: Target + Clone + Send>(
     Ok(-value)
 }
 
-/// The approximation at the mode that is found from a point, or from a random one. Refused where there is no mode, or no curvature.
+/// The approximation at the mode that is found from a point, or from a random one. Refused where there is no mode, or
+/// no curvature.
 pub fn laplace<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     from: Option<Vec<f64>>,
@@ -135,7 +136,8 @@ fn decrement(lower: &[f64], gradient: &[f64]) -> (f64, Vec<f64>) {
     (gain, step)
 }
 
-/// The Hessian of the negative log density, from gradients at four points in each coordinate; the error is of fourth order in the steps.
+/// The Hessian of the negative log density, from gradients at four points in each coordinate; the error is of fourth
+/// order in the steps.
 fn hessian<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     x: &[f64],
@@ -172,7 +174,8 @@ fn hessian<T: Target + Clone + Send>(
     Ok(hessian)
 }
 
-/// The Cholesky factor, if the matrix is positive definite beyond doubt: differences leave errors that could be taken for curvature.
+/// The Cholesky factor, if the matrix is positive definite beyond doubt: differences leave errors that could be taken
+/// for curvature.
 fn root(d: usize, hessian: &[f64]) -> Result<Vec<f64>, Error> {
     const DOUBT: f64 = 1e-9;
     let lower = cholesky(d, hessian).map_err(|bad| Error::Curvature { coordinate: bad.row })?;

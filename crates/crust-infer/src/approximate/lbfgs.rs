@@ -1,4 +1,5 @@
-//! The limited-memory BFGS method with a line search for the strong Wolfe conditions (Nocedal & Wright 2006, "NW" below).
+//! The limited-memory BFGS method with a line search for the strong Wolfe conditions (Nocedal & Wright 2006, "NW"
+//! below).
 
 use crate::vector::{add_scaled, dot};
 
@@ -70,7 +71,8 @@ impl Pair {
     }
 }
 
-/// H g for the estimate H of the inverse Hessian (NW algorithm 7.4), starting from γ I with γ = sᵀy/yᵀy of the last pair.
+/// H g for the estimate H of the inverse Hessian (NW algorithm 7.4), starting from γ I with γ = sᵀy/yᵀy of the last
+/// pair.
 fn inverse_hessian_times(pairs: &[Pair], g: &[f64]) -> Vec<f64> {
     let mut q = g.to_vec();
     let mut along = Vec::with_capacity(pairs.len());
@@ -93,8 +95,9 @@ fn inverse_hessian_times(pairs: &[Pair], g: &[f64]) -> Vec<f64> {
 /// Values that fall below this are taken as a sign that there is no minimum.
 const BOTTOMLESS: f64 = -1e250;
 
-/// Minimises a function that returns its value and writes its gradient; +∞ and NaN are values like others, to be avoided. The observer
-/// sees each new point with the pairs that are known there, and may end the search by returning false.
+/// Minimises a function that returns its value and writes its gradient; +∞ and NaN are values like others, to be
+/// avoided. The observer sees each new point with the pairs that are known there, and may end the search by returning
+/// false.
 pub fn minimise<E>(
     start: Vec<f64>,
     options: &Options,
@@ -172,8 +175,8 @@ struct Trial {
 }
 
 impl<E, F: FnMut(&[f64], &mut [f64]) -> Result<f64, E>> LineSearch<'_, F> {
-    /// A point along the direction that fulfils the strong Wolfe conditions (NW algorithms 3.5 and 3.6); the best one with enough decrease
-    /// if there is none within the trials.
+    /// A point along the direction that fulfils the strong Wolfe conditions (NW algorithms 3.5 and 3.6); the best one
+    /// with enough decrease if there is none within the trials.
     fn run(&mut self, from: &Place, direction: &[f64], slope: f64, first: f64) -> Result<Option<Place>, E> {
         let start = Trial { step: 0.0, value: from.value, slope };
         // Rounding errors of the value must not hide that a step is good where it is about flat.

@@ -1,7 +1,8 @@
-//! Pathfinder (Zhang, Carpenter, Gelman & Vehtari 2022): of the normal distributions along the way of an optimiser, the one with the largest ELBO.
+//! Pathfinder (Zhang, Carpenter, Gelman & Vehtari 2022): of the normal distributions along the way of an optimiser, the
+//! one with the largest ELBO.
 //!
-//! The optimiser's estimate of the inverse Hessian at a point is the covariance, and a Newton step leads to the mean. No mode is needed: where the
-//! density has none, a point on the way is best.
+//! The optimiser's estimate of the inverse Hessian at a point is the covariance, and a Newton step leads to the mean.
+//! No mode is needed: where the density has none, a point on the way is best.
 
 use crust_math::random::{Stream, StreamKey};
 
@@ -66,7 +67,8 @@ impl Stop {
     }
 }
 
-/// The next diagonal of the inverse Hessian, from a step and the change of the gradient (Gilbert & Lemaréchal 1989; the paper's algorithm 3).
+/// The next diagonal of the inverse Hessian, from a step and the change of the gradient (Gilbert & Lemaréchal 1989; the
+/// paper's algorithm 3).
 fn update_diagonal(diagonal: &mut [f64], pair: &Pair) {
     let b = pair.product;
     let a: f64 = pair.y.iter().zip(&*diagonal).map(|(y, d)| y * y * d).sum();
@@ -186,8 +188,8 @@ pub fn multi_path<T: Target + Clone + Send>(
     Ok(MultiPath { paths, approximation, elbo })
 }
 
-/// Indices drawn with replacement in proportion to normalised log weights, as those of smoothed importance ratios. Systematic: an index
-/// of weight w comes ⌊n w⌋ or ⌈n w⌉ times.
+/// Indices drawn with replacement in proportion to normalised log weights, as those of smoothed importance ratios.
+/// Systematic: an index of weight w comes ⌊n w⌋ or ⌈n w⌉ times.
 pub fn resample(log_weights: &[f64], n: usize, stream: &mut Stream) -> Vec<usize> {
     let mut chosen = Vec::with_capacity(n);
     let (mut below, offset) = (0.0, stream.uniform());

@@ -1,9 +1,10 @@
 //! Draws of the standard normal distribution that are more even than chance makes them.
 //!
-//! Latin hypercube sampling (`McKay`, Beckman & Conover 1979): each coordinate has one draw in each of n strata of equal probability, in
-//! random order. It works in any dimension and integrates functions of one coordinate, and their sums, almost exactly. Draws come in pairs z, −z, which
-//! makes all odd moments exact. Draws on which an optimum is computed also get the covariance I exactly: on quadratic log densities
-//! the optimum is then the same as with all draws there are.
+//! Latin hypercube sampling (`McKay`, Beckman & Conover 1979): each coordinate has one draw in each of n strata of
+//! equal probability, in random order. It works in any dimension and integrates functions of one coordinate, and their
+//! sums, almost exactly. Draws come in pairs z, −z, which makes all odd moments exact. Draws on which an optimum is
+//! computed also get the covariance I exactly: on quadratic log densities the optimum is then the same as with all
+//! draws there are.
 
 use crust_math::random::StreamKey;
 use crust_math::special::inv_Phi;

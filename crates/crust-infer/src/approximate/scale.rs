@@ -99,8 +99,8 @@ impl Product {
 }
 
 impl LowRank {
-    /// The root of diag(s²) + B Bᵀ, given s and the columns of diag(s)⁻¹B: these are made orthogonal by Jacobi rotations, after which
-    /// I + U Uᵀ has the eigenvalues 1 + |uᵢ|².
+    /// The root of diag(s²) + B Bᵀ, given s and the columns of diag(s)⁻¹B: these are made orthogonal by Jacobi
+    /// rotations, after which I + U Uᵀ has the eigenvalues 1 + |uᵢ|².
     pub fn new(diagonal: Vec<f64>, mut columns: Vec<Vec<f64>>) -> Self {
         const SWEEPS: usize = 60;
         for _ in 0..SWEEPS {

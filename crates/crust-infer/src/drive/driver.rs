@@ -1,8 +1,9 @@
 //! The driver of a run: its threads, and an evaluator for each of them, live as long as it does.
 //!
-//! The threads are a pool of rayon. Walkers borrow what their caller owns, so that threads which outlive a call cannot be had from the
-//! standard library without unsafe code: its scoped threads end with their scope. Nothing is stolen, though: each thread gets one
-//! contiguous share of the walkers, the same in each call, and the caller's thread works on the first.
+//! The threads are a pool of rayon. Walkers borrow what their caller owns, so that threads which outlive a call cannot
+//! be had from the standard library without unsafe code: its scoped threads end with their scope. Nothing is stolen,
+//! though: each thread gets one contiguous share of the walkers, the same in each call, and the caller's thread works
+//! on the first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,8 +16,8 @@ use crate::kernel::Densities;
 use crate::path::{Course, Path};
 use crate::target::{Batch, Fatal};
 
-/// Threads and evaluators for one path. Evaluators get faster with use (they learn how a program runs), so a driver is kept for as long
-/// as its path is. Results depend on neither.
+/// Threads and evaluators for one path. Evaluators get faster with use (they learn how a program runs), so a driver is
+/// kept for as long as its path is. Results depend on neither.
 pub struct Driver<P> {
     /// One for each thread that was needed so far. The first belongs to the thread of the caller.
     seats: Vec<Seat<P>>,
@@ -61,8 +62,8 @@ impl<P: Path + Clone + Send> Driver<P> {
         self.path().dimension()
     }
 
-    /// Runs all walkers until none wants an evaluation, or until the run is interrupted. After an error of one walker the others stop,
-    /// too; after a panic of one the panic goes on here.
+    /// Runs all walkers until none wants an evaluation, or until the run is interrupted. After an error of one walker
+    /// the others stop, too; after a panic of one the panic goes on here.
     pub fn drive<W: Walker>(&mut self, walkers: &mut [W], control: &Control) -> Result<(), W::Error> {
         let share = self.how.share(walkers.len());
         self.prepare(walkers.len().div_ceil(share));
@@ -117,7 +118,8 @@ impl<P: Path + Clone + Send> Driver<P> {
         Ok(looks.into_iter().map(|look| look.found).collect())
     }
 
-    /// Evaluators and threads for a number of shares. If the system refuses to give threads, the caller's does all the work.
+    /// Evaluators and threads for a number of shares. If the system refuses to give threads, the caller's does all the
+    /// work.
     fn prepare(&mut self, shares: usize) {
         while self.seats.len() < shares {
             let path = self.path().clone();

@@ -1,7 +1,8 @@
 //! Bridge sampling with the optimal bridge (Meng and Wong 1996), from draws of the posterior and of a fitted proposal.
 //!
-//! With f = prior · likelihood and p = f/Z, the mean of f h over draws of q is Z times the mean of q h over draws of p, for any function h. The h with
-//! the smallest error is 1/(s₁ f + s₂ Z q), with the shares s₁ and s₂ of draws from p and q; since Z stands in it, the estimate is the root of
+//! With f = prior · likelihood and p = f/Z, the mean of f h over draws of q is Z times the mean of q h over draws of p,
+//! for any function h. The h with the smallest error is 1/(s₁ f + s₂ Z q), with the shares s₁ and s₂ of draws from p
+//! and q; since Z stands in it, the estimate is the root of
 //!
 //! > mean over draws of q of e^u/(s₁ e^u + s₂) = mean over draws of p of 1/(s₁ e^u + s₂), u = log f − log q − log Z,
 //!
@@ -22,9 +23,11 @@ use crate::target::Target;
 #[derive(Clone, Debug)]
 pub struct Bridge {
     pub log_z: f64,
-    /// From the variation of both kinds of draws; that of the posterior's from differences between chains, so that autocorrelation counts.
+    /// From the variation of both kinds of draws; that of the posterior's from differences between chains, so that
+    /// autocorrelation counts.
     pub se: f64,
-    /// The mean of both sides of the equation at its root: between 0 and 1/(larger share), large where proposal and posterior are alike.
+    /// The mean of both sides of the equation at its root: between 0 and 1/(larger share), large where proposal and
+    /// posterior are alike.
     pub overlap: f64,
     /// Fitted to the first half of each chain.
     pub proposal: Proposal,
@@ -34,7 +37,8 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// How many draws of the proposal bring the error of importance sampling down to this, judging by those that there are.
+    /// How many draws of the proposal bring the error of importance sampling down to this, judging by those that there
+    /// are.
     pub fn draws_for(&self, error: f64) -> f64 {
         float(self.log_weights.len()) * (log_mean_error(&self.log_weights) / error).powi(2)
     }
@@ -43,7 +47,8 @@ impl Bridge {
 /// Draws of the proposal for each of the posterior's: they cost one evaluation each, without a gradient.
 const PROPOSED: usize = 4;
 
-/// Fits a proposal to the first half of each chain, draws from it, and solves the equation with the draws of the second halves.
+/// Fits a proposal to the first half of each chain, draws from it, and solves the equation with the draws of the second
+/// halves.
 pub fn bridge<T: Target + Clone + Send>(
     target: &T,
     exploration: &Exploration,
@@ -126,8 +131,9 @@ fn root(proposed: &[f64], posterior: &[Vec<f64>]) -> (f64, f64) {
     (log_z, left(log_z))
 }
 
-/// To first order the variance of log Ẑ is (Var of the left mean + Var of the right mean)/overlap², since the derivative of their difference
-/// by log Z is minus the overlap. Draws of the proposal are independent; those of the posterior are so between chains.
+/// To first order the variance of log Ẑ is (Var of the left mean + Var of the right mean)/overlap², since the
+/// derivative of their difference by log Z is minus the overlap. Draws of the proposal are independent; those of the
+/// posterior are so between chains.
 fn error(proposed: &[f64], posterior: &[Vec<f64>], log_z: f64, overlap: f64) -> f64 {
     let s = share(proposed, posterior);
     let left: Vec<f64> = proposed.iter().map(|l| of_proposed(l - log_z, s)).collect();

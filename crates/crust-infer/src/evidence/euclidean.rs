@@ -15,7 +15,8 @@ use crate::metric::cholesky;
 use crate::target::Target;
 use crate::vector::dot;
 
-/// A target with draws from its prior, one for each key. K is what it is moved with: nothing, or the kernels of a pilot run.
+/// A target with draws from its prior, one for each key. K is what it is moved with: nothing, or the kernels of a pilot
+/// run.
 pub struct Euclidean<'a, T, D, K = ()> {
     driver: Driver<T>,
     prior: D,
@@ -206,7 +207,8 @@ impl Constrained<'_> {
         }
     }
 
-    /// Moves with this probability, or surely if it is above 1: Metropolis' rule. No state without a prior density is ever moved to.
+    /// Moves with this probability, or surely if it is above 1: Metropolis' rule. No state without a prior density is
+    /// ever moved to.
     fn acceptance(&self, log_prior: f64, height: f64) -> f64 {
         let shares = self.floor.share(height) / self.floor.share(self.height);
         if !log_prior.is_finite() {

@@ -6,8 +6,8 @@ use super::{float, log_mean_exp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The logarithm of an unbiased estimate of p(y): low in expectation, and above log p(y) + b with probability below e^−b
-    /// (Eqs. 25–26).
+    /// The logarithm of an unbiased estimate of p(y): low in expectation, and above log p(y) + b with probability below
+    /// e^−b (Eqs. 25–26).
     StochasticLowerBound,
     /// Minus the logarithm of an unbiased estimate of 1/p(y): the mirror image (Eqs. 30–31).
     StochasticUpperBound,

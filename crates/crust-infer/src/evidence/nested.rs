@@ -1,9 +1,11 @@
-//! Nested sampling: live points climb the likelihood while the prior volume above it shrinks at a known rate (BDMC, section 5.3).
+//! Nested sampling: live points climb the likelihood while the prior volume above it shrinks at a known rate (BDMC,
+//! section 5.3).
 //!
-//! With K live points, removing the one with the least likelihood shrinks log V by 1/K on average; several may be replaced at once, so that
-//! they are moved in one batch, and the i-th of them shrinks it by 1/(K − i). The replacements are survivors that a Markov chain moved
-//! within the constrained prior: not exact draws of it, so that the estimate is on no known side of the truth. Ties are broken by labels
-//! ([`Floor`]), so that states may be discrete and likelihoods flat.
+//! With K live points, removing the one with the least likelihood shrinks log V by 1/K on average; several may be
+//! replaced at once, so that they are moved in one batch, and the i-th of them shrinks it by 1/(K − i). The
+//! replacements are survivors that a Markov chain moved within the constrained prior: not exact draws of it, so that
+//! the estimate is on no known side of the truth. Ties are broken by labels ([`Floor`]), so that states may be discrete
+//! and likelihoods flat.
 
 use crust_math::random::{Purpose, Stream, StreamKey};
 use pxfm::{f_exp, f_log, f_log1p};
@@ -28,11 +30,12 @@ pub struct NestedSettings {
     pub most_nats: f64,
 }
 
-/// By how much the prior volume is taken to shrink in each step. The share that is left is the greatest of K uniform numbers.
+/// By how much the prior volume is taken to shrink in each step. The share that is left is the greatest of K uniform
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shrinkage {
-    /// Its mean, K/(K+1): Eq. 47. V is right in expectation, but log V, and with it log p(Y), is too high by 1/K − log(1 + 1/K) in each
-    /// step: 0.095 nats with 2 particles, 20 nats after 208 steps.
+    /// Its mean, K/(K+1): Eq. 47. V is right in expectation, but log V, and with it log p(Y), is too high by 1/K −
+    /// log(1 + 1/K) in each step: 0.095 nats with 2 particles, 20 nats after 208 steps.
     Mean,
     /// Its geometric mean, e^(−1/K) (Skilling 2006): log V is right in expectation.
     Geometric,
@@ -183,8 +186,8 @@ impl<P: Clone> Live<P> {
     }
 }
 
-/// Σ (V(Cₜ) − V(Cₜ₊₁)) · the mean of Cₜ and Cₜ₊₁, as a logarithm: the middle between the two sums of Eq. 48, with V(Cₜ) as
-/// [`Shrinkage`] has it.
+/// Σ (V(Cₜ) − V(Cₜ₊₁)) · the mean of Cₜ and Cₜ₊₁, as a logarithm: the middle between the two sums of Eq. 48, with V(Cₜ)
+/// as [`Shrinkage`] has it.
 struct Sum {
     log_volume: f64,
     /// log Cₜ.
@@ -258,7 +261,8 @@ mod tests {
             let volume = (100.0_f64 / 101.0).powi(t);
             sum.add(Shrinkage::Mean.of(100), (1.0 + 2.0 * (1.0 - volume)).ln());
         }
-        // Trapezoids are exact for what is linear in V but for the first shell, which has the likelihood at its inner end.
+        // Trapezoids are exact for what is linear in V but for the first shell, which has the likelihood at its inner
+        // end.
         let first = (1.0 / 101.0_f64).powi(2);
         let (log_z, _) = sum.finish(&[3.0_f64.ln(); 2]);
         assert!((log_z.exp() - (2.0 + first)).abs() < 1e-7, "{}", log_z.exp());

@@ -12,10 +12,10 @@ use crate::target::Fatal;
 
 /// Moves within the constrained prior, for nested sampling (BDMC, section 5.3).
 pub trait Constrained: System {
-    /// One sweep that leaves p(x) · [`Floor::share`](log p(Y | x)) invariant. Gibbs sampling of a discrete variable draws from the
-    /// prior conditional times the share of each value; of a continuous variable, from the prior conditional restricted to the
-    /// interval (Gaussian likelihoods make it one) where the likelihood is above C. Starts at a state whose share is positive.
-    /// Returns log p(Y | x) of the new state.
+    /// One sweep that leaves p(x) · [`Floor::share`](log p(Y | x)) invariant. Gibbs sampling of a discrete variable
+    /// draws from the prior conditional times the share of each value; of a continuous variable, from the prior
+    /// conditional restricted to the interval (Gaussian likelihoods make it one) where the likelihood is above C.
+    /// Starts at a state whose share is positive. Returns log p(Y | x) of the new state.
     fn step_constrained(&mut self, state: &mut Self::State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal>;
 }
 

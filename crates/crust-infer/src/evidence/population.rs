@@ -1,7 +1,9 @@
-//! What estimators need of a state space: exact draws from the prior, a path to the posterior, and moves along it, for many states at once.
+//! What estimators need of a state space: exact draws from the prior, a path to the posterior, and moves along it, for
+//! many states at once.
 //!
-//! Densities on ℝᵈ are moved in lanes ([`Euclidean`](super::Euclidean)), everything else one by one ([`OneByOne`](super::OneByOne)).
-//! Estimators are generic in the population, so that there is no dynamic dispatch in an inner loop.
+//! Densities on ℝᵈ are moved in lanes ([`Euclidean`](super::Euclidean)), everything else one by one
+//! ([`OneByOne`](super::OneByOne)). Estimators are generic in the population, so that there is no dynamic dispatch in
+//! an inner loop.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -38,7 +40,8 @@ pub trait Population {
 
 /// Populations with a kernel at every β, settled beforehand.
 pub trait Moving: Population {
-    /// A chain from each start that leaves `f_β` invariant. Transition i of chain k uses `key.chain(k)`, i steps after the key's own.
+    /// A chain from each start that leaves `f_β` invariant. Transition i of chain k uses `key.chain(k)`, i steps after
+    /// the key's own.
     fn walk(
         &mut self,
         starts: &[&Self::Particle],
@@ -74,9 +77,9 @@ pub(super) fn forget<S>(outcome: &ChainOutcome<S>) -> ChainOutcome<()> {
 
 /// The constraint of nested sampling: states whose likelihood is above a threshold C (BDMC, Eq. 45).
 ///
-/// The paper assumes that no two states have the same likelihood. That is not so for discrete states, so each state carries a
-/// label that is uniform on (0, 1) under the prior, and states are ordered by likelihood, then label. A state whose likelihood *is*
-/// C is allowed with the labels above the threshold's: it keeps a share of its prior probability.
+/// The paper assumes that no two states have the same likelihood. That is not so for discrete states, so each state
+/// carries a label that is uniform on (0, 1) under the prior, and states are ordered by likelihood, then label. A state
+/// whose likelihood *is* C is allowed with the labels above the threshold's: it keeps a share of its prior probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floor {
     pub log_likelihood: f64,
@@ -118,7 +121,8 @@ pub trait Climbing: Population {
     /// The relative rounding error of a log likelihood: 0 if equal states have equal ones.
     const ROUNDING: f64;
 
-    /// Chains that leave prior · [`Floor::share`] invariant, each from the live point of a number, with a stream of its own.
+    /// Chains that leave prior · [`Floor::share`] invariant, each from the live point of a number, with a stream of its
+    /// own.
     fn climb(
         &mut self,
         crowd: Crowd<'_, Self::Particle>,

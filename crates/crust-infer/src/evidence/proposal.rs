@@ -2,8 +2,9 @@
 //!
 //! > q = (1 − a) N(μ, Σ) + a t_ν(μ, Σ)
 //!
-//! The share a of Student's distribution keeps the weights f/q from having infinite variance where the posterior has heavier tails than the
-//! normal distribution, and costs at most a factor 1/(1 − a) where it has not (a defensive mixture, Hesterberg 1995).
+//! The share a of Student's distribution keeps the weights f/q from having infinite variance where the posterior has
+//! heavier tails than the normal distribution, and costs at most a factor 1/(1 − a) where it has not (a defensive
+//! mixture, Hesterberg 1995).
 
 use std::f64::consts::TAU;
 
@@ -75,7 +76,8 @@ impl Proposal {
         let heavy = stream.uniform() < SHARE;
         let mut z: Vec<f64> = vec![0.0; d];
         stream.fill_normal(&mut z);
-        // Student's t is a normal distribution with a random scale: √(ν/χ²). ν is positive, so that there is such a draw.
+        // Student's t is a normal distribution with a random scale: √(ν/χ²). ν is positive, so that there is such a
+        // draw.
         let stretch = if heavy { stream.chi_square(DEGREES).map_or(1.0, |c| (DEGREES / c).sqrt()) } else { 1.0 };
         let row = |i: usize| dot(&self.lower[i * d..][..=i], &z[..=i]);
         (0..d).map(|i| self.mean[i] + stretch * row(i)).collect()

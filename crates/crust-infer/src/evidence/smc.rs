@@ -1,9 +1,9 @@
 //! Sequential Monte Carlo from the prior to the posterior along a frozen schedule, with or without waste.
 //!
-//! Of N particles with weights `f_β′`/`f_β`, M are resampled; each is the start of a chain of P states at the new β. Without waste all
-//! N = M P states are the next particles (Dau and Chopin 2022, *Waste-free sequential Monte Carlo*); otherwise the last of each chain are,
-//! and N = M. The product over t of mean weights is an unbiased estimate of p(y) if schedule and kernels are fixed beforehand (their
-//! proposition 1), so its logarithm is a stochastic lower bound.
+//! Of N particles with weights `f_β′`/`f_β`, M are resampled; each is the start of a chain of P states at the new β.
+//! Without waste all N = M P states are the next particles (Dau and Chopin 2022, *Waste-free sequential Monte Carlo*);
+//! otherwise the last of each chain are, and N = M. The product over t of mean weights is an unbiased estimate of p(y)
+//! if schedule and kernels are fixed beforehand (their proposition 1), so its logarithm is a stochastic lower bound.
 //!
 //! Several independent *islands* tell the error: the mean over islands is unbiased too.
 
@@ -64,8 +64,9 @@ pub struct Smc {
     pub evaluations: u64,
     /// The mean acceptance probability.
     pub accept: f64,
-    /// The largest correlation, over distributions, of a chain's last log likelihood with its first. Near 0 chains forget where they began;
-    /// near 1 they do not, all that descends from a particle is alike, and the bound is low. 0 where log likelihoods are not at hand.
+    /// The largest correlation, over distributions, of a chain's last log likelihood with its first. Near 0 chains
+    /// forget where they began; near 1 they do not, all that descends from a particle is alike, and the bound is low. 0
+    /// where log likelihoods are not at hand.
     pub memory: f64,
 }
 
@@ -79,8 +80,9 @@ pub fn smc<P: Moving>(
     Ok(rise(population, &Betas::Frozen(schedule), settings, run)?.0)
 }
 
-/// A schedule for such a run: each step is as long as keeps a share of the effective number of particles. What it weighs decides where it
-/// goes, so that its own estimate would be biased and is not told: a run that is to be a bound needs a key of its own.
+/// A schedule for such a run: each step is as long as keeps a share of the effective number of particles. What it
+/// weighs decides where it goes, so that its own estimate would be biased and is not told: a run that is to be a bound
+/// needs a key of its own.
 pub fn find_schedule<P: Moving>(
     population: &mut P,
     efficiency: f64,

@@ -2,10 +2,11 @@
 //!
 //! With Δ = log `f_β′`(x) − log `f_β`(x) of neighbours on the path,
 //!
-//! > log Z′/Z = log E_β\[e^Δ\] (Xie et al. 2011), and it lies between E_β\[Δ\] and E_β′\[Δ\] (thermodynamic integration).
+//! > log Z′/Z = log E_β\[e^Δ\] (Xie et al. 2011), and it lies between E_β\[Δ\] and E_β′\[Δ\] (thermodynamic
+//! integration).
 //!
-//! Neither estimate is on a known side of the truth, since the chains' draws are not exact: but for that, the product of stones would be
-//! unbiased. Draws of both neighbours allow other estimates of the same ratio, such as Bennett's.
+//! Neither estimate is on a known side of the truth, since the chains' draws are not exact: but for that, the product
+//! of stones would be unbiased. Draws of both neighbours allow other estimates of the same ratio, such as Bennett's.
 
 use crust_math::random::{Purpose, StreamKey};
 
@@ -100,7 +101,8 @@ fn start<'s, S>(chain: &'s [S], up: &[f64], (k, t): (usize, usize), run: &Run<'_
 fn summarise(pairs: Vec<Pair>, evaluations: u64) -> Stones {
     let chains = pairs.first().map_or(0, |pair| pair.up.len());
     let (mut log_z, mut thermodynamic) = (0.0, 0.0);
-    // What each chain adds to the estimate, relative to the mean of all: their variance is that of the estimate, times the number of chains.
+    // What each chain adds to the estimate, relative to the mean of all: their variance is that of the estimate, times
+    // the number of chains.
     let mut influence = vec![0.0; chains];
     let mut thermodynamic_influence = vec![0.0; chains];
     for Pair { up, down } in &pairs {
@@ -109,8 +111,8 @@ fn summarise(pairs: Vec<Pair>, evaluations: u64) -> Stones {
         log_z += stone;
         influence.iter_mut().zip(&stones).for_each(|(sum, s)| *sum += pxfm::f_exp(s - stone) - 1.0);
         let [(mean_up, variance_up), (mean_down, variance_down)] = [up, down].map(|chains| moments(chains));
-        // The trapezoidal rule with its error term, for which the derivative of the mean is the variance (Friel et al. 2014). The truth lies
-        // between the means, also where heavy tails make the error term useless.
+        // The trapezoidal rule with its error term, for which the derivative of the mean is the variance (Friel et al.
+        // 2014). The truth lies between the means, also where heavy tails make the error term useless.
         let corrected = f64::midpoint(mean_up, mean_down) - (variance_down - variance_up) / 12.0;
         thermodynamic += corrected.clamp(mean_up.min(mean_down), mean_up.max(mean_down));
         for (k, sum) in thermodynamic_influence.iter_mut().enumerate() {

@@ -8,7 +8,8 @@ use crate::error::{Error, InitialFailure};
 use crate::kernel::{Densities, Kernel, State, Transition};
 use crate::target::Target;
 
-/// A number of transitions at one β from a point, all of which it remembers. Transition i uses step i of the key, counted from the key's own.
+/// A number of transitions at one β from a point, all of which it remembers. Transition i uses step i of the key,
+/// counted from the key's own.
 pub(super) struct Trail<'a> {
     state: State,
     transition: Transition,

@@ -30,8 +30,8 @@ impl Weights {
 /// Draws that are in memory at the same time.
 const AT_ONCE: u32 = 1024;
 
-/// Likelihood weighting: Ẑ is the mean likelihood of draws from the prior (BDMC, section 3.1). Unbiased, and hopeless unless prior and
-/// posterior are much alike.
+/// Likelihood weighting: Ẑ is the mean likelihood of draws from the prior (BDMC, section 3.1). Unbiased, and hopeless
+/// unless prior and posterior are much alike.
 pub fn likelihood_weighting<P: Population>(population: &mut P, draws: u32, key: StreamKey) -> Result<Weights, Error> {
     let mut log_weights = Vec::with_capacity(draws as usize);
     for first in (0..draws).step_by(AT_ONCE as usize) {
@@ -45,8 +45,8 @@ pub fn likelihood_weighting<P: Population>(population: &mut P, draws: u32, key: 
     Ok(weights)
 }
 
-/// Importance sampling: Ẑ is the mean of prior · likelihood/q over draws of a proposal q (BDMC, Eq. 4). Unbiased for every proposal that has not
-/// seen the draws, if the prior is normalised.
+/// Importance sampling: Ẑ is the mean of prior · likelihood/q over draws of a proposal q (BDMC, Eq. 4). Unbiased for
+/// every proposal that has not seen the draws, if the prior is normalised.
 pub fn importance<T: Target + Clone + Send>(
     target: &T,
     proposal: &Proposal,
@@ -57,8 +57,8 @@ pub fn importance<T: Target + Clone + Send>(
     Ok(Weights::mean(weigh(target, proposal, draws, key, run)?))
 }
 
-/// The harmonic mean of the likelihood over draws of the posterior, chain by chain: 1/Ẑ is the mean of 1/L (BDMC, Eqs. 6–7), unbiased for
-/// exact draws, but as a rule with infinite variance. The error is that between chains.
+/// The harmonic mean of the likelihood over draws of the posterior, chain by chain: 1/Ẑ is the mean of 1/L (BDMC, Eqs.
+/// 6–7), unbiased for exact draws, but as a rule with infinite variance. The error is that between chains.
 pub fn harmonic_mean(log_likelihoods: &[Vec<f64>]) -> Weights {
     let inverse = |chain: &Vec<f64>| -> Vec<f64> { chain.iter().map(|log| -log).collect() };
     let chains: Vec<f64> = log_likelihoods.iter().map(|chain| log_mean_exp(&inverse(chain))).collect();

@@ -1,7 +1,8 @@
 //! The Barker proposal (Livingstone & Zanella 2022): normal steps whose signs lean to where the density grows.
 //!
-//! In each coordinate a step δ ~ N(0, h) keeps its sign with probability 1/(1 + e^(−δ c)) and is turned round otherwise, where c is the derivative of log p.
-//! The proposal density is 2 N(δ; 0, h)/(1 + e^(−δ c)), so that of the way back over that of the way there is Π (1 + e^(−δ c(x)))/(1 + e^(δ c(y))).
+//! In each coordinate a step δ ~ N(0, h) keeps its sign with probability 1/(1 + e^(−δ c)) and is turned round
+//! otherwise, where c is the derivative of log p. The proposal density is 2 N(δ; 0, h)/(1 + e^(−δ c)), so that of the
+//! way back over that of the way there is Π (1 + e^(−δ c(x)))/(1 + e^(δ c(y))).
 
 use super::Proposal;
 use crust_math::random::Stream;

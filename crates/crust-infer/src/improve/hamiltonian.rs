@@ -1,7 +1,7 @@
 //! Hamiltonian Monte Carlo: momenta η ~ N(0, Σ⁻¹), kinetic energy ½ ηᵀΣη, leapfrog steps.
 //!
-//! The paper's appendix draws momenta from N(0, Σ) with this kinetic energy: the two do not belong together, and the kernel would not leave the posterior invariant.
-//! In the coordinates u both are standard.
+//! The paper's appendix draws momenta from N(0, Σ) with this kinetic energy: the two do not belong together, and the
+//! kernel would not leave the posterior invariant. In the coordinates u both are standard.
 
 use super::{Population, chain_number};
 use crate::approximate::Error;

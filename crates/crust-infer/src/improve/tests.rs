@@ -77,7 +77,8 @@ fn check(chains: &Chains, what: &str) {
 #[test]
 fn kernels_leave_the_target_invariant() {
     for kernel in KERNELS {
-        // Step sizes adapt at first, which is why chains stay exactly stationary only in the limit of many: 20,000 are enough.
+        // Step sizes adapt at first, which is why chains stay exactly stationary only in the limit of many: 20,000 are
+        // enough.
         let chains = run(kernel, exact(20_000), 12, Parallelism::default());
         check(&chains, &format!("{kernel:?}, stationary"));
         assert_eq!(chains.times, [0, 1, 5, 12]);

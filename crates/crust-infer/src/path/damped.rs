@@ -2,9 +2,9 @@
 //!
 //! > g(ℓ) = −k log(1 + (ℓ* − ℓ)₊/c)
 //!
-//! grows only with the logarithm of how unlikely the data are, so that it has a mean under the prior where ℓ = log likelihood has
-//! none, and under prior · e^g (with k = 2, say) ℓ has one. The path goes straight from the prior to prior · e^g, at β = ½, and straight on
-//! from there to the posterior:
+//! grows only with the logarithm of how unlikely the data are, so that it has a mean under the prior where ℓ = log
+//! likelihood has none, and under prior · e^g (with k = 2, say) ℓ has one. The path goes straight from the prior to
+//! prior · e^g, at β = ½, and straight on from there to the posterior:
 //!
 //! > log `f_β` = log prior + 2β g for β ≤ ½, log prior + (2 − 2β) g + (2β − 1) ℓ beyond.
 
@@ -79,8 +79,8 @@ impl<T: Target> Path for Damped<T> {
         self.target.dimension()
     }
 
-    /// Of `f_β` the gradient is ∇ log prior + ∂τ/∂ℓ ∇ℓ: that of the target at the power ∂τ/∂ℓ, which is known once ℓ is. So the values come
-    /// first, and gradients in a second evaluation.
+    /// Of `f_β` the gradient is ∇ log prior + ∂τ/∂ℓ ∇ℓ: that of the target at the power ∂τ/∂ℓ, which is known once ℓ
+    /// is. So the values come first, and gradients in a second evaluation.
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
         if !batch.wants_gradient() {
             return self.target.evaluate(batch);

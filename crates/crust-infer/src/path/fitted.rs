@@ -1,14 +1,14 @@
 //! A reference distribution fitted to draws of a pilot run: the first distribution of a path that is short.
 //!
-//! B is finite only if every step of the path is: log f − log q must have a mean under q, and under f. So tails matter on both
-//! sides. Where f has a barrier (e^(−1/σ²) in log σ) q must be light: a normal in log σ gives 1/σ² a mean, Student's t does not. Where f has
-//! polynomial tails q must have them too: x² has no mean there. So each side of each coordinate has its own kind of tail,
-//! chosen by [`heavy_sides`]:
+//! B is finite only if every step of the path is: log f − log q must have a mean under q, and under f. So tails matter
+//! on both sides. Where f has a barrier (e^(−1/σ²) in log σ) q must be light: a normal in log σ gives 1/σ² a mean,
+//! Student's t does not. Where f has polynomial tails q must have them too: x² has no mean there. So each side of each
+//! coordinate has its own kind of tail, chosen by [`heavy_sides`]:
 //!
 //! > log q(z) = log φ(0) − z²/2, or log φ(0) − (ν+1)/2 · log(1 + (z/s)²/ν) with s = t_ν(0)/φ(0),
 //!
-//! of which either half integrates to ½, so that any two of them make a continuous, normalised density. A vector is x = μ + L z. Where
-//! chains of the pilot run disagree, q is a mixture with a component for each set of chains that agree.
+//! of which either half integrates to ½, so that any two of them make a continuous, normalised density. A vector is x =
+//! μ + L z. Where chains of the pilot run disagree, q is a mixture with a component for each set of chains that agree.
 
 use std::f64::consts::TAU;
 
@@ -276,7 +276,8 @@ fn moments(values: &[f64]) -> (f64, f64) {
     (mean, square.sqrt())
 }
 
-/// The median, and half of the way between the 16 % and 84 % quantiles, which is the deviation of a normal distribution.
+/// The median, and half of the way between the 16 % and 84 % quantiles, which is the deviation of a normal
+/// distribution.
 fn robust(values: &mut [f64]) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
     let at = |share: f64| {
@@ -290,7 +291,8 @@ fn robust(values: &mut [f64]) -> (f64, f64) {
 /// How far out tails are looked at, in standard deviations.
 const NEAR: f64 = 20.0;
 const FAR: f64 = 200.0;
-/// Tails that fall off more slowly than with this power of the distance are polynomial. Exponential ones have a power of 55 and more there.
+/// Tails that fall off more slowly than with this power of the distance are polynomial. Exponential ones have a power
+/// of 55 and more there.
 const GREATEST_POWER: f64 = 20.0;
 
 /// Points at which a density shows its tails: for each coordinate, two below the centre and two above.
@@ -303,8 +305,9 @@ pub fn tail_points(centre: &[f64], deviation: &[f64]) -> Vec<Vec<f64>> {
     (0..centre.len()).flat_map(|i| [-FAR, -NEAR, NEAR, FAR].map(|step| point(i, step))).collect()
 }
 
-/// Which sides of which coordinates have polynomial tails, from log f at [`tail_points`]: with f ~ |x|^(−p) the power is
-/// p = (log f(near) − log f(far))/log(far/near). Where f is 0 or cannot be computed there is a barrier, and the tail is light.
+/// Which sides of which coordinates have polynomial tails, from log f at [`tail_points`]: with f ~ |x|^(−p) the power
+/// is p = (log f(near) − log f(far))/log(far/near). Where f is 0 or cannot be computed there is a barrier, and the tail
+/// is light.
 pub fn heavy_sides(log_densities: &[f64]) -> Vec<Sides> {
     let tail = |near: f64, far: f64| {
         let power = (near - far) / f_log(FAR / NEAR);

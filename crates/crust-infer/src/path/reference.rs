@@ -2,8 +2,8 @@
 //!
 //! > log `f_β` = (1 − β) log q + β (log prior + log likelihood) = log q + β ℓ, ℓ = log prior + log likelihood − log q
 //!
-//! It has the form of the geometric path from a prior, with q in the place of the prior and f/q in that of the likelihood. q is
-//! normalised, so that Z₁/Z₀ is p(y) all the same.
+//! It has the form of the geometric path from a prior, with q in the place of the prior and f/q in that of the
+//! likelihood. q is normalised, so that Z₁/Z₀ is p(y) all the same.
 
 use crust_math::random::Stream;
 

@@ -25,7 +25,8 @@ pub fn count(n: usize) -> f64 {
     n as f64
 }
 
-/// Densities and gradient of one point: (log prior, log likelihood, gradient of `log f_β` written to the last argument).
+/// Densities and gradient of one point: (log prior, log likelihood, gradient of `log f_β` written to the last
+/// argument).
 pub trait Pointwise: Clone + Send {
     fn dimension(&self) -> usize;
     fn at(&self, x: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64);
@@ -163,8 +164,8 @@ impl Pointwise for Normal {
     }
 }
 
-/// τ ~ Gamma(3, 3), μ ~ N(0, 1/τ), yᵢ ~ N(μ, 1/τ), in the coordinates x = (μ, log τ). Everything is conjugate, also with the
-/// likelihood to the power β.
+/// τ ~ Gamma(3, 3), μ ~ N(0, 1/τ), yᵢ ~ N(μ, 1/τ), in the coordinates x = (μ, log τ). Everything is conjugate, also
+/// with the likelihood to the power β.
 #[derive(Clone)]
 pub struct NormalGamma {
     pub y: Vec<f64>,

@@ -54,7 +54,8 @@ pub fn states(starts: &[Vec<f64>], method: Method) -> Vec<State> {
     starts.iter().map(|q| State::at(q, method.needs_gradient())).collect()
 }
 
-/// A density as a [`System`]. Weights are ratios of densities, as the definition says; on a geometric path those of likelihoods.
+/// A density as a [`System`]. Weights are ratios of densities, as the definition says; on a geometric path those of
+/// likelihoods.
 #[derive(Clone)]
 pub struct OneByOne<'a, P> {
     pub model: P,

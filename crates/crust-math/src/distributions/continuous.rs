@@ -1,7 +1,7 @@
 //! Continuous distributions of one real number.
 //!
-//! Each has its log density, and where Stan has them the cumulative functions `_cdf`, `_lcdf` and `_lccdf`, with every partial
-//! derivative. [`ALL`] lists them for code that treats all alike.
+//! Each has its log density, and where Stan has them the cumulative functions `_cdf`, `_lcdf` and `_lccdf`, with every
+//! partial derivative. [`ALL`] lists them for code that treats all alike.
 
 mod bounded;
 mod gamma;

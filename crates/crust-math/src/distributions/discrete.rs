@@ -1,7 +1,8 @@
 //! Distributions of integers.
 //!
-//! Every function gives the log probability together with all partial derivatives. Real parameters that are vectors have their
-//! partials written into a slice of the caller; integers have none. [`TABLE`] lists all of them behind one signature.
+//! Every function gives the log probability together with all partial derivatives. Real parameters that are vectors
+//! have their partials written into a slice of the caller; integers have none. [`TABLE`] lists all of them behind one
+//! signature.
 
 mod bounded;
 mod categories;

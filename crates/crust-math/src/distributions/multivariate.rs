@@ -1,8 +1,9 @@
 //! Distributions of vectors and matrices.
 //!
-//! Every density of [`ALL`] takes whole containers, checks them as Stan does, and adds all partial derivatives. The partial
-//! derivatives of a symmetric matrix treat its elements as n² variables, half of the slope at each of a pair; those of a
-//! triangular one are left alone above its diagonal. Factors are computed once for all observations of a call.
+//! Every density of [`ALL`] takes whole containers, checks them as Stan does, and adds all partial derivatives. The
+//! partial derivatives of a symmetric matrix treat its elements as n² variables, half of the slope at each of a pair;
+//! those of a triangular one are left alone above its diagonal. Factors are computed once for all observations of a
+//! call.
 
 mod categories;
 mod correlation;

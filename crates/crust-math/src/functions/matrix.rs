@@ -1,8 +1,8 @@
 //! Matrix functions: products, decompositions, solutions of linear systems.
 //!
-//! Everything is made of one product of matrices ([`crate::linalg::gemm`]) and a few loops over columns that are compiled for the vector
-//! units. Results do not depend on the instruction set. The operators `A \ b` and `B / A` are `mdivide_left` and
-//! `mdivide_right`. A function that returns a tuple is several functions here, such as `svd.1`.
+//! Everything is made of one product of matrices ([`crate::linalg::gemm`]) and a few loops over columns that are
+//! compiled for the vector units. Results do not depend on the instruction set. The operators `A \ b` and `B / A` are
+//! `mdivide_left` and `mdivide_right`. A function that returns a tuple is several functions here, such as `svd.1`.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(clippy::needless_range_loop, reason = "formulas with indices read best with indices")]

@@ -53,7 +53,8 @@ impl Shape {
         Self::new(sizes, Cell::Scalar, &[])
     }
 
-    /// An array of cells. There must be at most [`Shape::MOST`] dimensions, and as many sizes as the cell has dimensions.
+    /// An array of cells. There must be at most [`Shape::MOST`] dimensions, and as many sizes as the cell has
+    /// dimensions.
     pub fn new(arrays: &[usize], cell: Cell, cell_sizes: &[usize]) -> Self {
         assert_eq!(cell.rank(), cell_sizes.len());
         let mut sizes = [0; Self::MOST];

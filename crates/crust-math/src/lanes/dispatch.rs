@@ -53,8 +53,8 @@ impl InstructionSet {
 
 /// The processor's features that change digits, by name.
 ///
-/// Kernels here give the same bits on every instruction set, but elementary functions of other crates (`pxfm`, linear algebra) choose
-/// their own ways by the same features. So results of processors that differ in them are not mixed.
+/// Kernels here give the same bits on every instruction set, but elementary functions of other crates (`pxfm`, linear
+/// algebra) choose their own ways by the same features. So results of processors that differ in them are not mixed.
 pub fn digits_of_processor() -> String {
     let set = match InstructionSet::best() {
         InstructionSet::Portable => "portable",
@@ -78,7 +78,8 @@ fn has_fused() -> bool {
 
 /// A computation to be compiled once for each instruction set.
 ///
-/// `run` must be `#[inline(always)]`, and so must everything that it calls: only what is inlined is compiled for the set.
+/// `run` must be `#[inline(always)]`, and so must everything that it calls: only what is inlined is compiled for the
+/// set.
 pub trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
@@ -90,8 +91,8 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     dispatch_on(InstructionSet::best(), kernel)
 }
 
-/// Runs the kernel on the given instruction set, for tests and benchmarks; a set that the processor lacks is replaced by
-/// the best one.
+/// Runs the kernel on the given instruction set, for tests and benchmarks; a set that the processor lacks is replaced
+/// by the best one.
 #[inline]
 pub fn dispatch_on<K: Kernel>(set: InstructionSet, kernel: K) -> K::Output {
     match set.min(InstructionSet::best()) {

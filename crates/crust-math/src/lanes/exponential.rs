@@ -83,8 +83,8 @@ fn expm1_tail(r: f64) -> f64 {
 
 /// exp(x) - 1.
 ///
-/// With s = 2^(k-1) the result is 2·((s - ½) + s·(exp(r) - 1)); s - ½, its sum with s·r, and r itself are kept with their
-/// rounding errors.
+/// With s = 2^(k-1) the result is 2·((s - ½) + s·(exp(r) - 1)); s - ½, its sum with s·r, and r itself are kept with
+/// their rounding errors.
 #[inline(always)]
 pub fn expm1(x: f64) -> f64 {
     let bounded = clamp(x, -40.0, 710.0);

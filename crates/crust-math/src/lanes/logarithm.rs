@@ -34,8 +34,8 @@ fn split_normal(x: f64, bias: f64) -> Split {
 
 /// e ln 2 + log(1 + f + low), where `low` is at most about half a unit in the last place of f.
 ///
-/// log(1 + f) = f - s·(f - R(s²)) with s = f / (2 + f), as in fdlibm (Sun 1993); the fit is our own, with error 2^-58.5 in
-/// R. The sum e ln 2 + f is kept with its rounding error.
+/// log(1 + f) = f - s·(f - R(s²)) with s = f / (2 + f), as in fdlibm (Sun 1993); the fit is our own, with error 2^-58.5
+/// in R. The sum e ln 2 + f is kept with its rounding error.
 #[inline(always)]
 fn log_split(split: Split, low: f64) -> f64 {
     let s = split.f / (2.0 + split.f);
@@ -133,8 +133,8 @@ fn log1p_unit(x: f64) -> f64 {
     log_split(split, low)
 }
 
-/// log(1 + x) and 1/(1 + x) for x in [0, 1], with one division: s is f times a reciprocal, which costs it less than it costs to
-/// divide again, and the result of the series half of that.
+/// log(1 + x) and 1/(1 + x) for x in [0, 1], with one division: s is f times a reciprocal, which costs it less than it
+/// costs to divide again, and the result of the series half of that.
 #[inline(always)]
 fn log1p_unit_with_reciprocal(x: f64) -> (f64, f64) {
     let (split, low) = split_unit(x);
@@ -147,8 +147,8 @@ fn log1p_unit_with_reciprocal(x: f64) -> (f64, f64) {
 /// 1 + x for x in [0, 1], and the rounding error of f. There e is 0 or 1, and no special value is possible.
 #[inline(always)]
 fn split_unit(x: f64) -> (Split, f64) {
-    // 1 above √2 - 1 and 0 below, by rounding x + 0.0858 to the nearest integer. (With a comparison the compiler would see two
-    // constants, and compute all that follows twice.)
+    // 1 above √2 - 1 and 0 below, by rounding x + 0.0858 to the nearest integer. (With a comparison the compiler would
+    // see two constants, and compute all that follows twice.)
     let e = ((x + 0.08578643762690495) + ROUND) - ROUND;
     // Where e = 1 the sum is halved: (1 + x)/2 - 1 = (x - 1)/2, with a rounding error below x = ½.
     let shifted = x - 1.0;

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 /// Lanes of the widest instruction set.
 pub(super) const BLOCK: usize = 8;
 
-/// A function of one lane. A trait of our own rather than `Fn`, whose `call` for a plain function is not always inlined.
+/// A function of one lane. A trait of our own rather than `Fn`, whose `call` for a plain function is not always
+/// inlined.
 pub(super) trait Function {
     /// Must be `#[inline(always)]`.
     fn at(x: f64) -> f64;

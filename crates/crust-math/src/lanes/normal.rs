@@ -100,8 +100,8 @@ pub fn erf(x: f64) -> f64 {
     if x.abs() < 0.85 { erf_near(x) } else { far }
 }
 
-/// Φ(x), the cumulative distribution function of the standard normal distribution, with small relative error in the lower
-/// tail.
+/// Φ(x), the cumulative distribution function of the standard normal distribution, with small relative error in the
+/// lower tail.
 #[inline(always)]
 pub fn phi(x: f64) -> f64 {
     let a = x.abs();

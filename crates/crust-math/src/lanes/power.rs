@@ -29,7 +29,8 @@ impl Double {
     }
 }
 
-/// The logarithm of a positive finite number, as a sum: 2 atanh(s) = 2s·(1 + z/3 + z²·P(z)) with s = f / (2 + f), z = s².
+/// The logarithm of a positive finite number, as a sum: 2 atanh(s) = 2s·(1 + z/3 + z²·P(z)) with s = f / (2 + f), z =
+/// s².
 #[inline(always)]
 fn log_double(x: f64) -> Double {
     let Split { e, f } = split(x);

@@ -14,8 +14,9 @@ use super::triangular::{Triangle, solve, solve_in};
 
 /// Columns of a block in the factorisation: few, as only what is left of them is the product of matrices.
 const FACTOR: usize = 16;
-/// From so many rows on, columns are first taken together in wider blocks: the columns before them are then read less often
-/// from memory beyond the caches. Where that pays is a measurement (`benches/linalg.rs`); it changes the last digit.
+/// From so many rows on, columns are first taken together in wider blocks: the columns before them are then read less
+/// often from memory beyond the caches. Where that pays is a measurement (`benches/linalg.rs`); it changes the last
+/// digit.
 const LARGE: usize = 256;
 /// Columns of a wide block.
 const WIDE: usize = 64;
@@ -97,7 +98,8 @@ impl<const W: usize> Kernel for Small<'_, W> {
         for j in 0..n {
             copy(&mut block[j][j..n], &a[j * n + j..(j + 1) * n]);
         }
-        // The diagonal goes to an array of its own: to read a vector of which one element has just been written is slow.
+        // The diagonal goes to an array of its own: to read a vector of which one element has just been written is
+        // slow.
         let mut roots = [0.0; W];
         for j in 0..n {
             let pivot = block[j][j];
@@ -170,8 +172,8 @@ fn subtract_products(x: &mut [f64], done: &[f64], n: usize, row: usize) {
     }
 }
 
-/// Overwrites the lower triangle of `adjoint`, that of `L`, by that of `A`'s lower triangle (whose elements stand for both of
-/// a symmetric pair). What is above the diagonal is neither read nor of use afterwards.
+/// Overwrites the lower triangle of `adjoint`, that of `L`, by that of `A`'s lower triangle (whose elements stand for
+/// both of a symmetric pair). What is above the diagonal is neither read nor of use afterwards.
 pub fn reverse(l: &[f64], adjoint: &mut [f64], n: usize) {
     match n {
         0..=4 => return dispatch(ReverseSmall::<4> { l, adjoint, n }),
@@ -179,7 +181,8 @@ pub fn reverse(l: &[f64], adjoint: &mut [f64], n: usize) {
         9..=16 => return dispatch(ReverseSmall::<16> { l, adjoint, n }),
         _ => {}
     }
-    // The rows and columns of a block are called as in the paper: D on the diagonal, R left of it, C below it, B below R.
+    // The rows and columns of a block are called as in the paper: D on the diagonal, R left of it, C below it, B below
+    // R.
     for first in (0..n).step_by(REVERSE).rev() {
         let size = REVERSE.min(n - first);
         let below = first + size;
@@ -267,8 +270,8 @@ impl Kernel for ReverseBlock<'_> {
     }
 }
 
-/// The same for a whole matrix of at most `W` rows, in arrays of its rows: loops are of known length and without sums over
-/// lanes. `rows` is 0 on and above the diagonal; `adjoints` is without meaning above it.
+/// The same for a whole matrix of at most `W` rows, in arrays of its rows: loops are of known length and without sums
+/// over lanes. `rows` is 0 on and above the diagonal; `adjoints` is without meaning above it.
 struct ReverseSmall<'a, const W: usize> {
     l: &'a [f64],
     adjoint: &'a mut [f64],

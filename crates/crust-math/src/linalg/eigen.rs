@@ -1,4 +1,5 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix: reduction to a tridiagonal one by reflections, then implicit QR steps.
+//! Eigenvalues and eigenvectors of a symmetric matrix: reduction to a tridiagonal one by reflections, then implicit QR
+//! steps.
 
 use super::LinalgError;
 use super::memory::parts;
@@ -13,8 +14,8 @@ pub fn scratch(n: usize) -> usize {
     n * n + 2 * n
 }
 
-/// Overwrites `values` by the eigenvalues of the symmetric matrix `a` (of which the lower triangle is read), the least first,
-/// and `vectors` by the eigenvectors, one in each column. Of a matrix that is not finite, all of them are NaN.
+/// Overwrites `values` by the eigenvalues of the symmetric matrix `a` (of which the lower triangle is read), the least
+/// first, and `vectors` by the eigenvectors, one in each column. Of a matrix that is not finite, all of them are NaN.
 pub fn decompose(
     a: &[f64],
     values: &mut [f64],
@@ -147,7 +148,8 @@ fn tridiagonalise(a: &mut [f64], values: &mut [f64], beside: &mut [f64], p: &mut
     }
 }
 
-/// One step with Wilkinson's shift on the rows and columns from `start` to `end`, both included (Golub and Van Loan, 8.3.2).
+/// One step with Wilkinson's shift on the rows and columns from `start` to `end`, both included (Golub and Van Loan,
+/// 8.3.2).
 #[inline(always)]
 fn qr_step(d: &mut [f64], e: &mut [f64], vectors: &mut [f64], n: usize, (start, end): (usize, usize)) {
     let half = 0.5 * (d[end - 1] - d[end]);

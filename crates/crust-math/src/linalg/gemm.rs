@@ -78,7 +78,8 @@ impl Target {
 
 /// Columns of a tile.
 const COLUMNS: usize = 4;
-/// Of the inner dimension, so much is summed up in registers. It decides on rounding, so it is the same on all processors.
+/// Of the inner dimension, so much is summed up in registers. It decides on rounding, so it is the same on all
+/// processors.
 const DEPTH: usize = 128;
 
 /// Up to so many products of numbers, plain loops take less time than the preparation of anything else.
@@ -98,8 +99,8 @@ pub fn gemm(c: &mut [f64], target: Target, depth: usize, alpha: f64, a: Operand,
         }
         return;
     }
-    // Tiles of 8 accumulators: enough to hide the latency of the multiply-add, few enough to be registers. For short sums a
-    // small buffer, as clearing a large one would take longer than the product.
+    // Tiles of 8 accumulators: enough to hide the latency of the multiply-add, few enough to be registers. For short
+    // sums a small buffer, as clearing a large one would take longer than the product.
     match (InstructionSet::best() == InstructionSet::Avx512, depth <= 16) {
         (true, true) => dispatch(Gemm::<16, 16> { c, target, depth, alpha, a, b }),
         (true, false) => dispatch(Gemm::<16, DEPTH> { c, target, depth, alpha, a, b }),

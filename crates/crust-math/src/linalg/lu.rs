@@ -10,8 +10,8 @@ use crate::lanes::{Kernel, dispatch};
 /// Columns of a block.
 const BLOCK: usize = 16;
 
-/// A decomposed matrix: `U` on and above the diagonal, `L` (whose diagonal is 1) below it, and for each column the row that
-/// was exchanged with the diagonal's.
+/// A decomposed matrix: `U` on and above the diagonal, `L` (whose diagonal is 1) below it, and for each column the row
+/// that was exchanged with the diagonal's.
 #[derive(Clone, Copy)]
 pub struct Lu<'a> {
     factors: &'a [f64],
@@ -50,8 +50,8 @@ pub fn decompose<'a>(a: &[f64], n: usize, memory: &'a mut [f64]) -> Lu<'a> {
     Lu { factors, pivots, n }
 }
 
-/// A decomposed matrix with memory of its own, in plain arithmetic: the solvers of differential equations choose their steps by
-/// it, and choose as Stan does only if it rounds as the solvers there do.
+/// A decomposed matrix with memory of its own, in plain arithmetic: the solvers of differential equations choose their
+/// steps by it, and choose as Stan does only if it rounds as the solvers there do.
 #[derive(Clone, Debug)]
 pub struct Factors {
     n: usize,

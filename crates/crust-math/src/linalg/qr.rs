@@ -47,7 +47,8 @@ fn reflect(tail: &[f64], tau: f64, x: &mut [f64]) {
 
 /// Overwrites `a` by `R` on and above the diagonal and the tails of the reflections' vectors below it.
 ///
-/// A reflection maps a column `x` to `β·e₁` with `β = -sign(x₀)·|x|`, also where the rest of `x` is 0: only so it is smooth.
+/// A reflection maps a column `x` to `β·e₁` with `β = -sign(x₀)·|x|`, also where the rest of `x` is 0: only so it is
+/// smooth.
 struct Factor<'a> {
     a: &'a mut [f64],
     taus: &'a mut [f64],
@@ -137,7 +138,8 @@ impl Kernel for Reverse<'_> {
     }
 }
 
-/// Of `y = H·x` with `H = I - τ·v·vᵀ`: overwrites `y` by `x`, its adjoint by that of `x`, and adds to those of `v` and `τ`.
+/// Of `y = H·x` with `H = I - τ·v·vᵀ`: overwrites `y` by `x`, its adjoint by that of `x`, and adds to those of `v` and
+/// `τ`.
 #[inline(always)]
 fn reverse_reflect(
     tail: &[f64],
@@ -155,8 +157,8 @@ fn reverse_reflect(
     reflect(tail, tau, y_adjoint);
 }
 
-/// Of the reflection's vector, `τ` and `β` as functions of the column `x`: overwrites `y = β·e₁` by `x` and its adjoint by
-/// that of `x`.
+/// Of the reflection's vector, `τ` and `β` as functions of the column `x`: overwrites `y = β·e₁` by `x` and its adjoint
+/// by that of `x`.
 ///
 /// With `s = x₀ - β`: `tail = x_tail / s`, `τ = -s / β`, `β² = |x|²`.
 #[inline(always)]

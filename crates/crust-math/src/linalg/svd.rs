@@ -5,14 +5,14 @@ use super::memory::{identity, parts, transpose};
 use super::vectors::{add_scaled_fused, dot_fused, rotate};
 use crate::lanes::{Kernel, dispatch};
 
-/// Columns count as orthogonal if the cosine of their angle is below this, a few units of rounding, and below `√rows` units:
-/// the rounding of a sum of products grows with its length (as in Drmač and Veselić 2008).
+/// Columns count as orthogonal if the cosine of their angle is below this, a few units of rounding, and below `√rows`
+/// units: the rounding of a sum of products grows with its length (as in Drmač and Veselić 2008).
 const ORTHOGONAL: f64 = 1e-15;
 /// More sweeps than any matrix needs; a dozen is the rule.
 const SWEEPS: usize = 60;
 
-/// Rotates pairs of columns of `w` (with at least as many rows as columns) until all are orthogonal, and those of `v` along
-/// with them: the one-sided method of Hestenes and Jacobi. Then sorts, normalises `w` and writes the norms.
+/// Rotates pairs of columns of `w` (with at least as many rows as columns) until all are orthogonal, and those of `v`
+/// along with them: the one-sided method of Hestenes and Jacobi. Then sorts, normalises `w` and writes the norms.
 struct Jacobi<'a> {
     w: &'a mut [f64],
     v: &'a mut [f64],
@@ -76,8 +76,8 @@ fn squared_norms(w: &[f64], squares: &mut [f64], rows: usize) {
     }
 }
 
-/// Makes columns `p < q` of `w` orthogonal; whether they were not. Their squared norms are kept up to date, which is good
-/// enough for the angle of the rotation.
+/// Makes columns `p < q` of `w` orthogonal; whether they were not. Their squared norms are kept up to date, which is
+/// good enough for the angle of the rotation.
 #[inline(always)]
 fn orthogonalise(
     [w, v]: [&mut [f64]; 2],

@@ -77,7 +77,8 @@ pub fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// As [`solve_in`], in plain loops without fused operations: for so few numbers that to prepare anything would take longer.
+/// As [`solve_in`], in plain loops without fused operations: for so few numbers that to prepare anything would take
+/// longer.
 pub(super) fn solve_plain(t: Operand, triangle: Triangle, b: &mut [f64], target: Target) {
     let n = target.rows;
     for j in 0..target.columns {
@@ -110,8 +111,8 @@ impl<const W: usize> Kernel for SolveBlock<'_, W> {
         let Self { t, triangle, b, rows } = self;
         let size = rows.rows;
         let lower = triangle.is_lower();
-        // Columns of the block with a diagonal of 0, and the inverse of the diagonal: a step then needs no shorter vectors.
-        // The solution is kept apart: to read a vector of which one element has just been written is slow.
+        // Columns of the block with a diagonal of 0, and the inverse of the diagonal: a step then needs no shorter
+        // vectors. The solution is kept apart: to read a vector of which one element has just been written is slow.
         let Aligned(block) = &mut Aligned([[0.0; W]; W]);
         let mut scale = [1.0; W];
         for q in 0..size {

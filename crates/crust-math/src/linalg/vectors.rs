@@ -10,8 +10,8 @@
 //! | [`dot_fused`] | 8, fused | kernels: columns of matrices |
 //! | [`dot_fused_padded`] | 8, fused | kernels: rows that are padded to whole blocks |
 //!
-//! What is *fused* multiplies and adds with one rounding. It is a part of kernels: it is inlined into what is compiled for an
-//! instruction set, and would be a slow call of a function elsewhere.
+//! What is *fused* multiplies and adds with one rounding. It is a part of kernels: it is inlined into what is compiled
+//! for an instruction set, and would be a slow call of a function elsewhere.
 
 /// Partial sums of [`dot`].
 const WIDTH: usize = 4;
@@ -159,8 +159,9 @@ pub(crate) fn rotate(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
     }
 }
 
-/// Copies a few numbers in a loop of its own: a plain copy becomes a call of the C library, which takes longer than all else
-/// that is done with a small block. (The sum with 0 is what keeps the compiler from it; it changes only the sign of a 0.)
+/// Copies a few numbers in a loop of its own: a plain copy becomes a call of the C library, which takes longer than all
+/// else that is done with a small block. (The sum with 0 is what keeps the compiler from it; it changes only the sign
+/// of a 0.)
 #[inline(always)]
 pub(crate) fn copy(to: &mut [f64], from: &[f64]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -168,7 +169,8 @@ pub(crate) fn copy(to: &mut [f64], from: &[f64]) {
     }
 }
 
-/// Memory on whole lines of the cache: vectors that cross a line cost twice as much, and much more if they are read again.
+/// Memory on whole lines of the cache: vectors that cross a line cost twice as much, and much more if they are read
+/// again.
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub T);
 

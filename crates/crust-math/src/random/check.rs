@@ -32,8 +32,8 @@ impl Sample {
         Self(self.0.iter().map(|&x| f(x)).collect())
     }
 
-    /// Kolmogorov and Smirnov's test. The level holds for every n: Massart's constant in the inequality of Dvoretzky, Kiefer
-    /// and Wolfowitz (1990).
+    /// Kolmogorov and Smirnov's test. The level holds for every n: Massart's constant in the inequality of Dvoretzky,
+    /// Kiefer and Wolfowitz (1990).
     pub(super) fn follows(&self, name: &str, cdf: impl Fn(f64) -> f64) {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -61,7 +61,8 @@ impl Sample {
     }
 }
 
-/// A distribution function by the trapezoidal rule from an unnormalised log density, which is negligible outside of the interval.
+/// A distribution function by the trapezoidal rule from an unnormalised log density, which is negligible outside of the
+/// interval.
 pub(super) fn integrated(low: f64, high: f64, log_density: impl Fn(f64) -> f64) -> impl Fn(f64) -> f64 {
     const CELLS: usize = 40_000;
     let step = (high - low) / count(CELLS);
@@ -93,8 +94,8 @@ pub(super) struct Probabilities {
 }
 
 impl Probabilities {
-    /// From the ratios of neighbours, `up(k)` = P(k + 1) / P(k), starting in the middle where the mass is. What is outside of
-    /// the range must be negligible.
+    /// From the ratios of neighbours, `up(k)` = P(k + 1) / P(k), starting in the middle where the mass is. What is
+    /// outside of the range must be negligible.
     pub(super) fn from_ratios(first: i64, mode: i64, last: i64, up: impl Fn(i64) -> f64) -> Self {
         let mut below = vec![];
         let mut p = 1.0;

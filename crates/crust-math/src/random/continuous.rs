@@ -35,8 +35,8 @@ impl Stream {
         }
     }
 
-    /// A draw with density ∝ xᵃ⁻¹ exp(−rate x). Where the shape is small, many draws are below the smallest number and are
-    /// returned as 0; [`Self::log_gamma`] has no such limit.
+    /// A draw with density ∝ xᵃ⁻¹ exp(−rate x). Where the shape is small, many draws are below the smallest number and
+    /// are returned as 0; [`Self::log_gamma`] has no such limit.
     pub fn gamma(&mut self, shape: f64, rate: f64) -> Draw<f64> {
         let domain = Domain("gamma_rng");
         domain.positive_finite("Shape parameter", shape)?;
@@ -65,8 +65,8 @@ impl Stream {
 
     /// Shapes from 1 on: Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
     ///
-    /// With y = x / √(9d) they accept if log U < x²/2 + d (1 − (1 + y)³ + 3 log(1 + y)). At large shapes this is a difference
-    /// of large numbers; what is left of it after x²/2 = 9dy²/2 has cancelled is not.
+    /// With y = x / √(9d) they accept if log U < x²/2 + d (1 − (1 + y)³ + 3 log(1 + y)). At large shapes this is a
+    /// difference of large numbers; what is left of it after x²/2 = 9dy²/2 has cancelled is not.
     fn gamma_from_1(&mut self, shape: f64) -> f64 {
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (3.0 * d.sqrt());
@@ -110,8 +110,8 @@ impl Stream {
         Ok(2.0 * self.standard_gamma(0.5 * degrees))
     }
 
-    /// A normal draw over the root of a gamma draw with mean 1. With very few degrees of freedom a draw may be too large for a
-    /// number, and is infinite.
+    /// A normal draw over the root of a gamma draw with mean 1. With very few degrees of freedom a draw may be too
+    /// large for a number, and is infinite.
     pub fn student_t(&mut self, degrees: f64, location: f64, scale: f64) -> Draw<f64> {
         let domain = Domain("student_t_rng");
         domain.positive_finite("Degrees of freedom parameter", degrees)?;
@@ -129,8 +129,9 @@ impl Stream {
     /// An angle in [m − π, m + π] where m is the location's remainder by 2π.
     ///
     /// Best and Fisher, "Efficient simulation of the von Mises distribution" (1979): rejection from the wrapped Cauchy
-    /// distribution. Their r is (1 + w) / (2κ) with w = √(1 + 4κ²). A wrapped Cauchy angle is twice the arc tangent of a scaled
-    /// Cauchy draw t. With their r − 1 and 1 − f written as below nothing cancels, so one form serves κ = 0 (uniform) to κ = 10³⁰⁰.
+    /// distribution. Their r is (1 + w) / (2κ) with w = √(1 + 4κ²). A wrapped Cauchy angle is twice the arc tangent of
+    /// a scaled Cauchy draw t. With their r − 1 and 1 − f written as below nothing cancels, so one form serves κ = 0
+    /// (uniform) to κ = 10³⁰⁰.
     pub fn von_mises(&mut self, location: f64, concentration: f64) -> Draw<f64> {
         let domain = Domain("von_mises_rng");
         domain.finite("Location parameter", location)?;

@@ -47,8 +47,8 @@ impl Stream {
         self.neg_binomial(successes, odds)
     }
 
-    /// One more than the failures before a success whose probability is e⁻ʷ with w exponential. (A draw beyond the integers
-    /// is the largest integer.)
+    /// One more than the failures before a success whose probability is e⁻ʷ with w exponential. (A draw beyond the
+    /// integers is the largest integer.)
     pub fn yule_simon(&mut self, shape: f64) -> Draw<i64> {
         Domain("yule_simon_rng").positive_finite("Shape parameter", shape)?;
         let log_p = -self.standard_exponential() / shape;

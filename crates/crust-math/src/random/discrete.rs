@@ -194,7 +194,8 @@ impl Stream {
     }
 }
 
-/// The constants of transformed rejection, in Hörmann's letters where he has some: `v_r` is `inside`, α or 1/α is `scale`.
+/// The constants of transformed rejection, in Hörmann's letters where he has some: `v_r` is `inside`, α or 1/α is
+/// `scale`.
 struct Hat {
     a: f64,
     b: f64,

@@ -93,7 +93,8 @@ impl Stream {
         Ok(())
     }
 
-    /// The Cholesky factor of a Wishart draw with scale L Lᵀ: L A with A of Bartlett (1933), χ on the diagonal and normal below.
+    /// The Cholesky factor of a Wishart draw with scale L Lᵀ: L A with A of Bartlett (1933), χ on the diagonal and
+    /// normal below.
     pub fn wishart_cholesky(&mut self, degrees: f64, l: &[f64], out: &mut [f64]) -> Draw<()> {
         let n = side(l.len());
         let domain = Domain("wishart_cholesky_rng");
@@ -155,8 +156,8 @@ impl Stream {
         Ok(a)
     }
 
-    /// The Cholesky factor of a correlation matrix: partial correlations are independent, 2 beta − 1 (Lewandowski, Kurowicka
-    /// and Joe 2009, section 2.4).
+    /// The Cholesky factor of a correlation matrix: partial correlations are independent, 2 beta − 1 (Lewandowski,
+    /// Kurowicka and Joe 2009, section 2.4).
     pub fn lkj_corr_cholesky(&mut self, n: usize, shape: f64, out: &mut [f64]) -> Draw<()> {
         let domain = Domain("lkj_corr_cholesky_rng");
         domain.positive_finite("Shape parameter", shape)?;
@@ -217,8 +218,8 @@ impl Stream {
         Ok(cuts.partition_point(|&c| c < latent))
     }
 
-    /// The hidden states (from 0) of a Markov model given what is seen: `log_omega` has a row for each state and a column
-    /// for each time. The last state first, then each given the one after it.
+    /// The hidden states (from 0) of a Markov model given what is seen: `log_omega` has a row for each state and a
+    /// column for each time. The last state first, then each given the one after it.
     pub fn hmm_latent(&mut self, log_omega: &[f64], gamma: &[f64], rho: &[f64], out: &mut [usize]) -> Draw<()> {
         let k = rho.len();
         assert_eq!(log_omega.len(), k * out.len(), "a column for each time");

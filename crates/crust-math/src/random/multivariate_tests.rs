@@ -100,7 +100,8 @@ fn factors_are_lower_triangular() {
     }
 }
 
-/// (r + 1)/2 is beta with both parameters η − 1 + K/2, and log |R| has the moments that its normaliser's derivatives say.
+/// (r + 1)/2 is beta with both parameters η − 1 + K/2, and log |R| has the moments that its normaliser's derivatives
+/// say.
 #[test]
 fn correlations_are_beta() {
     for eta in [0.7, 1.0, 3.0] {

@@ -27,14 +27,16 @@ pub(super) fn log1p_minus(t: f64) -> f64 {
     if t.abs() > 0.2 {
         return f_log1p(t) - t;
     }
-    // log(1 + t) = 2 (v + v³/3 + v⁵/5 + …) with v = t / (2 + t), and t − 2 v = t v. Here v² < 0.0124, so that v¹⁹/19 is the last term to count.
+    // log(1 + t) = 2 (v + v³/3 + v⁵/5 + …) with v = t / (2 + t), and t − 2 v = t v. Here v² < 0.0124, so that v¹⁹/19 is
+    // the last term to count.
     let v = t / (2.0 + t);
     let s = v * v;
     let series = (1..=9).rev().fold(0.0, |sum, i| (sum + 1.0 / f64::from(2 * i + 1)) * s);
     2.0 * v * series - t * v
 }
 
-/// Stirling's series, B₂ₖ / (2k (2k − 1)) with the Bernoulli numbers B. From n = 16 on, what is left out is below 10⁻¹⁷.
+/// Stirling's series, B₂ₖ / (2k (2k − 1)) with the Bernoulli numbers B. From n = 16 on, what is left out is below
+/// 10⁻¹⁷.
 const STIRLING: [f64; 6] = [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0];
 
 /// log n! − log(√(2πn) (n/e)ⁿ) for n ≥ 1.

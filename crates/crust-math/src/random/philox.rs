@@ -1,7 +1,7 @@
 //! The Philox bijections: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 //!
-//! For each key, Philox is a permutation of its counters. So a generator is a key, and its state is a number: any block of
-//! any stream can be computed on its own, which makes results independent of threads, batches and resumed runs.
+//! For each key, Philox is a permutation of its counters. So a generator is a key, and its state is a number: any block
+//! of any stream can be computed on its own, which makes results independent of threads, batches and resumed runs.
 
 const ROUNDS: u32 = 10;
 

@@ -44,8 +44,8 @@ impl Purpose {
 /// The name of a stream.
 ///
 /// # Distinct keys, distinct streams
-/// A Philox block is a function of 64 bits of key and 128 bits of counter. The counter holds the chain (32 bits), the step
-/// (64 bits) and the number of the block in the stream (32 bits). The Philox key is
+/// A Philox block is a function of 64 bits of key and 128 bits of counter. The counter holds the chain (32 bits), the
+/// step (64 bits) and the number of the block in the stream (32 bits). The Philox key is
 ///
 /// > E(seed) ⊕ F(purpose, dataset)
 ///
@@ -54,12 +54,13 @@ impl Purpose {
 /// - with the same seed, streams that differ in purpose or dataset have different Philox keys, because F is injective;
 /// - with the same purpose and dataset, streams that differ in the seed have different Philox keys, because E is.
 ///
-/// These hold with certainty: within a run no two streams share a (key, counter) pair. Only two streams that differ in the seed
-/// *and* in (purpose, dataset) may share a Philox key, by chance: with probability 2⁻⁶⁴ for each pair, so about 10⁻⁸ for
-/// the whole of a thousand seeds with a thousand (purpose, dataset) pairs each.
+/// These hold with certainty: within a run no two streams share a (key, counter) pair. Only two streams that differ in
+/// the seed *and* in (purpose, dataset) may share a Philox key, by chance: with probability 2⁻⁶⁴ for each pair, so
+/// about 10⁻⁸ for the whole of a thousand seeds with a thousand (purpose, dataset) pairs each.
 ///
-/// A stream has 2³² blocks, which are 2³⁴ words of 32 bits or 2³³ uniforms. One that is longer goes on under a new Philox key,
-/// the image of the old one under a third permutation; only such a stream can meet another, again with probability 2⁻⁶⁴.
+/// A stream has 2³² blocks, which are 2³⁴ words of 32 bits or 2³³ uniforms. One that is longer goes on under a new
+/// Philox key, the image of the old one under a third permutation; only such a stream can meet another, again with
+/// probability 2⁻⁶⁴.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey {
     pub seed: u64,
@@ -69,7 +70,8 @@ pub struct StreamKey {
     pub step: u64,
 }
 
-/// The keys of the permutations that make a Philox key. Any three numbers would do: these are the first 96 fractional bits of e.
+/// The keys of the permutations that make a Philox key. Any three numbers would do: these are the first 96 fractional
+/// bits of e.
 const MIX_SEED: u32 = 0xB7E1_5162;
 const MIX_PLACE: u32 = 0x8AED_2A6A;
 const MIX_CONTINUATION: u32 = 0xBF71_5880;
@@ -123,8 +125,8 @@ impl StreamKey {
 
 /// A stream of random numbers. The same [`StreamKey`] gives the same numbers on every machine.
 ///
-/// To make that true of the samplers too, they use only operations whose result is the correctly rounded one: `+ − × ÷ √`
-/// and pxfm's `log`, `log1p`, `exp` and `atan`. The standard library's functions differ between platforms.
+/// To make that true of the samplers too, they use only operations whose result is the correctly rounded one:
+/// `+ − × ÷ √` and pxfm's `log`, `log1p`, `exp` and `atan`. The standard library's functions differ between platforms.
 ///
 /// A stream has no state but its position: no sampler keeps a number for the next call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,8 +168,8 @@ impl Stream {
         high << 32 | low
     }
 
-    /// Uniform on the 2⁵³ − 1 multiples of 2⁻⁵³ strictly between 0 and 1: never 0, never 1, and `1 − u` is exact and has the
-    /// same distribution.
+    /// Uniform on the 2⁵³ − 1 multiples of 2⁻⁵³ strictly between 0 and 1: never 0, never 1, and `1 − u` is exact and
+    /// has the same distribution.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         loop {

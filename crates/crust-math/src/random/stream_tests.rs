@@ -23,7 +23,8 @@ fn sequences_are_blocks_of_philox() {
     }
 }
 
-/// Every part of the key reaches the numbers: a change of one bit anywhere gives a stream that differs in about half its bits.
+/// Every part of the key reaches the numbers: a change of one bit anywhere gives a stream that differs in about half
+/// its bits.
 #[test]
 fn each_bit_of_the_key_counts() {
     let key = StreamKey { seed: 5, purpose: Purpose::DATA, dataset: 7, chain: 1, step: 100 };

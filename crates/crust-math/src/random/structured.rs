@@ -7,7 +7,8 @@ use super::{Draw, Stream};
 use crate::density::Domain;
 
 impl Stream {
-    /// An index with probability proportional to its weight. Weights need no normalisation; one of them must be positive.
+    /// An index with probability proportional to its weight. Weights need no normalisation; one of them must be
+    /// positive.
     pub fn categorical(&mut self, weights: &[f64]) -> Draw<usize> {
         let total = check_weights(Domain("categorical_rng"), weights)?;
         Ok(self.pick(total, weights.iter().copied()))
@@ -45,8 +46,8 @@ impl Stream {
 
     /// How many of `n` fall in each category. Weights need no normalisation.
     ///
-    /// One binomial draw for each category, given those after it. Sums from the front are exact to the last bit that counts,
-    /// while 1 − (what is gone) is not.
+    /// One binomial draw for each category, given those after it. Sums from the front are exact to the last bit that
+    /// counts, while 1 − (what is gone) is not.
     pub fn multinomial(&mut self, n: i64, weights: &[f64], out: &mut [i64]) -> Draw<()> {
         assert_eq!(weights.len(), out.len(), "one count for each weight");
         let domain = Domain("multinomial_rng");
@@ -87,13 +88,15 @@ impl Stream {
         out.iter_mut().zip(concentration).for_each(|(x, &a)| *x = self.standard_log_gamma(a));
         let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = out.iter().map(|x| f_exp(x - largest)).sum();
-        // Two subtractions: with tiny concentrations the largest may be −10³⁰⁰, and the log of the sum would drown in it.
+        // Two subtractions: with tiny concentrations the largest may be −10³⁰⁰, and the log of the sum would drown in
+        // it.
         let log_sum = f_log(sum);
         out.iter_mut().for_each(|x| *x = (*x - largest) - log_sum);
         Ok(())
     }
 
-    /// Puts the items in an order drawn from all orders with equal probability: Fisher and Yates, in Durstenfeld's form (1964).
+    /// Puts the items in an order drawn from all orders with equal probability: Fisher and Yates, in Durstenfeld's form
+    /// (1964).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.index_below(end + 1));
@@ -114,14 +117,15 @@ impl Stream {
         self.below(n as u64) as usize
     }
 
-    /// A multivariate normal draw: mean + L z. `factor` is the lower-triangular L in columns; what is above its diagonal is
-    /// not read.
+    /// A multivariate normal draw: mean + L z. `factor` is the lower-triangular L in columns; what is above its
+    /// diagonal is not read.
     pub fn multi_normal_cholesky(&mut self, mean: &[f64], factor: &[f64], out: &mut [f64]) {
         let n = mean.len();
         assert_eq!(out.len(), n, "one number for each mean");
         assert_eq!(factor.len(), n * n, "the factor is square");
         self.fill_normal(out);
-        // From the last column to the first: then out[j] is still z[j] when its turn comes, and memory is read in order.
+        // From the last column to the first: then out[j] is still z[j] when its turn comes, and memory is read in
+        // order.
         for j in (0..n).rev() {
             let z = out[j];
             let column = &factor[j * n + j..(j + 1) * n];

@@ -1,7 +1,8 @@
 //! The standard normal distribution by the ziggurat of Marsaglia and Tsang (2000).
 //!
-//! The area under the density is cut into 256 layers of equal area. With Doornik's correction (2005) the layer, the sign and
-//! the position come from different bits of one 64-bit word; 98.8 % of the draws cost one word, one product, one comparison.
+//! The area under the density is cut into 256 layers of equal area. With Doornik's correction (2005) the layer, the
+//! sign and the position come from different bits of one 64-bit word; 98.8 % of the draws cost one word, one product,
+//! one comparison.
 
 use std::sync::LazyLock;
 
@@ -19,7 +20,8 @@ const TAIL: f64 = 3.654_152_885_361_009;
 const AREA: f64 = 4.928_673_233_974_655e-3;
 
 struct Ziggurat {
-    /// The right ends of the layers, from the bottom up. The first is the width of a rectangle with the area of bottom and tail.
+    /// The right ends of the layers, from the bottom up. The first is the width of a rectangle with the area of bottom
+    /// and tail.
     x: [f64; LAYERS + 1],
     /// exp(−x²/2)
     f: [f64; LAYERS + 1],

@@ -36,8 +36,8 @@ pub trait System {
         by_state: &mut [f64],
         by_parameter: &mut [f64],
     ) -> Result<(), SolverError>;
-    /// Writes f, and the rates of sensitivities to `rates`: what [`Self::jacobian`] would give in a product, without the Jacobian. Says `false`
-    /// where it knows no quick way.
+    /// Writes f, and the rates of sensitivities to `rates`: what [`Self::jacobian`] would give in a product, without
+    /// the Jacobian. Says `false` where it knows no quick way.
     fn tangents(
         &mut self,
         _t: f64,
@@ -50,8 +50,9 @@ pub trait System {
     }
 }
 
-/// Sensitivities by rows: row i holds the derivatives of state i, in each of `width` directions. The directions from `first_parameter` on are
-/// those of the parameters, in which rates gain ∂f/∂θ. The last ones mean nothing: rows are whole lines of eight numbers.
+/// Sensitivities by rows: row i holds the derivatives of state i, in each of `width` directions. The directions from
+/// `first_parameter` on are those of the parameters, in which rates gain ∂f/∂θ. The last ones mean nothing: rows are
+/// whole lines of eight numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Tangents<'a> {
     pub rows: &'a [f64],

@@ -135,8 +135,8 @@ pub fn modified_bessel_first_kind_partials(order: i32, x: f64) -> Partials<1> {
     Partials { value: sign * half * (half * value), d: [flip * half * (half * (0.5 * (before + after)))] }
 }
 
-/// exp(−x) times `I_{n−1}`, `I_n` and `I_{n+1}` at x ≥ 0: the ratios rₖ = Iₖ / Iₖ₋₁ = x / (2k + x rₖ₊₁) are all positive,
-/// and the downward recurrence forgets its start.
+/// exp(−x) times `I_{n−1}`, `I_n` and `I_{n+1}` at x ≥ 0: the ratios rₖ = Iₖ / Iₖ₋₁ = x / (2k + x rₖ₊₁) are all
+/// positive, and the downward recurrence forgets its start.
 fn scaled_modified_first_kind(n: u32, x: f64) -> (f64, f64, f64) {
     let (i0, i1) = (pxfm::f_i0e(x), pxfm::f_i1e(x));
     if n == 0 || x.is_nan() || x.is_infinite() {

@@ -106,7 +106,8 @@ pub fn digamma_difference(x: f64, n: f64) -> f64 {
     }
     let x = x + f64::from(m);
     let y = x + n;
-    // ψ(x) ~ log x − 1/(2x) − Σ B₂ₖ / (2k x²ᵏ), DLMF 5.11.2, where B₂ₖ / 2k is (2k − 1) times that of Stirling's formula
+    // ψ(x) ~ log x − 1/(2x) − Σ B₂ₖ / (2k x²ᵏ), DLMF 5.11.2, where B₂ₖ / 2k is (2k − 1) times that of Stirling's
+    // formula
     let (q, p) = (1.0 / (x * x), 1.0 / (y * y));
     let terms = STIRLING.iter().enumerate().map(|(k, c)| c * (2.0 * index(k) + 1.0));
     let (value, difference) = polynomial_difference(terms, p, q);

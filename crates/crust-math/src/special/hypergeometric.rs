@@ -89,8 +89,8 @@ pub fn hypergeometric_2F1(a1: f64, a2: f64, b: f64, z: f64) -> f64 {
     hypergeometric_2F1_partials(a1, a2, b, z).value
 }
 
-/// [`hypergeometric_2F1`] with its partials for a₁, a₂, b and z. For negative z Pfaff's transformation (DLMF 15.8.1) leads
-/// to an argument between 0 and 1: ₂F₁(a₁, a₂; b; z) = (1 − z)^−a₁ ₂F₁(a₁, b − a₂; b; z / (z − 1)).
+/// [`hypergeometric_2F1`] with its partials for a₁, a₂, b and z. For negative z Pfaff's transformation (DLMF 15.8.1)
+/// leads to an argument between 0 and 1: ₂F₁(a₁, a₂; b; z) = (1 − z)^−a₁ ₂F₁(a₁, b − a₂; b; z / (z − 1)).
 pub fn hypergeometric_2F1_partials(a1: f64, a2: f64, b: f64, z: f64) -> Partials<4> {
     if (1.0..=1.0).contains(&z) {
         return gauss(a1, a2, b);

@@ -194,9 +194,9 @@ fn upper_series(a: f64, b: f64, x: f64, y: f64, log_scale: f64) -> Tail<3> {
     Tail { is_lower: false, log: Partials { value: q.ln(), d: [q_a / q, q_b / q, -density / q] } }
 }
 
-/// I = xᵃ yᵇ / B(a, b) / (β₁ + α₂ / (β₂ + α₃ / (β₃ + …))) with derivatives for a and b carried along. This is the fraction
-/// of `DiDonato` and Morris (1992), eq. 9, the even part of DLMF 8.17.22; it has x only in λ = a − (a + b) x where it would
-/// cancel for large a. A factor a has been taken out of β₁ and α₂, as their derivatives have a pole at 0.
+/// I = xᵃ yᵇ / B(a, b) / (β₁ + α₂ / (β₂ + α₃ / (β₃ + …))) with derivatives for a and b carried along.
+/// This is the fraction of `DiDonato` and Morris (1992), eq. 9, the even part of DLMF 8.17.22; it has x only in
+/// λ = a − (a + b) x where it would cancel for large a. A factor a has been taken out of β₁ and α₂, as their derivatives have a pole at 0.
 fn continued_fraction(a: f64, b: f64, x: f64, y: f64) -> Tail<3> {
     let lambda = -offset(a, b, x, y);
     let first = (lambda + 1.0) / (a + 1.0);
@@ -253,8 +253,8 @@ impl Lentz {
         Self { fraction: first, d_log, change: 1.0, c: first, dc: d_first, d: 0.0, dd: [0.0; 2] }
     }
 
-    /// Takes the next partial numerator and denominator, each with its two derivatives; the factor by which the fraction
-    /// changes.
+    /// Takes the next partial numerator and denominator, each with its two derivatives; the factor by which the
+    /// fraction changes.
     fn step(&mut self, numerator: [f64; 3], denominator: [f64; 3]) -> f64 {
         let [alpha, d_alpha @ ..] = numerator;
         let [beta, d_beta @ ..] = denominator;

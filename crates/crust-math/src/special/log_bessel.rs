@@ -30,8 +30,8 @@ pub fn log_modified_bessel_first_kind_partials(v: f64, x: f64) -> Partials<2> {
     if x > 40.0 && v * v < x { hankel(v, x) } else { series(v, x) }
 }
 
-/// `I_v` ~ eˣ / √(2πx) Σ (−1)ᵏ aₖ(v) / xᵏ, where aₖ = Π (4v² − (2j − 1)²) / (8j), DLMF 10.40.1. The terms shrink until k is
-/// about 2x, so that what they leave out is of the order of e⁻²ˣ.
+/// `I_v` ~ eˣ / √(2πx) Σ (−1)ᵏ aₖ(v) / xᵏ, where aₖ = Π (4v² − (2j − 1)²) / (8j), DLMF 10.40.1. The terms shrink until
+/// k is about 2x, so that what they leave out is of the order of e⁻²ˣ.
 fn hankel(v: f64, x: f64) -> Partials<2> {
     let (mut term, mut d_term) = (1.0_f64, 0.0_f64);
     let (mut sum, mut d_sum, mut powers) = (1.0, 0.0, 0.0);
@@ -52,8 +52,8 @@ fn hankel(v: f64, x: f64) -> Partials<2> {
     Partials { value, d: [d_sum / sum, 1.0 + (powers / sum - 0.5) / x] }
 }
 
-/// Σ (x/2)²ᵏ⁺ᵛ / (k! Γ(v + k + 1)), DLMF 10.25.2, from its largest term in both directions. The terms are the weights of
-/// a distribution of k, and the partials are means: of log(x/2) − ψ(v + k + 1), and of (2k + v) / x.
+/// Σ (x/2)²ᵏ⁺ᵛ / (k! Γ(v + k + 1)), DLMF 10.25.2, from its largest term in both directions. The terms are the weights
+/// of a distribution of k, and the partials are means: of log(x/2) − ψ(v + k + 1), and of (2k + v) / x.
 fn series(v: f64, x: f64) -> Partials<2> {
     let quarter = 0.25 * x * x;
     // the ratio of successive terms, (x²/4) / (k (k + v)), is 1 at k = (√(v² + x²) − v) / 2

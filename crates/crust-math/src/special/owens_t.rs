@@ -5,7 +5,8 @@ use super::tail::integrate;
 use crate::density::Partials;
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// T(h, a) = 1/(2π) ∫₀ᵃ exp(−h² (1 + t²) / 2) / (1 + t²) dt: the probability of a standard normal X > h and 0 < Y < a X.
+/// T(h, a) = 1/(2π) ∫₀ᵃ exp(−h² (1 + t²) / 2) / (1 + t²) dt: the probability of a standard normal X > h and 0 < Y < a
+/// X.
 pub fn owens_t(h: f64, a: f64) -> f64 {
     if h.is_nan() || a.is_nan() {
         return f64::NAN;

@@ -76,8 +76,8 @@ fn offset_multiplier_at(x: f64, offset: f64, multiplier: f64) -> Element {
     Element { value: offset + s * x, log_jacobian: s.ln(), d: [s, 1.0, x], dj: [0.0, 0.0, 1.0 / s] }
 }
 
-/// Calls `$run` with a function from lane to the bound, compiled once for a uniform and once for a varying bound, so that
-/// the loop over lanes has no branch on the kind of bound.
+/// Calls `$run` with a function from lane to the bound, compiled once for a uniform and once for a varying bound, so
+/// that the loop over lanes has no branch on the kind of bound.
 macro_rules! with_row {
     ($row:expr, |$at:ident| $run:expr) => {
         match $row {

@@ -115,8 +115,8 @@ fn negate_into(from: &[f64], to: &mut [f64]) {
     }
 }
 
-/// X̄ = A(M)ᵀ Z̄ A(N), where w̄ₙ = n t̄ₙ₋₁ − t̄_{K−1} − Σ_{k < n} t̄ₖ₋₁. The scratch holds one column of Z̄ A(N) and the sums
-/// of Z̄ so far: 2 × rows × lanes.
+/// X̄ = A(M)ᵀ Z̄ A(N), where w̄ₙ = n t̄ₙ₋₁ − t̄_{K−1} − Σ_{k < n} t̄ₖ₋₁. The scratch holds one column of Z̄ A(N) and
+/// the sums of Z̄ so far: 2 × rows × lanes.
 pub(super) fn reverse_matrix(r: &mut Reverse<'_>, rows: usize, cols: usize) {
     if rows == 0 || cols == 0 {
         return;

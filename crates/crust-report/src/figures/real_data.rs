@@ -6,7 +6,8 @@ use crate::svg::{Axis, Dash, Plot, Rule, Series, Shape, Tone};
 use crate::view::{last, real_lower_bound};
 use crust_diagnose::result::{Bread, Calibration, StartCheck};
 
-/// Forward curves of real and simulated data, shifted so that their lower bounds at the largest T coincide (BREAD, Fig. 1 and 5).
+/// Forward curves of real and simulated data, shifted so that their lower bounds at the largest T coincide (BREAD, Fig.
+/// 1 and 5).
 ///
 /// The paper shifts by the largest lower bound at any T. At small T that may be one lucky chain, far above log-ML.
 pub(crate) fn forward_curves(bread: &Bread) -> Option<Figure> {

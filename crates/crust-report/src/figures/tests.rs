@@ -1,4 +1,5 @@
-//! What plots must have, whatever the results: text inside of the drawing, nothing on top of each other, values where they belong.
+//! What plots must have, whatever the results: text inside of the drawing, nothing on top of each other, values where
+//! they belong.
 
 use super::*;
 use crate::common;

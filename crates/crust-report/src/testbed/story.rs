@@ -7,7 +7,8 @@ use std::fmt::Write;
 /// A root mean squared error, in nats, that tells models apart (section 6.3).
 pub(super) const ACCURATE: f64 = 10.0;
 
-/// Ground truth, each estimator at its best and at its fastest that is accurate enough, and the paper's seconds beside ours.
+/// Ground truth, each estimator at its best and at its fastest that is accurate enough, and the paper's seconds beside
+/// ours.
 pub fn model(findings: &TestbedModel, timing: &ModelTiming) -> String {
     let mut text = format!("\n{}\n", heading(findings));
     let _ = writeln!(

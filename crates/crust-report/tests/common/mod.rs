@@ -1,6 +1,7 @@
 //! Results as real runs give them, made up: weights are Gaussian with the variance c/T, for which all bounds are known.
 //!
-//! If log w ~ N(Z − v/2, v) forward, then Crooks' relation makes −log w ~ N(Z + v/2, v) in reverse, and the Jeffreys bound is v.
+//! If log w ~ N(Z − v/2, v) forward, then Crooks' relation makes −log w ~ N(Z + v/2, v) in reverse, and the Jeffreys
+//! bound is v.
 
 #![allow(clippy::cast_precision_loss, reason = "made-up numbers of chains and steps")]
 

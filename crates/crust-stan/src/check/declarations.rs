@@ -132,8 +132,8 @@ impl Checker {
         e
     }
 
-    /// Bounds and the like have the type of a number of the variable, or of the whole variable; each part of a tuple is a
-    /// variable of its own.
+    /// Bounds and the like have the type of a number of the variable, or of the whole variable; each part of a tuple is
+    /// a variable of its own.
     fn check_constraints(&mut self, sized: &SizedType, whole: &Type) {
         match &sized.kind {
             SizedKind::Tuple(parts) => {

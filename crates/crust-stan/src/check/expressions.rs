@@ -147,8 +147,8 @@ impl Checker {
         }
     }
 
-    /// The type of `base[indices]`. Each single index removes a dimension, each multiple one keeps it; a row of a matrix is
-    /// a row vector, a column a vector.
+    /// The type of `base[indices]`. Each single index removes a dimension, each multiple one keeps it; a row of a
+    /// matrix is a row vector, a column a vector.
     pub(super) fn indexed_type(&mut self, base: &Type, indices: &[Index], span: Span) -> Type {
         let dimensions = dimensions(base);
         if base.is_unknown() {

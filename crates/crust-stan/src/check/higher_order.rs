@@ -1,5 +1,5 @@
-//! Functions that take a function and pass further arguments on to it: `reduce_sum`, the ODE, DAE and algebraic solvers,
-//! and the embedded Laplace approximation.
+//! Functions that take a function and pass further arguments on to it: `reduce_sum`, the ODE, DAE and algebraic
+//! solvers, and the embedded Laplace approximation.
 
 use super::calls::{Called, highest};
 use super::{Checker, errors};
@@ -168,8 +168,8 @@ impl Checker {
         }
     }
 
-    /// Tries each overload of a functor, and gives the one that needs the fewest promotions, or the misfit of the one that
-    /// came farthest. `fit` gives the number of promotions with what else it finds.
+    /// Tries each overload of a functor, and gives the one that needs the fewest promotions, or the misfit of the one
+    /// that came farthest. `fit` gives the number of promotions with what else it finds.
     fn fit_overload<T>(
         &self,
         functor: &Expr,
@@ -209,8 +209,8 @@ impl Checker {
         Expr { kind, ty: Type::Function(Box::new(overload.clone())), ..functor }
     }
 
-    /// `laplace_marginal(likelihood, (its arguments), block size, covariance, (its arguments) [, controls])`, and the forms
-    /// with a built-in likelihood, where the first two are replaced by the likelihood's data.
+    /// `laplace_marginal(likelihood, (its arguments), block size, covariance, (its arguments) [, controls])`, and the
+    /// forms with a built-in likelihood, where the first two are replaced by the likelihood's data.
     pub(super) fn laplace_call(
         &mut self,
         name: &str,

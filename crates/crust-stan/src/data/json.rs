@@ -396,9 +396,9 @@ impl Parser<'_> {
     }
 }
 
-/// The number that a node is, if it is one: also the strings that Stan reads as numbers, in any case and with either sign.
-/// (Stan's own reader takes `"NaN"`, `"Inf"`, `"Infinity"` and the negative ones only, but files with `"-inf"` are about,
-/// and there is nothing else that they could mean.)
+/// The number that a node is, if it is one: also the strings that Stan reads as numbers, in any case and with either
+/// sign. (Stan's own reader takes `"NaN"`, `"Inf"`, `"Infinity"` and the negative ones only, but files with `"-inf"`
+/// are about, and there is nothing else that they could mean.)
 pub(super) fn special(node: &Node) -> Option<Number> {
     let value = match &node.kind {
         Kind::Number(number) => return Some(*number),

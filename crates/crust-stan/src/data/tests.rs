@@ -142,7 +142,8 @@ fn a_size_that_is_not_known_is_named_with_its_reason() {
     assert_eq!((table[0].count, table[0].dimension), (Some(2), None));
 }
 
-/// A million and a half numbers, some as rows of two. With a cost that grows faster than their number this would not end.
+/// A million and a half numbers, some as rows of two. With a cost that grows faster than their number this would not
+/// end.
 #[test]
 fn large_files_are_read() {
     let reading = program("data { int N; vector[N] v; array[N] int k; matrix[N, 2] m; }");

@@ -137,8 +137,9 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Evaluates a chain of single indices, as in `x[i, j]` or `x[i][j]`, into `buffer`, and says what is indexed and by
-    /// how many; `None` where the indices are of other kinds. Without it, every `x[i][j]` would cost a copy of a row.
+    /// Evaluates a chain of single indices, as in `x[i, j]` or `x[i][j]`, into `buffer`, and says what is indexed and
+    /// by how many; `None` where the indices are of other kinds. Without it, every `x[i][j]` would cost a copy of a
+    /// row.
     fn plain_path<'e>(
         &mut self,
         base: &'e Expr,
@@ -192,7 +193,8 @@ impl Interpreter<'_> {
         }
         let result = self.deeper(span, |this| this.function_body(id, span));
         self.functions[id.0 as usize].active -= 1;
-        // Without recursion they are cleared: a container that an argument still held would be copied when it is written to.
+        // Without recursion they are cleared: a container that an argument still held would be copied when it is
+        // written to.
         let mut aside = aside.into_iter();
         for variable in variables.iter() {
             self.frame[variable.0 as usize] = aside.next().flatten();

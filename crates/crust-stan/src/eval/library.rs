@@ -1,5 +1,5 @@
-//! The functions of the Stan library that the interpreter has: those that matter for sizes, indices and bounds, and what
-//! people compute from data. The others give an unknown value, never a wrong one.
+//! The functions of the Stan library that the interpreter has: those that matter for sizes, indices and bounds, and
+//! what people compute from data. The others give an unknown value, never a wrong one.
 
 mod arrange;
 mod build;

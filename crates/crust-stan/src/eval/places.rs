@@ -141,7 +141,8 @@ impl Interpreter<'_> {
         at.assign(&selectors, value).map_err(|problem| index_error(&problem, span, path))
     }
 
-    /// The indices and the tuple parts of a path. The parts can be taken first: an array of tuples is a tuple of arrays.
+    /// The indices and the tuple parts of a path. The parts can be taken first: an array of tuples is a tuple of
+    /// arrays.
     fn path(&mut self, path: &[Access]) -> Outcome<Known<(Vec<Selector>, Vec<u32>)>> {
         let (mut selectors, mut parts) = (Vec::new(), Vec::new());
         for access in path {

@@ -85,7 +85,8 @@ pub(super) fn constant(e: &Expr) -> Option<f64> {
     }
 }
 
-/// A variate as a function of the variable behind it: the same expression with `x` in the place of the variable or its element.
+/// A variate as a function of the variable behind it: the same expression with `x` in the place of the variable or its
+/// element.
 pub fn image(variate: &Expr, x: &Expr) -> Expr {
     let (kind, ty) = match &variate.kind {
         ExprKind::Transpose(e) => {

@@ -309,9 +309,10 @@ impl Collector<'_> {
         }
     }
 
-    /// Whether the variate can be computed back to the variable behind it, with a Jacobian that weighs no parameter. For a
-    /// *parameter* it must be constant: shifts, factors that are data, rearrangements. For data it may be that of any invertible
-    /// function of data alone. `curved` is said inside of such a function, where a shift changes the Jacobian.
+    /// Whether the variate can be computed back to the variable behind it, with a Jacobian that weighs no parameter.
+    /// For a *parameter* it must be constant: shifts, factors that are data, rearrangements. For data it may be that of
+    /// any invertible function of data alone. `curved` is said inside of such a function, where a shift changes the
+    /// Jacobian.
     fn invertible(&self, e: &Expr, id: VariableId, role: Role, curved: bool) -> bool {
         let apart = |c: &Expr| !self.split.depends.sources(c).contains(&id);
         let factor = |c: &Expr| apart(c) && !self.split.depends.is_parametric(c);
@@ -346,8 +347,8 @@ impl Collector<'_> {
     }
 }
 
-/// Whether every value of the distribution is a value of the function that stands on the left: `exp(y)` is never negative, so
-/// that a normal distribution of it cannot be drawn. Functions inside of others must reach all numbers.
+/// Whether every value of the distribution is a value of the function that stands on the left: `exp(y)` is never
+/// negative, so that a normal distribution of it cannot be drawn. Functions inside of others must reach all numbers.
 fn reaches(variate: &Expr, stem: &str) -> bool {
     let name = |e: &Expr| match &e.kind {
         ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) if arguments.len() == 1 => {

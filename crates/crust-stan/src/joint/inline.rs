@@ -62,8 +62,8 @@ impl Inliner<'_> {
         Stmt { kind, span: stmt.span }
     }
 
-    /// The body of a function without a value, its arguments replaced. The statements keep the place of the call: that is
-    /// what the user sees when they look for it.
+    /// The body of a function without a value, its arguments replaced. The statements keep the place of the call: that
+    /// is what the user sees when they look for it.
     fn call(&mut self, call: &Call, stmt: &Stmt, depth: u32) -> Option<Stmt> {
         let Callee::User(id) = &call.callee else { return None };
         let function = self.program.function(*id);
@@ -145,8 +145,8 @@ fn replaced(e: &Expr, renamed: &BTreeMap<VariableId, Expr>) -> Expr {
     walk::map(e, &|e| substitute(e, renamed))
 }
 
-/// What a call of a function with a single `return` gives, written out; also `reduce_sum`, over the whole of what it takes
-/// apart.
+/// What a call of a function with a single `return` gives, written out; also `reduce_sum`, over the whole of what it
+/// takes apart.
 pub(super) fn value(program: &Program, e: &Expr) -> Option<Expr> {
     let ExprKind::Call(call) = &e.kind else { return None };
     match &call.callee {

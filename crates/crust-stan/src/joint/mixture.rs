@@ -1,7 +1,7 @@
 //! Mixtures: `log_mix` and `log_sum_exp` over log weights plus log densities of one variate.
 //!
-//! `p(y) = Σ_k w_k p_k(y)` is drawn by drawing `k` with probability `w_k`, then `y` from `p_k`. The log weights are what is
-//! left of each term when its density is taken away; they must add up to one.
+//! `p(y) = Σ_k w_k p_k(y)` is drawn by drawing `k` with probability `w_k`, then `y` from `p_k`. The log weights are
+//! what is left of each term when its density is taken away; they must add up to one.
 
 use super::normalise::{call, density};
 use super::split::{Role, Split};
@@ -123,8 +123,8 @@ fn collected(split: &Split, terms: &Expr, total: Expr, before: &[&Stmt]) -> Opti
     Some(Mixture { variate, components: Components::Collected { variable, total } })
 }
 
-/// Whether a statement does no more to the variable than to set single elements to terms that do not look at it, and all of
-/// it to what is no density: otherwise the terms are not those of components.
+/// Whether a statement does no more to the variable than to set single elements to terms that do not look at it, and
+/// all of it to what is no density: otherwise the terms are not those of components.
 fn only_collects(split: &Split, stmt: &Stmt, id: VariableId) -> bool {
     let mut fine = true;
     walk::each(stmt, &mut |s| match &s.kind {

@@ -132,8 +132,8 @@ pub fn density(split: &Split, e: &Expr) -> Option<Tilde> {
 /// Whether `- expr` is the normaliser of a truncation of this density; if so, it becomes one.
 ///
 /// `v ~ d(θ) T[a, ]` is `d_lpdf(v | θ) - d_lccdf(a | θ)`, with an upper bound `d_lcdf`, with both the logarithm of a
-/// difference. It must be there once for each element of `v`, and a parameter must have the same bounds: the normaliser alone
-/// keeps nothing from lying beyond them.
+/// difference. It must be there once for each element of `v`, and a parameter must have the same bounds: the normaliser
+/// alone keeps nothing from lying beyond them.
 fn truncates(program: &Program, split: &Split, tilde: &mut Tilde, expr: &Expr) -> bool {
     let (factor, expr) = match &expr.kind {
         ExprKind::Binary { op: BinaryOp::Multiply, left, right } if expr.ty.is_scalar() => {
@@ -289,8 +289,8 @@ fn as_index(variate: Expr) -> Expr {
     Expr { kind, ..variate }
 }
 
-/// `for (k in 1:K) x[k] ~ d(θ)` as `x ~ d(θ)`, where the loop goes over the whole vector and θ is the same for all: what an
-/// ordered vector needs, whose elements cannot be drawn one by one.
+/// `for (k in 1:K) x[k] ~ d(θ)` as `x ~ d(θ)`, where the loop goes over the whole vector and θ is the same for all:
+/// what an ordered vector needs, whose elements cannot be drawn one by one.
 fn vectorised(program: &Program, variable: VariableId, over: &LoopOver, body: &Stmt) -> Option<Stmt> {
     let LoopOver::Range { lower, upper } = over else { return None };
     let inner = match &body.kind {

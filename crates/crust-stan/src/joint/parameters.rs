@@ -75,8 +75,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the density, restricted to what the declaration allows, has a normaliser that depends on parameters: then
-    /// it is not the conditional distribution that the statement seems to name.
+    /// Whether the density, restricted to what the declaration allows, has a normaliser that depends on parameters:
+    /// then it is not the conditional distribution that the statement seems to name.
     fn constraint(&self, id: VariableId, factor: &Factor) -> Option<Diagnostic> {
         let name = &self.program.variable(id).name;
         let stem = factor.distribution.as_str();

@@ -8,8 +8,8 @@ use crate::typed::{Callee, FunctionId, Program};
 pub enum Sampler {
     /// One number at a time; every argument is a number, or has one for each element.
     Scalar,
-    /// One cell at a time (an int, a vector, a matrix). A letter for each argument: `s` is a number for each cell or one for
-    /// all, `c` a container for each cell or one for all.
+    /// One cell at a time (an int, a vector, a matrix). A letter for each argument: `s` is a number for each cell or
+    /// one for all, `c` a container for each cell or one for all.
     Cell(&'static str),
     /// Like `Cell`, with the total of the counts, which the density does not name, behind the arguments.
     Counts(&'static str),

@@ -176,8 +176,8 @@ impl Split {
         }
     }
 
-    /// The role of a density of this variate: prior if it is a parameter or computed from one, likelihood if it is data.
-    /// A residual, `y - mu`, is one of data, also if it has been put into a variable before.
+    /// The role of a density of this variate: prior if it is a parameter or computed from one, likelihood if it is
+    /// data. A residual, `y - mu`, is one of data, also if it has been put into a variable before.
     pub fn of_variate(&self, variate: &Expr) -> Role {
         let roots = self.roots(variate, DEPTH);
         let parametric = |id: &VariableId| self.depends.sources_of(*id).iter().any(|id| self.depends.is_parameter(*id));

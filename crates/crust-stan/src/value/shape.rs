@@ -167,7 +167,8 @@ impl Shape {
         Self { array: Vec::new(), item: Item::Cell(cell) }
     }
 
-    /// How many numbers a value of this shape holds (a complex number is two); `None` where that does not fit a `usize`.
+    /// How many numbers a value of this shape holds (a complex number is two); `None` where that does not fit a
+    /// `usize`.
     pub fn numbers(&self) -> Option<usize> {
         self.count(&|cell| cell.dims().as_slice().iter().try_fold(cell.unit(), |product, &d| product.checked_mul(d)))
     }

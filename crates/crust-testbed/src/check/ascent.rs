@@ -8,8 +8,9 @@ pub struct Rise {
     pub raised: f64,
 }
 
-/// Looks for a small change that raises the bound. `changed(factors, size)` makes a random change of about that size to the one factor
-/// that was updated last; at a maximum the bound falls by about size², so sizes must not be so small that rounding decides.
+/// Looks for a small change that raises the bound. `changed(factors, size)` makes a random change of about that size to
+/// the one factor that was updated last; at a maximum the bound falls by about size², so sizes must not be so small
+/// that rounding decides.
 pub fn find_rise<F, E>(
     factors: &F,
     sizes: &[f64],

@@ -1,8 +1,9 @@
 //! Geweke's test (2004): simulating forwards, and alternating a kernel with new data, must give the same distribution.
 //!
-//! BDMC, appendix B, item 2. Each replicate is a chain of its own that starts with a forward sample, takes a number of steps
-//! (kernel, then data given the state), and reports statistics at its end only. So the samples of both ways are independent, and the
-//! Kolmogorov–Smirnov distance of each statistic has its textbook distribution. More steps amplify a small bias.
+//! BDMC, appendix B, item 2. Each replicate is a chain of its own that starts with a forward sample, takes a number of
+//! steps (kernel, then data given the state), and reports statistics at its end only. So the samples of both ways are
+//! independent, and the Kolmogorov–Smirnov distance of each statistic has its textbook distribution. More steps amplify
+//! a small bias.
 
 use crust_infer::target::Fatal;
 use crust_math::random::{Stream, StreamKey};
@@ -51,7 +52,8 @@ pub struct Effort {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub name: &'static str,
-    /// For each pooled value the fraction of forward samples and of chain samples up to it: the diagonal, if all is well.
+    /// For each pooled value the fraction of forward samples and of chain samples up to it: the diagonal, if all is
+    /// well.
     pub points: Vec<(f64, f64)>,
     /// The largest difference between the two, Kolmogorov and Smirnov's distance.
     pub distance: f64,

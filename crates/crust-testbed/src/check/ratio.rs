@@ -1,7 +1,7 @@
 //! The conditional-ratio identity: p(x | u) / p(x′ | u) = p(x, u) / p(x′, u) for *any* triple (x, x′, u).
 //!
-//! It holds exactly, so a conditional distribution that is wrong fails it at once; a normaliser that is missing from both sides does
-//! not show, which is what [`crate::check::enumerate`] is for.
+//! It holds exactly, so a conditional distribution that is wrong fails it at once; a normaliser that is missing from
+//! both sides does not show, which is what [`crate::check::enumerate`] is for.
 
 use crate::models::conditional::Conditional;
 

@@ -7,15 +7,17 @@ use crust_math::random::Stream;
 use crate::grid::float;
 use crate::model::{Constrained, Floor, Model, Transition};
 
-/// log p(x) 𝒯(x′ | x) − log p(x′) 𝒯̃(x | x′) at β, which is 0 for *any* two states (BDMC, Eq. 44); invariance follows from it.
+/// log p(x) 𝒯(x′ | x) − log p(x′) 𝒯̃(x | x′) at β, which is 0 for *any* two states (BDMC, Eq. 44); invariance follows
+/// from it.
 pub fn imbalance<M: Transition>(model: &mut M, x: &M::State, other: &M::State, beta: f64) -> Result<f64, Fatal> {
     let there = model.log_joint(x, beta)? + model.log_transition(x, other, beta, Direction::Forward)?;
     let back = model.log_joint(other, beta)? + model.log_transition(other, x, beta, Direction::Reverse)?;
     Ok(there - back)
 }
 
-/// By how many standard errors one constrained move changes the means of some statistics, from `count` exact draws of the constrained
-/// prior: draws from the prior whose likelihood is above that of most of them. A kernel that leaves it invariant changes none.
+/// By how many standard errors one constrained move changes the means of some statistics, from `count` exact draws of
+/// the constrained prior: draws from the prior whose likelihood is above that of most of them. A kernel that leaves it
+/// invariant changes none.
 pub fn drift<M: Constrained + Model, const N: usize>(
     model: &mut M,
     statistics: impl Fn(&M::State) -> [f64; N],

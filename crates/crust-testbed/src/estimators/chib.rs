@@ -7,13 +7,14 @@ use crust_math::random::{Stream, StreamKey};
 use super::{Error, Estimator, Kind, Knob, Problem, at_least};
 use crate::model::Transition;
 
-/// p(Y) = p(x\*, Y) / p(x\* | Y) (Eq. 42), with the denominator estimated by the mean of 𝒯(x\* | xₛ) over a chain of S states
-/// (Eq. 43).
+/// p(Y) = p(x\*, Y) / p(x\* | Y) (Eq. 42), with the denominator estimated by the mean of 𝒯(x\* | xₛ) over a chain of S
+/// states (Eq. 43).
 ///
-/// The chain is made as in Murray and Salakhutdinov (2009): a place s in it is drawn uniformly, xₛ comes from the reverse operator
-/// 𝒯̃(· | x\*) (Eq. 44), the states after it from 𝒯 and those before it from 𝒯̃. That chain has the probability of a stationary
-/// one times the mean of 𝒯(x\* | xₛ)/p(x\* | Y), so the expectation of the reciprocal of that mean is 1/p(x\* | Y), whatever x\* is.
-/// (With s always the first, as the BDMC paper's text may be read, that would hold only for a chain of one state.)
+/// The chain is made as in Murray and Salakhutdinov (2009): a place s in it is drawn uniformly, xₛ comes from the
+/// reverse operator 𝒯̃(· | x\*) (Eq. 44), the states after it from 𝒯 and those before it from 𝒯̃. That chain has the
+/// probability of a stationary one times the mean of 𝒯(x\* | xₛ)/p(x\* | Y), so the expectation of the reciprocal of
+/// that mean is 1/p(x\* | Y), whatever x\* is. (With s always the first, as the BDMC paper's text may be read, that
+/// would hold only for a chain of one state.)
 #[derive(Clone, Copy, Debug)]
 pub struct ChibMurraySalakhutdinov {
     /// S.

@@ -6,11 +6,11 @@ use crust_math::random::StreamKey;
 use super::{Error, Estimator, Kind, Knob, Problem, at_least, own_streams};
 use crate::model::Model;
 
-/// The harmonic mean of the likelihood over draws from the posterior (Eqs. 6–7), which are those of a Markov chain that starts
-/// at the exact draw, as in section 6.
+/// The harmonic mean of the likelihood over draws from the posterior (Eqs. 6–7), which are those of a Markov chain that
+/// starts at the exact draw, as in section 6.
 ///
-/// Every state of the chain is an exact draw, so the mean of reciprocals is unbiased and the estimate is a stochastic upper
-/// bound. It is an exceedingly loose one: do not use it for anything but comparisons.
+/// Every state of the chain is an exact draw, so the mean of reciprocals is unbiased and the estimate is a stochastic
+/// upper bound. It is an exceedingly loose one: do not use it for anything but comparisons.
 #[derive(Clone, Copy, Debug)]
 pub struct HarmonicMean {
     pub draws: usize,

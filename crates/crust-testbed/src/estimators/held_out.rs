@@ -6,8 +6,8 @@ use crust_math::random::StreamKey;
 use super::{Error, Estimator, Problem};
 use crate::model::HeldOut;
 
-/// An estimate of log p(y | θ) of each case. Only the latent variables of one case are unknown, so estimators that are hopeless for
-/// the whole model, such as likelihood weighting, may do (section 3.1).
+/// An estimate of log p(y | θ) of each case. Only the latent variables of one case are unknown, so estimators that are
+/// hopeless for the whole model, such as likelihood weighting, may do (section 3.1).
 pub fn held_out<M: HeldOut, E: Estimator<M::Case>>(
     model: &M,
     parameters: &M::Parameters,

@@ -1,4 +1,5 @@
-//! Draws at every distribution of a path, and three ways to use them: thermodynamic integration, stepping stones, bridges.
+//! Draws at every distribution of a path, and three ways to use them: thermodynamic integration, stepping stones,
+//! bridges.
 
 use crust_infer::anneal::Schedule;
 use crust_infer::evidence::{Pair, StonesSettings, stones};
@@ -10,8 +11,8 @@ use crate::model::Model;
 /// How the log ratio of two neighbouring normalisers follows from Δ = log f′(x) − log f(x) at draws of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathMethod {
-    /// The trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998), with its error term. E\[Δ\] is below log Z′/Z at
-    /// the one and above at the other.
+    /// The trapezoidal rule for ∫ E[d log `f_β`/dβ] dβ (Gelman and Meng 1998), with its error term. E\[Δ\] is below log
+    /// Z′/Z at the one and above at the other.
     Thermodynamic,
     /// log of the mean of e^Δ over the draws of the first (Xie et al. 2011).
     SteppingStone,

@@ -1,7 +1,7 @@
 //! Estimators run over *all* their random choices: what theory says of expectations holds as an identity of sums.
 //!
-//! The model follows a script in place of random numbers and multiplies up the probability of what it does. Simulation cannot tell
-//! a wrong place or direction of a kernel from noise where both are nearly right; sums can.
+//! The model follows a script in place of random numbers and multiplies up the probability of what it does. Simulation
+//! cannot tell a wrong place or direction of a kernel from noise where both are nearly right; sums can.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -116,9 +116,10 @@ impl Scripted {
         sum
     }
 
-    /// What holds of a forward estimator and its mirror image. With r = p̂/p(Y), E[r] = 1 forwards and E[1/r] = 1 in reverse, which
-    /// any kernels give that leave their distributions invariant. That one is the *reversal* of the other shows in
-    /// E[r h(r)] forwards = E[h(r)] in reverse for every h (the ratio of path probabilities, Eqs. 11–13 and 27), for one chain.
+    /// What holds of a forward estimator and its mirror image. With r = p̂/p(Y), E[r] = 1 forwards and E[1/r] = 1 in
+    /// reverse, which any kernels give that leave their distributions invariant. That one is the *reversal* of the
+    /// other shows in E[r h(r)] forwards = E[h(r)] in reverse for every h (the ratio of path probabilities, Eqs. 11–13
+    /// and 27), for one chain.
     fn are_mirror_images<F: Estimator<Self>, R: Estimator<Self>>(&mut self, forward: &F, reverse: &R, single: bool) {
         let name = reverse.name();
         let is_one = |x: f64, what: &str| assert!((x - 1.0).abs() < 1e-12, "{name}: {what} is {x}");

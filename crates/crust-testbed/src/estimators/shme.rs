@@ -46,9 +46,9 @@ impl<M: Sequential> Estimator<M> for Shme {
         Knob::new("transitions", self.transitions)
     }
 
-    /// The mean of 1/w is an unbiased estimate of 1/p(Y): the path of particle learning is walked backwards, with the reversal of
-    /// its kernels, so that the ratio of the two probabilities of a path is w/p(Y). Particles that share their exact start are
-    /// exact each, which is all that an expectation needs.
+    /// The mean of 1/w is an unbiased estimate of 1/p(Y): the path of particle learning is walked backwards, with the
+    /// reversal of its kernels, so that the ratio of the two probabilities of a path is w/p(Y). Particles that share
+    /// their exact start are exact each, which is all that an expectation needs.
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
         at_least("SHME", "particles", 1, self.particles)?;
         let mut model = problem.model.clone();

@@ -57,8 +57,8 @@ impl<M: Sequential> Estimator<M> for Smc {
         }
     }
 
-    /// The mean weight is unbiased: resampling by any scheme with the right expectations keeps Σ w h(x) for every h in expectation,
-    /// and when it is done depends on the weights so far only.
+    /// The mean weight is unbiased: resampling by any scheme with the right expectations keeps Σ w h(x) for every h in
+    /// expectation, and when it is done depends on the weights so far only.
     fn estimate(&self, problem: &Problem<'_, M>, key: StreamKey) -> Result<f64, Error> {
         at_least("SMC", "particles", 1, self.particles)?;
         let mut model = problem.model.clone();

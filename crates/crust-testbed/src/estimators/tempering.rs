@@ -6,9 +6,9 @@ use crust_math::random::StreamKey;
 use super::{Error, Estimator, Kind, Knob, Problem, at_least, mean, own_streams};
 use crate::model::Model;
 
-/// Tempered SMC. A first population rises as far at each step as keeps a share of its effective number; a second one, which the
-/// estimate is from, uses the temperatures of the first. Temperatures that depend on the particles they weigh would bias the
-/// estimate; these do not, so it is a stochastic lower bound.
+/// Tempered SMC. A first population rises as far at each step as keeps a share of its effective number; a second one,
+/// which the estimate is from, uses the temperatures of the first. Temperatures that depend on the particles they weigh
+/// would bias the estimate; these do not, so it is a stochastic lower bound.
 #[derive(Clone, Copy, Debug)]
 pub struct TemperedSmc {
     pub particles: usize,

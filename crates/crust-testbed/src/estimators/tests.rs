@@ -46,7 +46,8 @@ fn is_unbiased<E: Estimator<Urn>>(urn: &Urn, estimator: &E, count: u32) {
     let ratios: Vec<f64> = estimates.iter().map(|e| (sign * (e - truth)).exp()).collect();
     let off = z_score(&ratios, 1.0);
     assert!(off.abs() < 5.0, "{name}: {off} standard errors off, mean ratio {}", mean(&ratios));
-    // Theory: the logarithm is on one side. With as little noise as here, the test is only that it is not clearly on the other.
+    // Theory: the logarithm is on one side. With as little noise as here, the test is only that it is not clearly on
+    // the other.
     assert!(sign * z_score(&estimates, truth) < 5.0, "{name} is on the wrong side");
     let combined = estimator.combination().combine(&estimates);
     assert!((combined - truth).abs() < 0.2, "{name}: combined {combined}, exact {truth}");
@@ -129,7 +130,8 @@ fn the_bic_penalises_each_parameter_by_half_a_log_of_n() {
     assert!(estimates.iter().all(|b| (b + 0.5 * 7.0_f64.ln()).abs() < 1e-6), "{estimates:?}");
 }
 
-/// Where data decide everything, or nothing, estimators agree. Their likelihoods are so small that underflow would show.
+/// Where data decide everything, or nothing, estimators agree. Their likelihoods are so small that underflow would
+/// show.
 #[test]
 fn all_agree_at_extreme_signal_to_noise() {
     let sharp = (0..6).map(|i| vec![-400.0 - 60.0 * f64::from(i % 2), -400.0 - 60.0 * f64::from((i + 1) % 2)]);

@@ -1,7 +1,7 @@
 //! A model that is small enough to sum over all of its states: cases in groups, with a Pólya urn as the prior.
 //!
-//! θ ~ Dirichlet(α, …, α), zᵢ ~ θ, and yᵢ has the likelihood `table[i][zᵢ]`. θ is integrated out of everything but the variational
-//! approximation, the fit, and held-out cases, so that the zᵢ depend on each other.
+//! θ ~ Dirichlet(α, …, α), zᵢ ~ θ, and yᵢ has the likelihood `table[i][zᵢ]`. θ is integrated out of everything but the
+//! variational approximation, the fit, and held-out cases, so that the zᵢ depend on each other.
 
 use crust_infer::anneal::{Direction, Moved, System};
 use crust_infer::target::Fatal;
@@ -234,7 +234,8 @@ impl Variational for Urn {
         Ok(())
     }
 
-    /// With the optimal q(θ), which is Dirichlet(α + Σ qᵢ): ℱ = log B(α + Σ qᵢ) − log B(α) + Σ qᵢ (log likelihood − log qᵢ).
+    /// With the optimal q(θ), which is Dirichlet(α + Σ qᵢ): ℱ = log B(α + Σ qᵢ) − log B(α) + Σ qᵢ (log likelihood − log
+    /// qᵢ).
     fn bound(&mut self, q: &Self::Factors) -> Result<f64, Fatal> {
         let log_b = |shapes: &[f64]| shapes.iter().map(|a| lgamma(*a)).sum::<f64>() - lgamma(shapes.iter().sum());
         let terms = q.iter().flatten().zip(self.table.iter().flatten());

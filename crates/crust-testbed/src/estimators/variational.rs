@@ -9,8 +9,8 @@ use crate::model::Variational;
 #[derive(Clone, Copy, Debug)]
 pub struct VariationalBayes {
     pub restarts: usize,
-    /// Add the logarithm of the number of relabellings. The result is no longer a bound: ℱ of the mixture of all relabelled q
-    /// is at most that much higher than ℱ(q), and reaches it only if they do not overlap.
+    /// Add the logarithm of the number of relabellings. The result is no longer a bound: ℱ of the mixture of all
+    /// relabelled q is at most that much higher than ℱ(q), and reaches it only if they do not overlap.
     pub symmetry_correction: bool,
 }
 

@@ -2,15 +2,17 @@
 //!
 //! > zᵢₖ ~ Bernoulli(πₖ), aₖⱼ ~ N(0, σ_a²), yᵢⱼ ~ N(Σₖ zᵢₖ aₖⱼ, σ_n²)
 //!
-//! The state is Z (and π, σ_a², σ_n² where these have priors). With c = β/σ_n² and Λ = I/σ_a² + c ZᵀZ = L Lᵀ the path is
+//! The state is Z (and π, σ_a², σ_n² where these have priors). With c = β/σ_n² and Λ = I/σ_a² + c ZᵀZ = L Lᵀ the path
+//! is
 //!
 //! > log `f_β` = log prior − ½ [ β n D log 2πσ_n² + c Σ y² + D (K log σ_a² + log det Λ) − |L⁻¹ c ZᵀY|² ]
 //!
-//! since exp(−c (y − za)²/2) is Gaussian in A with noise of variance σ_n²/β, and (2πσ_n²)^(−β/2) is the factor that remains.
+//! since exp(−c (y − za)²/2) is Gaussian in A with noise of variance σ_n²/β, and (2πσ_n²)^(−β/2) is the factor that
+//! remains.
 //!
-//! Kernel: zᵢₖ for each case i and each k within it, then π, then both variances given an A that is drawn for that and forgotten
-//! (which is reversible). Its reversal does the same in the opposite order. A bit costs O(K + D): the posterior of A without case i is
-//! kept up to date by rank-one changes (Doshi-Velez and Ghahramani 2009), see `sweep`.
+//! Kernel: zᵢₖ for each case i and each k within it, then π, then both variances given an A that is drawn for that and
+//! forgotten (which is reversible). Its reversal does the same in the opposite order. A bit costs O(K + D): the
+//! posterior of A without case i is kept up to date by rank-one changes (Doshi-Velez and Ghahramani 2009), see `sweep`.
 
 mod enumerate;
 mod held_out;
@@ -183,7 +185,8 @@ impl BinaryAttributes {
         state
     }
 
-    /// Replaces the data by a draw given the state: one half of Geweke's test. The features are integrated out, hence drawn anew.
+    /// Replaces the data by a draw given the state: one half of Geweke's test. The features are integrated out, hence
+    /// drawn anew.
     pub fn redraw_data(&mut self, state: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
         let data = draw_data(&state.z, &state.hyper, self.data.columns(), stream);
         *self = Self::new(data, self.prior.clone()).map_err(Fatal::new)?;

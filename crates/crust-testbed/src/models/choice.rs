@@ -1,5 +1,5 @@
-//! How a Gibbs sweep decides: it draws, it follows a path that is given (for transition probabilities), or it stays above a floor
-//! (for nested sampling). The sweeps are written once, for all three.
+//! How a Gibbs sweep decides: it draws, it follows a path that is given (for transition probabilities), or it stays
+//! above a floor (for nested sampling). The sweeps are written once, for all three.
 
 use crust_math::lanes::scalar;
 use crust_math::random::Stream;
@@ -9,8 +9,8 @@ use crate::model::Floor;
 
 /// The choice of one value of several.
 pub(crate) trait Choose {
-    /// The value of a variable, given log prior probabilities and log likelihoods of all values, up to a constant. `weights` is scratch
-    /// memory. All three end with padding, whose log prior is −∞.
+    /// The value of a variable, given log prior probabilities and log likelihoods of all values, up to a constant.
+    /// `weights` is scratch memory. All three end with padding, whose log prior is −∞.
     fn choose(
         &mut self,
         place: usize,

@@ -2,14 +2,14 @@
 //!
 //! > zᵢ ~ Categorical(π), θₖⱼ ~ N(0, σ_θ²), yᵢⱼ ~ N(θ_zᵢⱼ, σ_n²)
 //!
-//! The state is z (and π, σ_θ², σ_n² where these have priors). With c = β/σ_n², nₖ the number and Sₖ the sum of the cases of
-//! component k, the path is
+//! The state is z (and π, σ_θ², σ_n² where these have priors). With c = β/σ_n², nₖ the number and Sₖ the sum of the
+//! cases of component k, the path is
 //!
 //! > log `f_β` = log prior + Σᵢ log π_zᵢ − (β n D/2) log 2πσ_n² − (c/2) Σᵢ |yᵢ|²
 //! >   + Σₖ [ −(D/2) log(1 + c nₖ σ_θ²) + c² |Sₖ|² / (2 (1/σ_θ² + c nₖ)) ]
 //!
-//! since exp(−c (y − θ)²/2) is Gaussian in θ with variance σ_n²/β, and (2πσ_n²)^(−β/2) is the factor that remains. n is the number
-//! of cases that the state knows: all of them, but for sequential estimators.
+//! since exp(−c (y − θ)²/2) is Gaussian in θ with variance σ_n²/β, and (2πσ_n²)^(−β/2) is the factor that remains. n is
+//! the number of cases that the state knows: all of them, but for sequential estimators.
 //!
 //! Kernel: zᵢ for i = 1 … n from its conditional, then π, then both variances given centres that are drawn for that and
 //! forgotten (which is reversible). Its reversal does the same in the opposite order.
@@ -142,7 +142,8 @@ impl Clustering {
         &self.prior
     }
 
-    /// Replaces the data by a draw given the state: one half of Geweke's test. The centres are integrated out, hence drawn anew.
+    /// Replaces the data by a draw given the state: one half of Geweke's test. The centres are integrated out, hence
+    /// drawn anew.
     pub fn redraw_data(&mut self, state: &mut State, stream: &mut Stream) -> Result<(), Fatal> {
         let data = draw_data(&self.prior, state, self.data.columns(), stream);
         *self = Self::new(data, self.prior.clone()).map_err(Fatal::new)?;

@@ -2,8 +2,8 @@
 
 use crust_math::linalg::cholesky::rows::{Rows, factor_with};
 
-/// Replaces the lower triangle of A by that of L with A = L Lᵀ. Returns log det A, or nothing if A is not positive definite.
-/// Rows are `stride` apart; what is above the diagonal is not touched.
+/// Replaces the lower triangle of A by that of L with A = L Lᵀ. Returns log det A, or nothing if A is not positive
+/// definite. Rows are `stride` apart; what is above the diagonal is not touched.
 #[inline(always)]
 pub(crate) fn factor(a: &mut [f64], k: usize, stride: usize) -> Option<f64> {
     let mut determinant = 1.0_f64;

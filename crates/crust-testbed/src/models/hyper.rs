@@ -75,7 +75,8 @@ impl Variance {
 
     /// Given numbers that are N(0, σ²), `count` of them with this sum of squares, their density raised to a power:
     ///
-    /// > (σ²)^(−power · count / 2) exp(−power · squares / (2σ²)) · `InvGamma`(a, b) ∝ `InvGamma`(a + power · count / 2, b + power · squares / 2)
+    /// > (σ²)^(−power · count / 2) exp(−power · squares / (2σ²)) · `InvGamma`(a, b) ∝ `InvGamma`(a + power · count / 2,
+    /// b + power · squares / 2)
     pub fn conditional(&self, power: f64, count: f64, squares: f64) -> Option<InverseGamma> {
         match self {
             Self::Fixed(_) => None,
@@ -91,9 +92,9 @@ impl Variance {
         self.conditional(power, count, squares).map_or(0.0, |conditional| conditional.log_density(&value))
     }
 
-    /// Metropolis moves within the constrained prior (Eq. 45), if the value is not fixed: steps of log σ² of several sizes, each
-    /// accepted with probability p(σ′²) σ′² share(σ′²) / (p(σ²) σ² share(σ²)), where σ² is the Jacobian of the logarithm.
-    /// `log_likelihood` is that at a value. Returns the last value.
+    /// Metropolis moves within the constrained prior (Eq. 45), if the value is not fixed: steps of log σ² of several
+    /// sizes, each accepted with probability p(σ′²) σ′² share(σ′²) / (p(σ²) σ² share(σ²)), where σ² is the Jacobian of
+    /// the logarithm. `log_likelihood` is that at a value. Returns the last value.
     pub(crate) fn move_constrained(
         &self,
         mut value: f64,
@@ -278,8 +279,9 @@ pub struct NeedsFixed {
 pub(super) mod asserts {
     use super::*;
 
-    /// A fit that chooses the noise is as good as the best of fits with given ones, and one that chooses more is better. `best` gives the maximum of
-    /// the likelihood and the number of free parameters, with a variance of the noise and with or without the others fixed; these are so many.
+    /// A fit that chooses the noise is as good as the best of fits with given ones, and one that chooses more is
+    /// better. `best` gives the maximum of the likelihood and the number of free parameters, with a variance of the
+    /// noise and with or without the others fixed; these are so many.
     pub(in crate::models) fn finds_hyperparameters(best: impl Fn(Variance, bool) -> (f64, usize), others: usize) {
         let unknown = Variance::Unknown(InverseGamma { shape: 1.0, scale: 1.0 });
         let (chosen, parameters) = best(unknown, true);

@@ -13,7 +13,8 @@ pub(crate) fn padded(n: usize) -> usize {
     n.div_ceil(BLOCK) * BLOCK
 }
 
-/// A matrix by rows. Between the end of a row and the beginning of the next one are zeros, which sums and products do not see.
+/// A matrix by rows. Between the end of a row and the beginning of the next one are zeros, which sums and products do
+/// not see.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     height: usize,
@@ -109,7 +110,8 @@ impl Rows {
     }
 }
 
-/// Runs arithmetic that is compiled for the vector units of this processor. Without it, every `mul_add` is a call of a function.
+/// Runs arithmetic that is compiled for the vector units of this processor. Without it, every `mul_add` is a call of a
+/// function.
 pub(crate) fn vectorised<R>(arithmetic: impl FnOnce() -> R) -> R {
     struct Arithmetic<F>(F);
     impl<R, F: FnOnce() -> R> Kernel for Arithmetic<F> {

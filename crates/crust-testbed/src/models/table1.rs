@@ -1,8 +1,8 @@
 //! BDMC, Table 1: data of each model under each model, hyperparameters being integrated out.
 //!
-//! Data are simulated with the fixed hyperparameters of each model's `Setting::paper`; all three models then see them with the same
-//! standard priors on their hyperparameters. The truth is no draw from that posterior, so there is no upper bound: every entry is the
-//! stochastic lower bound of forward annealing.
+//! Data are simulated with the fixed hyperparameters of each model's `Setting::paper`; all three models then see them
+//! with the same standard priors on their hyperparameters. The truth is no draw from that posterior, so there is no
+//! upper bound: every entry is the stochastic lower bound of forward annealing.
 
 use crust_infer::anneal::{Direction, Run, Schedule, System, anneal_system, draw_initial};
 use crust_infer::drive::{Control, Parallelism};
@@ -67,8 +67,8 @@ pub struct Effort<'a> {
     pub control: &'a Control,
 }
 
-/// Log weights of forward chains through a model with priors on its hyperparameters. The log of their mean is a stochastic
-/// lower bound on the log marginal likelihood.
+/// Log weights of forward chains through a model with priors on its hyperparameters. The log of their mean is a
+/// stochastic lower bound on the log marginal likelihood.
 pub fn log_weights(model: Kind, data: &Rows, of: Kind, dataset: u32, effort: &Effort<'_>) -> Result<Vec<f64>, Error> {
     // The same numbers for no two cells of the table.
     let key = StreamKey::new(effort.seed, Purpose::FORWARD).dataset(3 * of.number(dataset) + model as u32);

@@ -79,7 +79,8 @@ pub fn determinant(value: &Value) -> Run<Value> {
     }))
 }
 
-/// The lower factor; backward as in Murray (2016), eq. 10: with Φ taking the lower half, Ā = L⁻ᵀ Φ(Lᵀ L̄) L⁻¹, symmetrised.
+/// The lower factor; backward as in Murray (2016), eq. 10: with Φ taking the lower half, Ā = L⁻ᵀ Φ(Lᵀ L̄) L⁻¹,
+/// symmetrised.
 pub fn cholesky(value: &Value) -> Run<Value> {
     let (t, place) = tensor(value, "cholesky")?;
     let l = Rc::new(t.cholesky()?);

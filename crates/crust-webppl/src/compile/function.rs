@@ -414,8 +414,8 @@ impl Compiler<'_> {
         true
     }
 
-    /// `Gaussian({mu: …, sigma: …})` needs no object. The fields must stand in the order of the parameters, because their
-    /// evaluation may have effects.
+    /// `Gaussian({mu: …, sigma: …})` needs no object. The fields must stand in the order of the parameters, because
+    /// their evaluation may have effects.
     fn distribution(&mut self, callee: &Expr, args: &[Expr], at: u32) -> bool {
         let (ExprKind::Name(name), [arg]) = (&callee.kind, args) else { return false };
         let ExprKind::Object(fields) = &arg.kind else { return false };

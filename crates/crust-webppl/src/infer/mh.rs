@@ -1,5 +1,5 @@
-//! Single-site Metropolis–Hastings on traces: one choice is drawn again, and what comes after it is run again with the old
-//! values where the addresses are the same.
+//! Single-site Metropolis–Hastings on traces: one choice is drawn again, and what comes after it is run again with the
+//! old values where the addresses are the same.
 
 use std::rc::Rc;
 
@@ -69,8 +69,8 @@ impl Mh {
 
     /// Runs the program with the new value, and accepts or rejects it.
     ///
-    /// log α = log p(new) − log p(old) + log q(old | new) − log q(new | old), where q draws the choice, then the choices that
-    /// are new on the way; the index is drawn uniformly.
+    /// log α = log p(new) − log p(old) + log q(old | new) − log q(new | old), where q draws the choice, then the
+    /// choices that are new on the way; the index is drawn uniformly.
     fn propose(&self, world: &mut World, trace: &mut Trace, scope: &Scope, proposal: Proposal) -> Run<()> {
         let Proposal { at, value, forward, backward, mut numbers } = proposal;
         let info = trace.info;

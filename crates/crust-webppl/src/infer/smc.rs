@@ -182,8 +182,8 @@ impl Smc<'_> {
     }
 }
 
-/// Residual resampling (Liu 2008, section 3.4.4): each particle as often as the whole part of its expected number says, the
-/// rest by chance.
+/// Residual resampling (Liu 2008, section 3.4.4): each particle as often as the whole part of its expected number says,
+/// the rest by chance.
 fn resample(world: &mut World, particles: &[Particle]) -> Run<Vec<Particle>> {
     let m = particles.len();
     let weights: Vec<f64> = particles.iter().map(|p| p.log_weight).collect();

@@ -219,8 +219,8 @@ impl Trace {
         Ok(score > f64::NEG_INFINITY)
     }
 
-    /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0), or to where `choose` knows
-    /// how it goes on.
+    /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0), or to where
+    /// `choose` knows how it goes on.
     pub fn extend(&mut self, world: &mut World, mut state: State, choose: &mut dyn Choose, exit: usize) -> Run<Ended> {
         self.value = None;
         self.paused = None;

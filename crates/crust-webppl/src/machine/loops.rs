@@ -21,7 +21,8 @@ pub enum LoopKind {
     Filter,
     /// From the last item to the first, as WebPPL does.
     Reduce,
-    /// Positions of the items in the original data if they are a part of it; whether the result is wanted; what is next.
+    /// Positions of the items in the original data if they are a part of it; whether the result is wanted; what is
+    /// next.
     MapData {
         indices: Option<Rc<Vec<usize>>>,
         wanted: bool,

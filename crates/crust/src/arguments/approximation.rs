@@ -106,9 +106,9 @@ pub struct Taddaa {
     /// on the unconstrained scale
     #[arg(long, value_name = "FILE")]
     pub approximation: Option<PathBuf>,
-    /// What to judge, such as `mean(x[1])`, `sd(x[1])`, `log_variance(x[1])`, `quantile(x[1], 0.9)`, `covariance(x[1],
-    /// x[2])`, `P(x[1] > 0)`. Unless told otherwise the mean, the log variance and the 5, 50 and 95 % quantiles of every
-    /// parameter
+    /// What to judge, such as `mean(x[1])`, `sd(x[1])`, `log_variance(x[1])`, `quantile(x[1], 0.9)`,
+    /// `covariance(x[1], x[2])`, `P(x[1] > 0)`. Unless told otherwise the mean, the log variance and the 5, 50 and 95 %
+    /// quantiles of every parameter
     #[arg(long, value_name = "F", num_args = 1..)]
     pub functional: Vec<String>,
     /// How the chains move

@@ -58,8 +58,8 @@ fn truncated() {
     posterior!("truncated", json!({}), truths);
 }
 
-/// An LKJ matrix of 3 rows and shape η has correlations (and the partial correlations of the first tree) with density ∝ (1 − r²)^(η − ½), and an
-/// independent partial correlation z of the second tree with density ∝ (1 − z²)^(η − 1).
+/// An LKJ matrix of 3 rows and shape η has correlations (and the partial correlations of the first tree) with density ∝
+/// (1 − r²)^(η − ½), and an independent partial correlation z of the second tree with density ∝ (1 − z²)^(η − 1).
 #[test]
 fn correlations() {
     let omega = |name: &str| Truth::new(name, 0.0, 1.0 / 6.0_f64.sqrt());

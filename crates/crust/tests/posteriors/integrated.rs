@@ -125,8 +125,8 @@ fn decay() {
     posterior!("decay", json!({"N": t.len(), "t": t, "y": y}), truths);
 }
 
-/// Given τ, yⱼ is normal around μ with variance σⱼ² + τ² and μ has a normal prior, so μ and then each θⱼ are normal with known moments, which are
-/// averaged over τ; its density is the prior times the density of y without μ and θ.
+/// Given τ, yⱼ is normal around μ with variance σⱼ² + τ² and μ has a normal prior, so μ and then each θⱼ are normal
+/// with known moments, which are averaged over τ; its density is the prior times the density of y without μ and θ.
 #[test]
 fn eight_schools() {
     let y = [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0];

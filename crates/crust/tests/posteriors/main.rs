@@ -1,8 +1,9 @@
-//! `crust sample` on programs whose posterior means and standard deviations are known without sampling: by formula, by enumeration or by
-//! quadrature. Nothing of crust takes part in computing what is expected.
+//! `crust sample` on programs whose posterior means and standard deviations are known without sampling: by formula, by
+//! enumeration or by quadrature. Nothing of crust takes part in computing what is expected.
 //!
-//! A mean or standard deviation fails when it is more than 5 of its own Monte Carlo standard errors off: 6·10⁻⁷ for each of about 260
-//! checks, 1.5·10⁻⁴ for all. Seeds are fixed. The standard errors must be small enough for the check to mean something.
+//! A mean or standard deviation fails when it is more than 5 of its own Monte Carlo standard errors off: 6·10⁻⁷ for
+//! each of about 260 checks, 1.5·10⁻⁴ for all. Seeds are fixed. The standard errors must be small enough for the check
+//! to mean something.
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "small numbers of data")]
 
 mod algebra;
@@ -58,8 +59,8 @@ fn disagreements(name: &str, program: &str, data: &Value, truths: &[Truth]) -> V
     let report = json(&crust(&["sample", &model, &data, "--draws", "2000", "--threads", "1", "--json", "-"]));
     let mut found: Vec<String> =
         truths.iter().filter_map(|truth| truth.complaints(row(&report, &truth.name))).collect();
-    // these posteriors are easy: a sampler that warns about one of them has a problem of its own; only the eight schools with their half-Cauchy scale
-    // have a stray divergence now and then, as in Stan
+    // these posteriors are easy: a sampler that warns about one of them has a problem of its own; only the eight
+    // schools with their half-Cauchy scale have a stray divergence now and then, as in Stan
     let few = report["divergences"].as_u64().is_some_and(|divergences| divergences <= MOST_DIVERGENCES);
     let counts = |warning: &&Value| !(name == "eight_schools" && few && warning["kind"] == "divergences");
     found.extend(report["warnings"].as_array().expect("warnings").iter().filter(counts).map(Value::to_string));

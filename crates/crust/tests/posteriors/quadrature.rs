@@ -7,8 +7,9 @@ const POINTS: usize = 401;
 
 /// Averages of `quantities` under `exp(log_density)`, which need not be normalised.
 ///
-/// For a smooth density on the whole line that has died down at both ends of the range, the error of the trapezoidal rule vanishes faster
-/// than any power of its step. Both conditions are checked: the edges carry nothing, and half as many points give the same averages.
+/// For a smooth density on the whole line that has died down at both ends of the range, the error of the trapezoidal
+/// rule vanishes faster than any power of its step. Both conditions are checked: the edges carry nothing, and half as
+/// many points give the same averages.
 #[track_caller]
 pub fn averages<const D: usize, const Q: usize>(
     ranges: [(f64, f64); D],

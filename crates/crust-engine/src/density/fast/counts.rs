@@ -428,7 +428,8 @@ fn large_precision(rows: &mut Rows, space: &Negative) {
     });
 }
 
-/// Stirling's series S(x) = Σ B(2k) / (2k (2k − 1) x^(2k−1)) and its derivative (Abramowitz and Stegun 6.1.41), for x ≥ 10.
+/// Stirling's series S(x) = Σ B(2k) / (2k (2k − 1) x^(2k−1)) and its derivative (Abramowitz and Stegun 6.1.41),
+/// for x ≥ 10.
 #[inline(always)]
 fn stirling(x: f64) -> (f64, f64) {
     let u = 1.0 / x;

@@ -1,5 +1,5 @@
-//! Loops over rows, compiled for the instruction set of the processor, and functions that are computed only once where a row
-//! repeats itself.
+//! Loops over rows, compiled for the instruction set of the processor, and functions that are computed only once where
+//! a row repeats itself.
 
 #![allow(unsafe_code, reason = "space for the longest row is not filled where a row is short")]
 
@@ -34,8 +34,8 @@ pub fn compiled(rows: &mut Rows, density: impl FnOnce(&mut Rows) -> bool) -> boo
 /// The longest row.
 pub const LONGEST: usize = 256;
 
-/// Space for a function of the items of a row, on cache lines of its own. Only as much of it is filled as there are items: in small models rows are
-/// short, and filling the whole would take longer than everything else.
+/// Space for a function of the items of a row, on cache lines of its own. Only as much of it is filled as there are
+/// items: in small models rows are short, and filling the whole would take longer than everything else.
 #[repr(align(64))]
 pub struct Space {
     items: MaybeUninit<[f64; LONGEST]>,
@@ -44,7 +44,8 @@ pub struct Space {
 }
 
 impl Space {
-    /// The length must not look like a constant: then all of the space would be one, and be copied from elsewhere or filled.
+    /// The length must not look like a constant: then all of the space would be one, and be copied from elsewhere or
+    /// filled.
     #[inline(always)]
     pub fn empty() -> Self {
         Self { items: MaybeUninit::uninit(), len: std::hint::black_box(0) }
@@ -288,8 +289,8 @@ pub fn factor(keep: bool) -> f64 {
     f64::from(u8::from(keep))
 }
 
-/// Runs a body for each item of some rows: first the rows that are read, then constants, then the rows that are written. In
-/// the body the names stand for the items; those that are written are references.
+/// Runs a body for each item of some rows: first the rows that are read, then constants, then the rows that are
+/// written. In the body the names stand for the items; those that are written are references.
 macro_rules! each {
     ([$($x:ident),+ $(,)?], [$($c:ident),* $(,)?], [$($y:ident),+ $(,)?], $body:block) => {{
         // Slices that are arguments of a function of their own are known not to overlap.

@@ -346,7 +346,8 @@ fn patterns_are_found() {
     assert_eq!(Pattern::of(&broken), Pattern::Free);
 }
 
-/// What a kernel gives an item is the same to the last bit in any row that it accepts: chains may share rows. Where it accepts a row it accepts each item of it.
+/// What a kernel gives an item is the same to the last bit in any row that it accepts: chains may share rows. Where it
+/// accepts a row it accepts each item of it.
 #[test]
 fn items_do_not_depend_on_the_others_in_their_row() {
     let mut random = Random(0x2468_ACE0_1357_9BDF);

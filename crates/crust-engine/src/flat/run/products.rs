@@ -215,7 +215,8 @@ impl Group<'_> {
 /// Rows of which sums of products are computed at once.
 const ROWS: usize = 8;
 
-/// The sums of products of columns with rows of lanes. Four running sums for each, so that additions do not wait for each other.
+/// The sums of products of columns with rows of lanes. Four running sums for each, so that additions do not wait for
+/// each other.
 #[inline(always)]
 fn columns_times<const L: usize, const K: usize>(columns: [&[f64]; K], by: &[f64]) -> [[f64; L]; K] {
     let n = by.len() / L;
@@ -264,7 +265,8 @@ fn column_times(column: &[f64], by: &[f64]) -> f64 {
     total(&sum(sum(sums[0], sums[1]), sum(sums[2], sums[3]))) + rest
 }
 
-/// Not inlined: otherwise the compiler would keep the running sums in the order in which they are added up here, in pairs.
+/// Not inlined: otherwise the compiler would keep the running sums in the order in which they are added up here, in
+/// pairs.
 #[inline(never)]
 fn total(s: &[f64; GROUP]) -> f64 {
     ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
@@ -309,8 +311,8 @@ struct PairRows<'a> {
     other: List<'a>,
 }
 
-// SAFETY of what follows: the last of the elements of a list is one of its operand, which lies whole in `values` (`check_positions`); adjoints
-// lie as values do.
+// SAFETY of what follows: the last of the elements of a list is one of its operand, which lies whole in `values`
+// (`check_positions`); adjoints lie as values do.
 impl PairRows<'_> {
     /// Adds the products of `K` elements from number `first` on.
     #[inline(always)]

@@ -18,7 +18,8 @@ pub struct Room {
     pub(super) seeds: [Tile; 2],
     pub(super) value: Tile,
     pub(super) partials: [[f64; CHUNK]; MOST],
-    /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places in the cache.
+    /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places
+    /// in the cache.
     pub(super) packed: Aligned,
     pub(super) packed_adjoints: Aligned,
     /// Where each operand begins there.
@@ -44,7 +45,8 @@ impl Default for Room {
     }
 }
 
-/// Makes room for the operands of a strip. Some of them may be parts of the same block: those lie in one region, so that adjoints are added up where they belong.
+/// Makes room for the operands of a strip. Some of them may be parts of the same block: those lie in one region, so
+/// that adjoints are added up where they belong.
 pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
     room.is_packed = call.lanes > GROUP && !strip.recurrent;
     if !room.is_packed {

@@ -1,5 +1,5 @@
-//! Builds strips: registers are handed out, what is the same is computed once, and in the end every argument learns what becomes of
-//! its adjoint.
+//! Builds strips: registers are handed out, what is the same is computed once, and in the end every argument learns
+//! what becomes of its adjoint.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -239,7 +239,8 @@ impl Builder {
         self.strip.steps.push(step);
     }
 
-    /// Joins normal log densities of data with the sums of products that are their locations, and that nobody else looks at.
+    /// Joins normal log densities of data with the sums of products that are their locations, and that nobody else
+    /// looks at.
     fn join_products(&mut self) {
         let mut uses = vec![0_usize; self.classes.len()];
         for step in &mut self.strip.steps {
@@ -271,8 +272,8 @@ impl Builder {
         }
     }
 
-    /// The strip: on the way back the first contribution to an adjoint sets it, and the others add to it. What adds to the log density comes
-    /// first, in the order of the program, then everything else backwards.
+    /// The strip: on the way back the first contribution to an adjoint sets it, and the others add to it. What adds to
+    /// the log density comes first, in the order of the program, then everything else backwards.
     pub fn finish(mut self) -> Strip {
         self.join_products();
         let Self { mut strip, classes, .. } = self;

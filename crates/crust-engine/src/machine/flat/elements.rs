@@ -80,7 +80,8 @@ impl Compiler<'_> {
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
     }
 
-    /// Elements of something that does not differ between iterations, where one index is a list of positions and the others are single.
+    /// Elements of something that does not differ between iterations, where one index is a list of positions and the
+    /// others are single.
     fn several(&mut self, base: &Node, indices: &[Index]) -> Fit<Val> {
         if self.dependence(base).space {
             return Err(Obstacle::Unfit);
@@ -152,7 +153,8 @@ impl Compiler<'_> {
         Ok(at)
     }
 
-    /// Elements of an array that a loop before has filled: what that loop computes for them. Indices that are left out run over all.
+    /// Elements of an array that a loop before has filled: what that loop computes for them. Indices that are left out
+    /// run over all.
     #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
     pub(super) fn filled_elements(&mut self, filled: &Filled, indices: &[Index]) -> Fit<Val> {
         let mut value = filled.value.clone();

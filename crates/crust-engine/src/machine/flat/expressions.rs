@@ -259,7 +259,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A function of an element of a parameter is an element of the function of the parameter: computed once for each element.
+    /// A function of an element of a parameter is an element of the function of the parameter: computed once for each
+    /// element.
     pub(super) fn hoist(
         &mut self,
         function: &'static crust_math::functions::elementwise::Unary,
@@ -360,7 +361,8 @@ impl Compiler<'_> {
         Ok((0..n).map(term).collect())
     }
 
-    /// A sum of normal log densities with one scale: `−½ Σ (y − μ)²/σ² − n (log σ + ½ log 2π)`, nothing of which is dropped.
+    /// A sum of normal log densities with one scale: `−½ Σ (y − μ)²/σ² − n (log σ + ½ log 2π)`, nothing of which is
+    /// dropped.
     #[allow(clippy::cast_precision_loss, reason = "few terms")]
     fn normal_value(&mut self, call: &DensityCall, terms: &[(Function, Vec<Item>)]) -> Fit<Option<Item>> {
         let density::Density::Scalar(scalar) = call.density else { return Ok(None) };

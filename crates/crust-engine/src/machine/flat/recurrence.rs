@@ -1,8 +1,9 @@
 //! Recurrences: loops whose iterations look at elements that earlier ones have assigned, such as `s[t] = f(s[t - 1])`.
 //!
-//! Iterations run one after the other, so that only lanes run side by side. What is compiled is the same: straight-line code instead of
-//! a walk through the program in each iteration. Going back needs the values that each iteration saw. They are still there if no element is assigned
-//! twice and none is looked at before it is assigned; both are known from the positions.
+//! Iterations run one after the other, so that only lanes run side by side. What is compiled is the same: straight-line
+//! code instead of a walk through the program in each iteration. Going back needs the values that each iteration saw.
+//! They are still there if no element is assigned twice and none is looked at before it is assigned; both are known
+//! from the positions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +71,8 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether each iteration has to compute something anew, even if it looks the same: random draws, and functions that may draw.
+/// Whether each iteration has to compute something anew, even if it looks the same: random draws, and functions that
+/// may draw.
 fn is_ordered(stmt: &Stmt) -> bool {
     fn node_is_ordered(node: &Node) -> bool {
         let mut found = matches!(node.kind, Kind::Random(..) | Kind::User { .. } | Kind::Target);

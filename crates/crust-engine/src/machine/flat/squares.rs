@@ -1,8 +1,10 @@
-//! Least squares: normal log densities whose location is linear in the parameters need no more iterations than parameters.
+//! Least squares: normal log densities whose location is linear in the parameters need no more iterations than
+//! parameters.
 //!
-//! With rows xₙ and numbers yₙ from data, `Σ (yₙ − xₙ·θ)² = Σ (qᵢ − rᵢ·θ)²`, where the rows rᵢ and the numbers qᵢ are those of the triangular factor of
-//! the matrix with rows (xₙ, yₙ): an orthogonal matrix changes no length. There is one more of them than there are parameters. Unlike sums of
-//! squares and products of the data, the factor loses no digits.
+//! With rows xₙ and numbers yₙ from data, `Σ (yₙ − xₙ·θ)² = Σ (qᵢ − rᵢ·θ)²`, where the rows rᵢ and the numbers qᵢ are
+//! those of the triangular factor of the matrix with rows (xₙ, yₙ): an orthogonal matrix changes no length. There is
+//! one more of them than there are parameters. Unlike sums of squares and products of the data, the factor loses no
+//! digits.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -10,8 +10,8 @@ use crate::lower::lower;
 use crate::machine::{Machine, Stop, Value};
 use crate::model::{PLAIN, grow};
 
-/// Runs the generated quantities of a program for chains with these numbers, side by side. Gives the numbers of each lane, and
-/// whether it was rejected.
+/// Runs the generated quantities of a program for chains with these numbers, side by side. Gives the numbers of each
+/// lane, and whether it was rejected.
 fn side_by_side(program: &str, chains: &[u32]) -> Vec<(Vec<f64>, bool)> {
     let reading = read("model.stan", None, program, &NoIncludes);
     assert!(!reading.has_errors());

@@ -59,8 +59,8 @@ fn hidden(for_loop: &For, slot: Slot) -> bool {
     for_loop.inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
 }
 
-/// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed number by number, and where there
-/// is so little to do that getting there costs more.
+/// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed
+/// number by number, and where there is so little to do that getting there costs more.
 pub fn stays_flat(flat: &Flat) -> bool {
     let listed = |step: &Step| {
         let (Step::Density { density, .. } | Step::AddDensity { density, .. }) = step else { return false };

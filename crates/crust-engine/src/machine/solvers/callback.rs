@@ -1,9 +1,9 @@
 //! Calls of a function of the program from inside a solver, for one item, by a machine of its own.
 //!
-//! All derivatives come from one run forward and one back: the machine has a lane for each output, all lanes hold the same numbers,
-//! and the adjoint of output i is 1 in lane i. The adjoint of an input in lane i is then the derivative of output i by it, and
-//! what lies in memory is the Jacobian, column by column. Most functions are short formulas, which a list of operations computes with much less ado: there is
-//! one for each way through the function's branches.
+//! All derivatives come from one run forward and one back: the machine has a lane for each output, all lanes hold the
+//! same numbers, and the adjoint of output i is 1 in lane i. The adjoint of an input in lane i is then the derivative
+//! of output i by it, and what lies in memory is the Jacobian, column by column. Most functions are short formulas,
+//! which a list of operations computes with much less ado: there is one for each way through the function's branches.
 
 use crust_math::functions::Shape;
 use crust_math::solvers::SolverError;
@@ -223,8 +223,9 @@ impl<'m> Callback<'m> {
         Ok(())
     }
 
-    /// The function's value, and the directions in which its outputs go: those of the leading inputs that are differentiated are given,
-    /// those of what is passed on are unit vectors. Says `false` if there is no list of operations.
+    /// The function's value, and the directions in which its outputs go: those of the leading inputs that are
+    /// differentiated are given, those of what is passed on are unit vectors. Says `false` if there is no list of
+    /// operations.
     pub fn tangents(
         &mut self,
         leading: &[&[f64]],
@@ -249,8 +250,8 @@ impl<'m> Callback<'m> {
         })
     }
 
-    /// The function's value and its derivatives, column by column: by the leading inputs that are differentiated, and by those that
-    /// are passed on. A slice that is too short gets the first of them.
+    /// The function's value and its derivatives, column by column: by the leading inputs that are differentiated, and
+    /// by those that are passed on. A slice that is too short gets the first of them.
     pub fn jacobian(
         &mut self,
         leading: &[&[f64]],
@@ -315,8 +316,8 @@ impl<'m> Callback<'m> {
         self.run(true)
     }
 
-    /// Does something along the list of operations that holds at these inputs; `attempt` says `false` where a list does not hold. A new list is made if none of
-    /// them does. Says `false` if there cannot be one.
+    /// Does something along the list of operations that holds at these inputs; `attempt` says `false` where a list does
+    /// not hold. A new list is made if none of them does. Says `false` if there cannot be one.
     fn along_list(
         &mut self,
         leading: &[&[f64]],

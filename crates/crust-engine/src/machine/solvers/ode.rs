@@ -49,8 +49,8 @@ impl System for Rates<'_, '_> {
     }
 }
 
-/// The method and its tolerances. The adjoint solver gives an absolute tolerance for each state, of which the smallest is taken,
-/// and says with 1 or 2 whether to go forward by Adams' or by backward differentiation formulas.
+/// The method and its tolerances. The adjoint solver gives an absolute tolerance for each state, of which the smallest
+/// is taken, and says with 1 or 2 whether to go forward by Adams' or by backward differentiation formulas.
 fn method(given: Option<Method>, tolerances: &[Vec<f64>]) -> (Method, Tolerances) {
     let number = |i: usize| tolerances[i].first().copied().unwrap_or(f64::NAN);
     match given {

@@ -1,8 +1,8 @@
 //! A function of the program as a list of operations on single numbers, for solvers that call it thousands of times.
 //!
-//! Derivatives go forward along with the values, in several directions at once: with y = f(a, b), ẏ = ∂f/∂a ȧ + ∂f/∂b ḃ. Where the directions of
-//! inputs are unit vectors, those of outputs are the rows of the Jacobian; where they are the sensitivities of a state, those of its
-//! rate are what a differential equation for sensitivities needs.
+//! Derivatives go forward along with the values, in several directions at once: with y = f(a, b), ẏ = ∂f/∂a ȧ + ∂f/∂b
+//! ḃ. Where the directions of inputs are unit vectors, those of outputs are the rows of the Jacobian; where they are
+//! the sensitivities of a state, those of its rate are what a differential equation for sensitivities needs.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
@@ -50,7 +50,8 @@ pub enum Seeds {
     Nothing,
     /// Unit vectors.
     Unit,
-    /// Those of some change from call to call; those of parameters are unit vectors, the first of which has this number.
+    /// Those of some change from call to call; those of parameters are unit vectors, the first of which has this
+    /// number.
     Changing(usize),
 }
 
@@ -85,7 +86,8 @@ impl Trace {
         self.numbers[from..from + values.len()].copy_from_slice(values);
     }
 
-    /// Makes room for a number of directions, all 0. Says whether they must be set: they are kept as long as the same is asked for.
+    /// Makes room for a number of directions, all 0. Says whether they must be set: they are kept as long as the same
+    /// is asked for.
     pub fn directions(&mut self, seeds: Seeds, count: usize) -> bool {
         let lines = count.div_ceil(LINE);
         if (self.seeds, self.lines) == (seeds, lines) {

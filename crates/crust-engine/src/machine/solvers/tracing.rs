@@ -1,7 +1,8 @@
 //! Turns what a run of a function left on the tape into a list of operations.
 //!
-//! The tape has all that depends on inputs, as long as no integer depends on them and the machine knows every operation's derivative in
-//! closed form. Where numbers that depend on inputs were compared, the list says how that came out: it holds wherever it comes out the same.
+//! The tape has all that depends on inputs, as long as no integer depends on them and the machine knows every
+//! operation's derivative in closed form. Where numbers that depend on inputs were compared, the list says how that
+//! came out: it holds wherever it comes out the same.
 
 use std::collections::{HashMap, HashSet};
 
@@ -197,8 +198,9 @@ impl Tracing<'_> {
     }
 }
 
-/// Makes the list from what the function that just ran left on the tape since `mark`. `inputs` come with whether derivatives by them are wanted, `blind` says how
-/// many blocks the function made that differ by lane but have no adjoint. None where the list would not say it all.
+/// Makes the list from what the function that just ran left on the tape since `mark`. `inputs` come with whether
+/// derivatives by them are wanted, `blind` says how many blocks the function made that differ by lane but have no
+/// adjoint. None where the list would not say it all.
 pub fn trace(machine: &Machine, mark: Mark, blind: usize, inputs: &[(Block, bool)], output: Block) -> Option<Trace> {
     let mut tracing = Tracing {
         machine,

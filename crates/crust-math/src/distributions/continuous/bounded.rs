@@ -124,7 +124,8 @@ pub fn von_mises_lpdf(y: f64, mu: f64, kappa: f64, terms: Terms) -> Density<3> {
     Ok(Partials { value, d: [-kappa * sin, kappa * sin, cos - bessel_ratio(kappa)] })
 }
 
-/// log ∫ exp(κ (cos t − 1)) dt over [from, to] within one turn that starts at an antimode, and the mean of cos t under it.
+/// log ∫ exp(κ (cos t − 1)) dt over [from, to] within one turn that starts at an antimode, and the mean of cos t under
+/// it.
 fn von_mises_integral(from: f64, to: f64, kappa: f64) -> (f64, f64) {
     let cos_drop = |t: f64, s: f64| {
         // cos(t + s) − cos t

@@ -7,8 +7,8 @@ use std::f64::consts::LN_2;
 /// A distribution function F(x) of one real number x at a point, where x (and the shape of F) depend on N arguments.
 ///
 /// `slope` says how F depends on the arguments, in units of the density f: ∂F/∂θᵢ = f · slopeᵢ. Where F depends on the
-/// arguments through x alone, slopeᵢ is ∂x/∂θᵢ. The rates f/F and f/(1−F) are kept because they are moderate numbers in the
-/// far tails, where f and F both underflow.
+/// arguments through x alone, slopeᵢ is ∂x/∂θᵢ. The rates f/F and f/(1−F) are kept because they are moderate numbers in
+/// the far tails, where f and F both underflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tails<const N: usize> {
     /// log F

@@ -177,7 +177,8 @@ struct NegativeBinomial<S> {
     log_ratio: S,
 }
 
-/// From this shape on the tails are sums: they are short, and the continued fraction would suffer from the rounding of p.
+/// From this shape on the tails are sums: they are short, and the continued fraction would suffer from the rounding of
+/// p.
 const LARGE_SHAPE: f64 = 100.0;
 
 impl<S: Fn(f64) -> [f64; 2]> NegativeBinomial<S> {
@@ -262,7 +263,8 @@ fn neg_binomial_2(domain: Domain, n: i64, mu: f64, phi: f64) -> Both<3> {
         .tails(n, |n| neg_binomial_2_lpmf(n, mu, phi, Terms::ALL))
 }
 
-/// Sums probabilities with all slopes, on the side of n away from the mean, or on the other side if that is the smaller.
+/// Sums probabilities with all slopes, on the side of n away from the mean, or on the other side if that is the
+/// smaller.
 fn beta_binomial(domain: Domain, n: i64, trials: i64, alpha: f64, beta: f64) -> Both<4> {
     beta_binomial_domain(domain, trials, alpha, beta)?;
     if n < 0 {

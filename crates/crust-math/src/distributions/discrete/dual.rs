@@ -1,4 +1,5 @@
-//! Numbers with the derivatives for M parameters, for series and continued fractions whose coefficients depend on parameters.
+//! Numbers with the derivatives for M parameters, for series and continued fractions whose coefficients depend on
+//! parameters.
 
 use std::array;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};

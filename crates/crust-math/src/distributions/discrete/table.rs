@@ -12,8 +12,8 @@ pub enum Argument {
     Reals,
 }
 
-/// Takes the integer arguments and the real arguments, each in order and with vectors laid flat, and overwrites the partials
-/// for the real ones.
+/// Takes the integer arguments and the real arguments, each in order and with vectors laid flat, and overwrites the
+/// partials for the real ones.
 pub type Lpmf = fn(&[i64], &[f64], Terms, &mut [f64]) -> Result<f64, DomainError>;
 
 /// As [`Lpmf`], for functions without terms to drop.

@@ -1,6 +1,7 @@
 //! Both tails of a distribution on the log scale, each with its own digits.
 //!
-//! The smaller tail is a sum or continued fraction of positive terms times one probability; the larger is its complement.
+//! The smaller tail is a sum or continued fraction of positive terms times one probability; the larger is its
+//! complement.
 
 use super::dual::Dual;
 use crate::density::Partials;
@@ -102,8 +103,9 @@ pub(super) fn sum_from<const K: usize, const M: usize>(
     tail
 }
 
-/// Σ over k ≥ K of the terms with t[k] = 1 for k = K and ratio t[k+1] / t[k] = (k + r)(k + β) / ((k + 1)(k + s)), as a series in
-/// 1 / K: good where K is at least ten times s. The coefficients follow from ρ(k) = 1 + ratio(k) ρ(k + 1), power by power.
+/// Σ over k ≥ K of the terms with t[k] = 1 for k = K and ratio t[k+1] / t[k] = (k + r)(k + β) / ((k + 1)(k + s)), as a
+/// series in 1 / K: good where K is at least ten times s. The coefficients follow from ρ(k) = 1 + ratio(k) ρ(k + 1),
+/// power by power.
 pub(super) fn power_law_remainder<const M: usize>(k: f64, r: Dual<M>, beta: Dual<M>, s: Dual<M>) -> Dual<M> {
     const ORDER: usize = 14;
     let zero = Dual::constant(0.0);

@@ -50,7 +50,8 @@ fn close(what: &str, value: f64, expected: f64, relative: f64, absolute: f64) {
     assert!(ok, "{what}: {value} instead of {expected}, off by {:e}", (value - expected).abs());
 }
 
-/// Relative errors: values and logs of tails 1e-12 (or 1e-15 absolute, where they are near 0), partials 1e-11, those of tails 1e-9.
+/// Relative errors: values and logs of tails 1e-12 (or 1e-15 absolute, where they are near 0), partials 1e-11, those of
+/// tails 1e-9.
 #[test]
 fn discrete_references() {
     for r in reference::REFERENCES {

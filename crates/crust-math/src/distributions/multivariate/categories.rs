@@ -95,8 +95,8 @@ impl VectorDensity for CategoricalLogit {
 
 /// `ordered_logistic` and `ordered_probit`: outcomes, locations, cutpoints (one set for all or one for each).
 ///
-/// Of an array of outcomes with one location for all, which only the probit has, every outcome counts. (Stan 2.39 counts the
-/// first alone, against its documentation.)
+/// Of an array of outcomes with one location for all, which only the probit has, every outcome counts. (Stan 2.39
+/// counts the first alone, against its documentation.)
 #[derive(Debug)]
 pub(super) struct Ordered {
     pub probit: bool,

@@ -1,7 +1,8 @@
 //! Multivariate normal and Student t, by covariance, precision or Cholesky factor.
 //!
-//! All are functions of the squared distance q = (y − μ)ᵀ Σ⁻¹ (y − μ), so that one loop serves all: normal −q/2, Student
-//! −(ν + n)/2 · log(1 + q/ν). The derivative for −q/2 is the weight w of an observation (1, or (ν + n)/(ν + q)).
+//! All are functions of the squared distance q = (y − μ)ᵀ Σ⁻¹ (y − μ), so that one loop serves all: normal −q/2,
+//! Student −(ν + n)/2 · log(1 + q/ν). The derivative for −q/2 is the weight w of an observation (1, or (ν + n)/(ν +
+//! q)).
 
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
 use crate::density::{Domain, DomainError, Terms};

@@ -120,8 +120,8 @@ impl VectorDensity for CategoricalGlm {
     }
 }
 
-/// One row of predictors with `n` outcomes, whose counts for each class are in `slopes`: the log probability, and in `slopes`
-/// the derivatives for the logits, counts − n softmax.
+/// One row of predictors with `n` outcomes, whose counts for each class are in `slopes`: the log probability, and in
+/// `slopes` the derivatives for the logits, counts − n softmax.
 fn softmax_row(i: usize, rows: usize, logits: &[f64], slopes: &mut [f64], n: f64) -> f64 {
     let row = || logits[i..].iter().step_by(rows);
     let top = row().copied().fold(f64::NEG_INFINITY, f64::max);

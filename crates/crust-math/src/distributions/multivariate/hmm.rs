@@ -1,8 +1,8 @@
 //! Hidden Markov models: the density of what is seen, and the probabilities of the hidden states.
 //!
-//! Forward, αₜ ∝ ωₜ ∘ Γᵀ αₜ₋₁ from α₀ ∝ ω₀ ∘ ρ, each divided by its sum cₜ: the density is ∏ cₜ. Backward, with
-//! βₜ = Γ (ωₜ₊₁ ∘ βₜ₊₁)/cₜ₊₁ from 1, the probability of a state given everything is αₜ ∘ βₜ. Densities ω are taken relative to the
-//! largest of their time, so that they neither vanish nor overflow.
+//! Forward, αₜ ∝ ωₜ ∘ Γᵀ αₜ₋₁ from α₀ ∝ ω₀ ∘ ρ, each divided by its sum cₜ: the density is ∏ cₜ. Backward, with βₜ = Γ
+//! (ωₜ₊₁ ∘ βₜ₊₁)/cₜ₊₁ from 1, the probability of a state given everything is αₜ ∘ βₜ. Densities ω are taken relative to
+//! the largest of their time, so that they neither vanish nor overflow.
 
 use super::layout::{Containers, Memory, matrix, same, shapes, square};
 use crate::density::{Domain, DomainError, Terms};
@@ -139,7 +139,8 @@ impl VectorDensity for Marginal {
     }
 }
 
-/// Probabilities of the states at each time given what is seen until then, for draws of the states: columns as in log ω.
+/// Probabilities of the states at each time given what is seen until then, for draws of the states: columns as in log
+/// ω.
 pub(crate) fn filtered<'a>(
     function: &'static str,
     [log_omega, gamma, rho]: [&[f64]; 3],

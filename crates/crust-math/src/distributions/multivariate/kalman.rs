@@ -1,7 +1,7 @@
 //! The Gaussian dynamic linear model: `gaussian_dlm_obs`.
 //!
-//! Of states θₜ ~ N(G θₜ₋₁, W) from θ₀ ~ N(m₀, C₀) one sees yₜ ~ N(Fᵀ θₜ, V). The Kalman filter carries the mean m and the
-//! covariance C of the state given what was seen:
+//! Of states θₜ ~ N(G θₜ₋₁, W) from θ₀ ~ N(m₀, C₀) one sees yₜ ~ N(Fᵀ θₜ, V). The Kalman filter carries the mean m and
+//! the covariance C of the state given what was seen:
 //!
 //! a = G m, R = G C Gᵀ + W, e = y − Fᵀ a, Q = Fᵀ R F + V, B = R F, v = Q⁻¹ e, m ← a + B v, C ← R − B Q⁻¹ Bᵀ,
 //! and the log density of yₜ is −(r log 2π + log |Q| + eᵀ Q⁻¹ e)/2.

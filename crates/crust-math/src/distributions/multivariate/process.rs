@@ -141,7 +141,8 @@ impl VectorDensity for MatrixNormal {
 
     /// n/2 log |Σ| + m/2 log |D| − tr(D Zᵀ Σ Z)/2 − m n/2 log 2π with Z = y − M of m rows and n columns
     ///
-    /// |D ⊗ Σ| = |D|ᵐ |Σ|ⁿ. Stan's C++ library (its language lacks the density) exchanges the powers, which is right only for m = n.
+    /// |D ⊗ Σ| = |D|ᵐ |Σ|ⁿ. Stan's C++ library (its language lacks the density) exchanges the powers,
+    /// which is right only for m = n.
     fn log_density(
         &self,
         arguments: &[Argument],

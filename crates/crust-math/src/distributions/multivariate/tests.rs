@@ -1,4 +1,5 @@
-//! Derivatives against differences, dropped terms, and (in [`identities`]) integrals, sums and relations between densities.
+//! Derivatives against differences, dropped terms, and (in [`identities`]) integrals, sums and relations between
+//! densities.
 
 mod domains;
 mod identities;

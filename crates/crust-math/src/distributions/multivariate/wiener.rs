@@ -1,7 +1,8 @@
 //! The first passage time of a Wiener process with drift: `wiener`.
 //!
-//! A process starts at β α between 0 and α and has drift δ; y − τ is the time at which it leaves through α. With t = y − τ,
-//! x = t/α² and w = 1 − β (Feller 1968; Navarro and Fuss 2009; for the variability σ of the drift Horrocks and Thompson 2004):
+//! A process starts at β α between 0 and α and has drift δ; y − τ is the time at which it leaves through α. With t = y
+//! − τ, x = t/α² and w = 1 − β (Feller 1968; Navarro and Fuss 2009; for the variability σ of the drift Horrocks and
+//! Thompson 2004):
 //!
 //! log f = (σ² α² w² + 2 δ α w − δ² t)/(2 (1 + σ² t)) − ½ log(1 + σ² t) − 2 log α + log φ(x, w),
 //! φ = (2π x³)^(−½) Σₖ (w + 2k) exp(−(w + 2k)²/2x) = π Σₖ₌₁ k exp(−k² π² x/2) sin(k π w)
@@ -114,8 +115,9 @@ const NAMES: [&str; 8] = [
     "variability of the nondecision time",
 ];
 
-/// The sum over observations: (y | α, τ, β, δ), with the variability of δ a sixth argument, with those of β and τ eight; each a
-/// number or a container of numbers. After six and eight, Stan takes the precision of derivatives, which here needs no choice.
+/// The sum over observations: (y | α, τ, β, δ), with the variability of δ a sixth argument, with those of β and τ
+/// eight; each a number or a container of numbers. After six and eight, Stan takes the precision of derivatives, which
+/// here needs no choice.
 #[derive(Debug)]
 pub(super) struct Wiener;
 
@@ -194,8 +196,8 @@ mod tests {
         }
     }
 
-    /// The process leaves through one of the two ends: the densities integrate to the probability (e^(2δz) − 1)/(e^(2δα) − 1)
-    /// of the end α from the start z, with the reversed sign of the drift for the other.
+    /// The process leaves through one of the two ends: the densities integrate to the probability (e^(2δz) −
+    /// 1)/(e^(2δα) − 1) of the end α from the start z, with the reversed sign of the drift for the other.
     #[test]
     fn it_integrates_to_the_probability_of_the_end() {
         for (alpha, beta, delta) in [(1.3, 0.4, 0.7), (0.8, 0.7, -1.0), (2.0, 0.2, 0.3)] {

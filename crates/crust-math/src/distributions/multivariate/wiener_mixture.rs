@@ -1,7 +1,8 @@
 //! First passage times whose start and nondecision time vary from trial to trial, uniformly in intervals.
 //!
-//! The density is the mean of that in [`super::wiener`] over the unit square, with β + `s_β` (v − ½) and τ + `s_τ` u for β and τ; a τ
-//! beyond y has none. The mean of f ∂log f is the derivative. Gauss–Legendre rules on ever more panels, until nothing moves.
+//! The density is the mean of that in [`super::wiener`] over the unit square, with β + `s_β` (v − ½) and τ + `s_τ` u
+//! for β and τ; a τ beyond y has none. The mean of f ∂log f is the derivative. Gauss–Legendre rules on ever more
+//! panels, until nothing moves.
 
 use super::wiener::log_density;
 use crate::density::Partials;
@@ -51,8 +52,9 @@ fn nodes(end: f64, panels: u32, width: f64) -> impl Iterator<Item = (f64, f64)> 
     one.into_iter().chain(all.filter(move |_| width != 0.0))
 }
 
-/// Where times t = z⁻² begin and how far they go in z = t^(−½): the density of early times is a Gaussian function of z, which the rule
-/// likes, while in t there is an essential singularity at 0. Beyond the end it is e⁻⁴⁰ of its size, or there is nothing.
+/// Where times t = z⁻² begin and how far they go in z = t^(−½): the density of early times is a Gaussian function of z,
+/// which the rule likes, while in t there is an essential singularity at 0. Beyond the end it is e⁻⁴⁰ of its size, or
+/// there is nothing.
 fn range_of_z([y, alpha, tau, beta, _, _, s_beta, s_tau]: [f64; 8]) -> (f64, f64) {
     let latest = y - tau;
     let first = latest.sqrt().recip();
@@ -138,7 +140,8 @@ mod tests {
         assert!((plain.d[1] - narrow.d[1]).abs() < 1e-9);
     }
 
-    /// A nondecision time that may be later than the observation: the density over y integrates to the same probability.
+    /// A nondecision time that may be later than the observation: the density over y integrates to the same
+    /// probability.
     #[test]
     fn the_probability_of_an_end_does_not_depend_on_the_nondecision_time() {
         let integral = |s_tau: f64| -> f64 {

@@ -1,7 +1,7 @@
 //! Wishart and inverse Wishart, for the matrix and for its Cholesky factor.
 //!
-//! Both have the trace of A⁻¹ B in them, with A the scale and B the variate (Wishart) or the other way round (inverse). With
-//! Cholesky factors it is ‖M‖², M = `L_A`⁻¹ `L_B`, which is lower triangular.
+//! Both have the trace of A⁻¹ B in them, with A the scale and B the variate (Wishart) or the other way round (inverse).
+//! With Cholesky factors it is ‖M‖², M = `L_A`⁻¹ `L_B`, which is lower triangular.
 
 use std::f64::consts::LN_2;
 
@@ -74,8 +74,8 @@ impl Wishart {
         if self.inverse { 1.0 } else { -1.0 }
     }
 
-    /// The sum of logs of the variate's diagonal, each with its power: without Cholesky factors all powers are ν − n − 1 or
-    /// −(ν + n + 1), with them there is the Jacobian, too.
+    /// The sum of logs of the variate's diagonal, each with its power: without Cholesky factors all powers are ν − n −
+    /// 1 or −(ν + n + 1), with them there is the Jacobian, too.
     fn power(&self, nu: f64, n: usize, i: usize) -> f64 {
         match (self.inverse, self.cholesky) {
             (false, false) => nu - count(n) - 1.0,
@@ -116,7 +116,8 @@ impl Wishart {
         value
     }
 
-    /// With N = `L_A`⁻ᵀ M, the derivatives of −tr(A⁻¹ B)/2: −A⁻¹/2 for B and N Nᵀ/2 for A; −N for `L_B` and N Mᵀ for `L_A`.
+    /// With N = `L_A`⁻ᵀ M, the derivatives of −tr(A⁻¹ B)/2: −A⁻¹/2 for B and N Nᵀ/2 for A; −N for `L_B` and N Mᵀ for
+    /// `L_A`.
     fn add_trace(&self, f: &Factors, seed: f64, adjoints: &mut [&mut [f64]], n_matrix: &mut [f64], work: &mut [f64]) {
         let n = f.n;
         let (a, at_a, at_b) = if self.inverse { (f.variate, VARIATE, SCALE) } else { (f.scale, SCALE, VARIATE) };

@@ -209,7 +209,8 @@ impl VectorFunction for TraceDot {
     }
 }
 
-/// For each row, or for each column, the product of that of the first argument with that of the second one, or with itself.
+/// For each row, or for each column, the product of that of the first argument with that of the second one, or with
+/// itself.
 pub(super) struct Dots {
     pub name: &'static str,
     pub rows: bool,

@@ -23,8 +23,8 @@ pub(super) enum Kind {
 
 /// `A⁻¹·B`, or `B·A⁻¹` where the arguments come in this order.
 ///
-/// With `M = A` and `X = M⁻¹·B` is `B̄ += Y` and `M̄ -= Y·Xᵀ`, where `Y = M⁻ᵀ·X̄`. Division from the right is the same with
-/// `M = Aᵀ` and everything else transposed.
+/// With `M = A` and `X = M⁻¹·B` is `B̄ += Y` and `M̄ -= Y·Xᵀ`, where `Y = M⁻ᵀ·X̄`. Division from the right is the same
+/// with `M = Aᵀ` and everything else transposed.
 pub(super) struct Divide {
     pub name: &'static str,
     pub kind: Kind,

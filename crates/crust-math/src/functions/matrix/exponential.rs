@@ -10,7 +10,8 @@ use crate::linalg::gemm::{Operand, Target, gemm, multiply};
 use crate::linalg::memory::transpose;
 use crate::linalg::{identity, parts};
 
-/// `C = A·B` for dual matrices: `n²` numbers of the value, then as many of the tangent; without a tangent if `C` has none.
+/// `C = A·B` for dual matrices: `n²` numbers of the value, then as many of the tangent; without a tangent if `C` has
+/// none.
 fn product(c: &mut [f64], a: &[f64], b: &[f64], n: usize) {
     let (c_value, c_tangent) = c.split_at_mut(n * n);
     let [(a_value, a_tangent), (b_value, b_tangent)] = [a, b].map(|x| x.split_at(n * n));
@@ -21,15 +22,16 @@ fn product(c: &mut [f64], a: &[f64], b: &[f64], n: usize) {
     }
 }
 
-/// Up to which norm the Taylor polynomial of degree 4, 8, 12, 16 has a backward error below the rounding (Bader, Blanes,
-/// Casas 2019; Sastre, Ibáñez, Defez 2019).
+/// Up to which norm the Taylor polynomial of degree 4, 8, 12, 16 has a backward error below the rounding (Bader,
+/// Blanes, Casas 2019; Sastre, Ibáñez, Defez 2019).
 const NORMS: [f64; 4] = [3.397e-4, 4.99e-2, 2.996e-1, 7.80e-1];
 
 /// How many matrices [`exponential`] needs as memory, each as long as its argument.
 const EXPONENTIAL: usize = 5;
 
-/// Overwrites the dual matrix by its exponential: a Taylor polynomial of `A / 2ˢ` in powers of its fourth power, squared `s`
-/// times. There is nothing to be solved as there is for Padé's approximant, which keeps the derivative simple.
+/// Overwrites the dual matrix by its exponential: a Taylor polynomial of `A / 2ˢ` in powers of its fourth power,
+/// squared `s` times. There is nothing to be solved as there is for Padé's approximant, which keeps the derivative
+/// simple.
 fn exponential(a: &mut [f64], n: usize, memory: &mut [f64]) {
     let len = a.len();
     let [a2, a3, a4, sum, spare] = parts(memory, [len; EXPONENTIAL]);

@@ -1,6 +1,7 @@
 //! The decomposition `A = Q·R` by reflections, with a nonnegative diagonal of `R`.
 //!
-//! The derivative is that of the algorithm: the columns of a full `Q` beyond those of `A` are not determined by `A` alone.
+//! The derivative is that of the algorithm: the columns of a full `Q` beyond those of `A` are not determined by `A`
+//! alone.
 
 use super::super::{Argument, Shape, ShapeError, VectorFunction};
 use super::memory::{accumulate, arity, matrix};
@@ -22,7 +23,8 @@ impl Size {
     }
 }
 
-/// `Q` or `R` of a matrix; thin if `Q` has only as many columns, and `R` as many rows, as the lesser size of the matrix.
+/// `Q` or `R` of a matrix; thin if `Q` has only as many columns, and `R` as many rows, as the lesser size of the
+/// matrix.
 pub(super) struct Qr {
     pub name: &'static str,
     /// `Q` or else `R`.
@@ -36,7 +38,8 @@ impl Qr {
         Size { rows, columns, q_columns: if self.thin { rows.min(columns) } else { rows } }
     }
 
-    /// Multiplies the columns of a matrix with the rows of `Q`, or the rows of `R` in `out`, by the sign of `R`'s diagonal.
+    /// Multiplies the columns of a matrix with the rows of `Q`, or the rows of `R` in `out`, by the sign of `R`'s
+    /// diagonal.
     fn change_signs(&self, factors: &[f64], size: Size, out: &mut [f64]) {
         for k in (0..size.reflections()).filter(|k| factors[k * (size.rows + 1)] < 0.0) {
             if self.q {

@@ -159,8 +159,8 @@ pub(super) enum Part {
     U,
 }
 
-/// A part of the sparse form of a matrix. Elements that are exactly 0 are left out, so `w` and `v` are only for matrices that
-/// are data.
+/// A part of the sparse form of a matrix. Elements that are exactly 0 are left out, so `w` and `v` are only for
+/// matrices that are data.
 pub(super) struct CsrExtract {
     pub name: &'static str,
     pub part: Part,

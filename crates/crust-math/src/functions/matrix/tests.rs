@@ -1,4 +1,5 @@
-//! Tests of the matrix functions, with what they share: random arguments and calls with exactly the memory that is asked for.
+//! Tests of the matrix functions, with what they share: random arguments and calls with exactly the memory that is
+//! asked for.
 
 mod derivatives;
 mod errors;

@@ -31,8 +31,8 @@ struct Point {
     low: f64,
 }
 
-/// `hard_points.txt`: for each function the points with the largest errors among many thousands that were drawn all over
-/// the range and near the ends of the reductions, with values from mpmath (60 digits).
+/// `hard_points.txt`: for each function the points with the largest errors among many thousands that were drawn all
+/// over the range and near the ends of the reductions, with values from mpmath (60 digits).
 fn hard_points() -> Vec<Point> {
     let number = |bits: &str| f64::from_bits(u64::from_str_radix(bits, 16).expect("hexadecimal digits"));
     include_str!("hard_points.txt")
@@ -83,8 +83,9 @@ fn digamma_is_within_its_absolute_bound() {
     assert!(count >= 20);
 }
 
-/// Compares with a function of the standard library on a million points: half of them any representation, a quarter in the
-/// range, a quarter on a dense grid over the range. Two roundings that are both right to one ulp may differ by two at most.
+/// Compares with a function of the standard library on a million points: half of them any representation, a quarter in
+/// the range, a quarter on a dense grid over the range. Two roundings that are both right to one ulp may differ by two
+/// at most.
 fn compare(name: &str, (low, high): (f64, f64), bound: f64, domain: impl Fn(f64) -> bool, std: impl Fn(f64) -> f64) {
     let mut bits = Bits(20);
     let mut x: Vec<f64> = (0..500_000).map(|_| bits.any()).filter(|x| domain(*x)).collect();

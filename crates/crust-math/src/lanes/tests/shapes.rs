@@ -63,7 +63,8 @@ fn every_length_and_position_gives_the_same() {
 
 #[test]
 fn kernels_for_one_lane_and_in_place_give_the_same() {
-    // With one division instead of two: two units in the last place, or all of what is below the smallest normal number.
+    // With one division instead of two: two units in the last place, or all of what is below the smallest normal
+    // number.
     let near = |a: f64, b: f64| same(a, b) || (a - b).abs() <= 4.5e-16 * b.abs() + f64::MIN_POSITIVE;
     let x = arguments(1003, 4);
     let mut out = vec![0.0; x.len()];

@@ -97,8 +97,8 @@ fn factors_by_rows_are_those_of_faer() {
     }
 }
 
-/// With `f(A) = Σ Wᵢⱼ·Lᵢⱼ` for any weights `W`, the adjoint is `Φ = L⁻ᵀ·P(Lᵀ·W̄)·L⁻¹` symmetrised (Murray 2016, equation 10),
-/// here with the matrices of `faer`.
+/// With `f(A) = Σ Wᵢⱼ·Lᵢⱼ` for any weights `W`, the adjoint is `Φ = L⁻ᵀ·P(Lᵀ·W̄)·L⁻¹` symmetrised (Murray 2016,
+/// equation 10), here with the matrices of `faer`.
 #[test]
 fn the_reverse_of_cholesky_is_the_formula() {
     for n in SIZES {

@@ -1,8 +1,8 @@
 //! Powell's hybrid method in the manner of MINPACK (Moré, Garbow and Hillstrom 1980): a dogleg in a trust region, with
 //! Broyden's updates of the Jacobian between its evaluations.
 //!
-//! After two failures in a row the Jacobian is evaluated anew where the iteration stands. (Stan uses the one of the last
-//! rejected point there; solutions at tight tolerances are the same, and ours are found more often.)
+//! After two failures in a row the Jacobian is evaluated anew where the iteration stands. (Stan uses the one of the
+//! last rejected point there; solutions at tight tolerances are the same, and ours are found more often.)
 
 use super::{Equations, check_guess};
 use crate::linalg::lu::Factors;

@@ -1,4 +1,5 @@
-//! The state together with the columns of its sensitivities, as one larger system: what multistep methods work on, whose norms are those of columns.
+//! The state together with the columns of its sensitivities, as one larger system: what multistep methods work on,
+//! whose norms are those of columns.
 
 use super::System;
 use crate::linalg::vectors::add_scaled;

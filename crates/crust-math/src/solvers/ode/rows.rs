@@ -1,4 +1,5 @@
-//! The state together with its sensitivities, row by row, as one larger system: what explicit methods work on, whose steps are judged by single numbers.
+//! The state together with its sensitivities, row by row, as one larger system: what explicit methods work on, whose
+//! steps are judged by single numbers.
 
 use super::{System, Tangents};
 use crate::linalg::vectors::add_scaled;
@@ -7,8 +8,8 @@ use crate::solvers::SolverError;
 /// Rows are whole lines: they fill vector registers.
 pub(super) const LINE: usize = 8;
 
-/// A system and the sensitivities that go along: vectors are y (in whole lines) and then the rows of S, each of them by y₀ and by θ. What is missing in a
-/// line is 0 at the start and stays so.
+/// A system and the sensitivities that go along: vectors are y (in whole lines) and then the rows of S, each of them by
+/// y₀ and by θ. What is missing in a line is 0 at the start and stays so.
 pub(super) struct CoupledRows<'s> {
     system: &'s mut dyn System,
     n: usize,

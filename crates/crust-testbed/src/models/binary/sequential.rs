@@ -1,5 +1,6 @@
-//! Particle learning with the features integrated out (BDMC, Eqs. 21–22): the sum over the bits of a new case is exact up to 14
-//! attributes. Beyond, bits are proposed one after the other, those that are still to come being at their prior means.
+//! Particle learning with the features integrated out (BDMC, Eqs. 21–22): the sum over the bits of a new case is exact
+//! up to 14 attributes. Beyond, bits are proposed one after the other, those that are still to come being at their
+//! prior means.
 
 use std::f64::consts::TAU;
 

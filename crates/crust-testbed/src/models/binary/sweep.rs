@@ -1,15 +1,17 @@
 //! The Gibbs sweep over attributes, with the posterior of A kept up to date by rank-one changes.
 //!
-//! Given Z the columns of A are independent, N(μⱼ, Σ) with Σ = Λ⁻¹ and μ = Σ c ZᵀY. Without case i, where v = Σz, q = z·v, d = 1 − cq
-//! and g = y − zμ,
+//! Given Z the columns of A are independent, N(μⱼ, Σ) with Σ = Λ⁻¹ and μ = Σ c ZᵀY. Without case i, where v = Σz, q =
+//! z·v, d = 1 − cq and g = y − zμ,
 //!
 //! > Σ₋ = Σ + (c/d) v vᵀ, μ₋ = μ − (c/d) v gᵀ,
 //!
-//! and with it again Σ = Σ₋ − (c/d) v vᵀ, μ = μ₋ + (c/d) v rᵀ, where v = Σ₋z, q = z·v, r = y − zμ₋ and d = 1 + cq. The case adds
+//! and with it again Σ = Σ₋ − (c/d) v vᵀ, μ = μ₋ + (c/d) v rᵀ, where v = Σ₋z, q = z·v, r = y − zμ₋ and d = 1 + cq. The
+//! case adds
 //!
 //! > −(D/2) log(1 + cq) − (c/2) |r|² / (1 + cq)
 //!
-//! to log `f_β` but for a constant. Flipping bit k of z by δ = ±1 changes q by 2δvₖ + Σ₋ₖₖ and |r|² by −2δ r·μ₋ₖ + |μ₋ₖ|².
+//! to log `f_β` but for a constant. Flipping bit k of z by δ = ±1 changes q by 2δvₖ + Σ₋ₖₖ and |r|² by −2δ r·μ₋ₖ +
+//! |μ₋ₖ|².
 
 use crust_infer::anneal::Direction;
 use crust_math::lanes::{Kernel, dispatch, scalar};
@@ -52,7 +54,8 @@ impl Posterior {
             row.iter_mut().zip(source).for_each(|(x, g)| *x = c * g);
         }
         (0..k).for_each(|a| self.lower[a * stride + a] += 1.0 / features);
-        // Positive definite by construction; a failure could only come from numbers that are not finite, and makes the weight 0.
+        // Positive definite by construction; a failure could only come from numbers that are not finite, and makes the
+        // weight 0.
         self.log_determinant = factor(&mut self.lower, k, stride).unwrap_or(f64::NAN);
     }
 

@@ -256,7 +256,8 @@ fn variational_updates_are_maxima_below_the_evidence() {
         model.update_features(&other, &mut changed);
         assert!(model.bound(&changed).expect("a bound") < last);
     }
-    // After one bit's update no other probability is better for that bit; the last one that was updated is the last of the last case.
+    // After one bit's update no other probability is better for that bit; the last one that was updated is the last of
+    // the last case.
     let hyper = model.known("a test").expect("fixed");
     model.update_attributes(&hyper, &mut factors);
     let bits = |factors: &Factors, size: f64| {

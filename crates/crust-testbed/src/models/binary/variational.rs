@@ -2,8 +2,8 @@
 //!
 //! > q(Z, A) = Πᵢₖ Bernoulli(zᵢₖ; rᵢₖ) Πⱼ N(aⱼ; mⱼ, S)
 //!
-//! Given r: S⁻¹ = I/σ_a² + Σᵢ E[zᵢzᵢᵀ]/σ_n² and m = S Σᵢ rᵢ yᵢᵀ/σ_n². Given m and S, with E[aₖ·aₗ] = mₖ·mₗ + D Sₖₗ the log odds of
-//! zᵢₖ are those of πₖ − (E|aₖ|² + 2 Σ_{l≠k} rᵢₗ E[aₖ·aₗ] − 2 yᵢ·mₖ)/(2σ_n²).
+//! Given r: S⁻¹ = I/σ_a² + Σᵢ E[zᵢzᵢᵀ]/σ_n² and m = S Σᵢ rᵢ yᵢᵀ/σ_n². Given m and S, with E[aₖ·aₗ] = mₖ·mₗ + D Sₖₗ the
+//! log odds of zᵢₖ are those of πₖ − (E|aₖ|² + 2 Σ_{l≠k} rᵢₗ E[aₖ·aₗ] − 2 yᵢ·mₖ)/(2σ_n²).
 
 use std::f64::consts::{E, TAU};
 

@@ -1,4 +1,5 @@
-//! Particle learning with the centres integrated out (BDMC, Eqs. 21–22): the sum over the assignment of a new case is exact.
+//! Particle learning with the centres integrated out (BDMC, Eqs. 21–22): the sum over the assignment of a new case is
+//! exact.
 
 use std::f64::consts::TAU;
 
@@ -26,8 +27,8 @@ impl Clustering {
         self.refresh_statistics(state);
     }
 
-    /// The factor of Eq. 22 for the next case: that of its posterior proposal for all components, and those of the prior proposal
-    /// one by one; with `choose` picking the component.
+    /// The factor of Eq. 22 for the next case: that of its posterior proposal for all components, and those of the
+    /// prior proposal one by one; with `choose` picking the component.
     fn factor(
         &mut self,
         state: &State,

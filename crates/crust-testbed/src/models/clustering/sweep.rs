@@ -65,7 +65,8 @@ impl Scratch {
             + (self.coefficient[n + 1] - self.coefficient[n]) * norm;
     }
 
-    /// What the case adds to log `f_β` by joining each of the components, but for the constant −c|y|²/2 − (βD/2) log 2πσ_n²:
+    /// What the case adds to log `f_β` by joining each of the components, but for the constant −c|y|²/2 − (βD/2) log
+    /// 2πσ_n²:
     ///
     /// > |S + y|² = |S|² + 2 S·y + |y|².
     #[inline(always)]
@@ -162,8 +163,8 @@ pub(super) fn conditional(
     prior.zip(&scratch.log_likelihood).map(|(prior, likelihood)| prior + likelihood).collect()
 }
 
-/// What the next case, which the state does not know yet, would add to log f₁ in each component, but for the constant: by the same steps as
-/// the sweep, into `log_likelihood`.
+/// What the next case, which the state does not know yet, would add to log f₁ in each component, but for the constant:
+/// by the same steps as the sweep, into `log_likelihood`.
 pub(super) fn predict<'a>(model: &Clustering, state: &State, scratch: &'a mut Scratch) -> (&'a [f64], &'a mut [f64]) {
     dispatch(Predict { model, state, scratch: &mut *scratch });
     (&scratch.log_likelihood, &mut scratch.weights)

@@ -150,8 +150,8 @@ const ROUNDS: usize = 2000;
 const SMALLEST: f64 = 1e-9;
 
 impl Fit for Clustering {
-    /// Expectation maximisation over the centres, and over π and σ_n² where these are not fixed; assignments are summed out. The updates
-    /// are those of variational Bayes without the prior of the centres, whose spread is 0.
+    /// Expectation maximisation over the centres, and over π and σ_n² where these are not fixed; assignments are summed
+    /// out. The updates are those of variational Bayes without the prior of the centres, whose spread is 0.
     fn maximum_log_likelihood(&mut self, stream: &mut Stream) -> Result<f64, Fatal> {
         let mut factors = self.random_factors(stream)?;
         let k = self.prior.components;

@@ -1,4 +1,5 @@
-//! Nested sampling for the low rank model: one variable at a time from its prior, restricted to where the likelihood is high enough.
+//! Nested sampling for the low rank model: one variable at a time from its prior, restricted to where the likelihood is
+//! high enough.
 
 use std::f64::consts::TAU;
 
@@ -51,7 +52,8 @@ fn sweep(targets: &mut Rows, others: &Rows, residuals: &mut Rows, scale: f64, ro
 }
 
 impl Constrained for LowRank {
-    /// Log likelihoods above C are residual sums of squares below −2σ_n²C − σ_n² N D log 2πσ_n². Ties have probability 0.
+    /// Log likelihoods above C are residual sums of squares below −2σ_n²C − σ_n² N D log 2πσ_n².
+    /// Ties have probability 0.
     fn step_constrained(&mut self, state: &mut State, floor: &Floor, stream: &mut Stream) -> Result<f64, Fatal> {
         let noise = state.variances.noise;
         let entries = float(state.u.rows()) * float(self.data.columns());
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn truncated_draws_have_the_right_mean() {
-        // E[x | a < x < b] = (φ(a) − φ(b)) / (Φ(b) − Φ(a)), from tables of 30 digits; also where Φ is 1 to the last bit.
+        // E[x | a < x < b] = (φ(a) − φ(b)) / (Φ(b) − Φ(a)), from tables of 30 digits; also where Φ is 1 to the last
+        // bit.
         for (low, high, mean, spread) in
             [(-0.5, 1.5, 0.356_273, 0.53), (9.0, 9.5, 9.103_881, 0.1), (-40.0, -38.0, -38.026_279, 0.03)]
         {

@@ -1,4 +1,5 @@
-//! One half of the Gibbs sweep of the low rank model: all rows of one factor given the other. U and V are treated alike.
+//! One half of the Gibbs sweep of the low rank model: all rows of one factor given the other. U and V are treated
+//! alike.
 
 use crust_math::lanes::{Kernel, dispatch};
 use crust_math::random::Stream;
@@ -54,7 +55,8 @@ impl Scratch {
             }
             self.lower[row * stride + row] += 1.0 / variance;
         }
-        // Positive definite by construction; a failure could only come from numbers that are not finite, and shows in the state.
+        // Positive definite by construction; a failure could only come from numbers that are not finite, and shows in
+        // the state.
         self.log_determinant = factor(&mut self.lower, k, stride).unwrap_or(f64::NAN);
         invert_lower(&self.lower, &mut self.inverse, k, stride);
         self.transposed.fill(0.0);
@@ -124,8 +126,8 @@ impl Settle for Followed<'_> {
     }
 }
 
-/// Updates all rows of `targets` given `others`, where entry (i, j) of `data` belongs to row i of the one and row j of the other,
-/// its tempered precision is c, and rows have prior variance `variance`.
+/// Updates all rows of `targets` given `others`, where entry (i, j) of `data` belongs to row i of the one and row j of
+/// the other, its tempered precision is c, and rows have prior variance `variance`.
 ///
 /// Returns the residual sum of squares less that of the data, −2 Σᵢ xᵢ·bᵢ + ⟨Σⱼ wⱼwⱼᵀ, Σᵢ xᵢxᵢᵀ⟩.
 pub(super) struct Half<'a, S> {

@@ -15,7 +15,8 @@ use crate::model::{Proposal, Sequential};
 use crate::models::rows::{Rows, dot};
 
 impl LowRank {
-    /// log p(y | V), and in `scratch` what is needed to draw u given y: with t = L⁻¹ V y / σ_n² and L Lᵀ = I/σ_u² + V Vᵀ/σ_n²,
+    /// log p(y | V), and in `scratch` what is needed to draw u given y: with t = L⁻¹ V y / σ_n² and L Lᵀ = I/σ_u² + V
+    /// Vᵀ/σ_n²,
     ///
     /// > log p(y | V) = −½ (D log 2πσ_n² + K log σ_u² + log det L Lᵀ + |y|²/σ_n² − |t|²).
     pub(super) fn predict(&mut self, state: &State, y: &Rows) -> f64 {

@@ -134,9 +134,10 @@ impl Variational for LowRank {
 }
 
 impl Fit for LowRank {
-    /// The largest likelihood over V, and over σ_n² where that is not fixed, with U integrated out, is known: Y has independent rows with covariance σ_n² I + σ_u² VᵀV, and
-    /// the best one keeps the K largest eigenvalues of YᵀY/N that exceed the noise, which is the mean of the others (Tipping and Bishop
-    /// 1999). No search is needed, and the stream not used.
+    /// The largest likelihood over V, and over σ_n² where that is not fixed, with U integrated out, is known: Y has
+    /// independent rows with covariance σ_n² I + σ_u² VᵀV, and the best one keeps the K largest eigenvalues of YᵀY/N
+    /// that exceed the noise, which is the mean of the others (Tipping and Bishop 1999). No search is needed, and the
+    /// stream not used.
     fn maximum_log_likelihood(&mut self, _stream: &mut Stream) -> Result<f64, Fatal> {
         let (n, d) = (float(self.data.rows()), self.transposed.rows());
         let entry = |a: usize, b: usize| dot(self.transposed.row(a), self.transposed.row(b)) / n;

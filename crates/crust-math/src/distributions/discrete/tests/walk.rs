@@ -135,7 +135,8 @@ fn directions(name: &str, x: &[f64]) -> Vec<(Vec<f64>, f64)> {
     }
 }
 
-/// A central difference of order 8 with steps of 0.5 % of the distance. Its error is below 1e-9 of (1 + |f|) / distance.
+/// A central difference of order 8 with steps of 0.5 % of the distance. Its error is below 1e-9 of (1 + |f|) /
+/// distance.
 fn check_partials(what: &str, name: &str, x: &[f64], f: &dyn Fn(&[f64]) -> Point) {
     let (value, d) = f(x);
     for (direction, distance) in directions(name, x) {

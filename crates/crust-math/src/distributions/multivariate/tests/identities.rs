@@ -138,7 +138,8 @@ fn densities_of_factors_are_those_of_matrices_times_the_jacobian() {
     }
 }
 
-/// W is inverse Wishart with scale S if its inverse is Wishart with scale S⁻¹; the Jacobian of the inverse is |W|^−(n + 1).
+/// W is inverse Wishart with scale S if its inverse is Wishart with scale S⁻¹; the Jacobian of the inverse is |W|^−(n +
+/// 1).
 #[test]
 fn the_inverse_of_a_wishart_matrix_is_inverse_wishart() {
     let mut m = Maker::new(32);

@@ -34,8 +34,8 @@ fn evaluate(name: &str, x: &[f64]) -> Vec<f64> {
 }
 
 /// Points where our answer differs. On purpose: the derivative in an order, where Stan says 0; the end of the domain of
-/// `inc_beta`; powers of 0, where Stan tells an exponent that is data from one that is a parameter, and we do not. Not on
-/// purpose, but at poles or infinite arguments that no density survives: all others.
+/// `inc_beta`; powers of 0, where Stan tells an exponent that is data from one that is a parameter, and we do not. Not
+/// on purpose, but at poles or infinite arguments that no density survives: all others.
 const EXCEPTIONS: &[(&str, &[f64])] = &[
     ("inv_erfc", &[0.0]),
     ("lambert_w0", &[f64::NEG_INFINITY]),

@@ -178,8 +178,8 @@ pub(super) fn raise(family: Family, q: usize, steps: &Steps) -> Raise {
     Raise { highest: (-fixed - actual) / product, lower }
 }
 
-/// The change from order q to q − 1: zⱼ loses the j-th number times the highest, so that the polynomial keeps its values
-/// (BDF) or slopes (Adams) at the past points.
+/// The change from order q to q − 1: zⱼ loses the j-th number times the highest, so that the polynomial keeps its
+/// values (BDF) or slopes (Adams) at the past points.
 pub(super) fn lower(family: Family, q: usize, steps: &Steps) -> [f64; SIZE] {
     let mut l = [0.0; SIZE];
     let first = if family == Family::Adams { 1 } else { 2 };

@@ -72,7 +72,8 @@ impl Multistep<'_> {
         if largest * fastest > 1.0 { 1.0 / fastest } else { largest }
     }
 
-    /// The weighted norm of y'' by a difference quotient over the trial step, which shrinks where the rate is no number.
+    /// The weighted norm of y'' by a difference quotient over the trial step, which shrinks where the rate is no
+    /// number.
     fn usable_curvature(&mut self, trial: &mut f64) -> Result<Option<f64>, SolverError> {
         let mut rate = vec![0.0; self.system.len()];
         for _ in 0..ITERATIONS {
