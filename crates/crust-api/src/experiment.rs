@@ -14,7 +14,7 @@ use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work
 use crust_diagnose::result::{Fit, KernelAt};
 use crust_engine::{Model, Simulator, Values};
 use crust_infer::anneal::{
-    BadSchedule, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
+    BadSchedule, Direction, Launch, Pilot, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };
 use crust_infer::drive::{Control, Driver, Evaluated, Parallelism};
 use crust_infer::kernel::Method;
@@ -175,7 +175,7 @@ impl<'a> StanExperiment<'a> {
     ) -> Result<Vec<Work>, Trouble> {
         let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
         let control = Arc::clone(&self.settings.control);
-        let run = Run {
+        let run = Launch {
             direction,
             first_chain: group.first,
             key: self.key(purpose, group.dataset),

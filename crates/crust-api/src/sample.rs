@@ -16,7 +16,7 @@ use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::kernel::{MAX_ENERGY_ERROR, Method, State, Statistics};
 use crust_infer::metric::MetricKind;
-use crust_infer::sample::{Draw, Observer, Plan, Settings, Start, sample as run_chains};
+use crust_infer::sample::{Draw, KernelSource, Observer, Settings, Start, sample as run_chains};
 use crust_infer::step_size::Averaging;
 use crust_infer::warmup::Warmup;
 use crust_math::random::{Purpose, StreamKey};
@@ -180,7 +180,7 @@ fn draw(
         key: StreamKey::new(session.seed, Purpose::NUTS),
         warmup: arguments.warmup,
         draws: arguments.draws,
-        plan: Plan::Warmup(warmup),
+        kernel: KernelSource::Warmup(warmup),
         radius: initial.radius,
     };
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };

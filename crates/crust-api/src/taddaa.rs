@@ -11,7 +11,7 @@ use crate::session::{Session, Unit};
 use crust_diagnose::result::Taddaa;
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_diagnose::taddaa::{ALPHA, Level};
-use crust_infer::improve::{self, Kernel, improve};
+use crust_infer::improve::{self, Improver, improve};
 use crust_math::random::{Purpose, StreamKey};
 use functionals::Functionals;
 use start::Start;
@@ -58,12 +58,12 @@ impl ShortKernel {
         }
     }
 
-    fn kernel(self) -> Kernel {
+    fn kernel(self) -> Improver {
         match self {
-            Self::Rwmh => Kernel::RandomWalk,
-            Self::Mala => Kernel::Mala,
-            Self::Barker => Kernel::Barker,
-            Self::Hmc => Kernel::Hmc { most_steps: STEPS },
+            Self::Rwmh => Improver::RandomWalk,
+            Self::Mala => Improver::Mala,
+            Self::Barker => Improver::Barker,
+            Self::Hmc => Improver::Hmc { most_steps: STEPS },
         }
     }
 

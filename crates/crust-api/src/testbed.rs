@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::session::{Observer, Part, Progress, Session, Unit};
 use crust_diagnose::result::{Testbed, TestbedTiming};
 use crust_diagnose::sandwich::LEVEL;
-use crust_testbed::experiment::{Task, Which};
+use crust_testbed::comparison::{Task, Which};
 use crust_testbed::roster::{Effort, Family};
-use crust_testbed::trials::{Plan, Watcher};
+use crust_testbed::trials::{Trials, Watcher};
 use std::path::PathBuf;
 
 /// Options of `testbed`.
@@ -48,7 +48,7 @@ pub fn testbed(options: &TestbedOptions, session: &Session<'_>) -> Result<Testbe
     let task = Task {
         families,
         effort: if options.quick { Effort::Quick } else { Effort::Full },
-        plan: Plan { trials, seed: session.seed, threads },
+        trials: Trials { count: trials, seed: session.seed, threads },
     };
     let settings = format!("testbed {models:?} {:?} {:?} {trials} {}", task.families, task.effort, session.seed);
     let _journal = journal(options.folder.as_deref(), &[&settings])?;

@@ -39,9 +39,9 @@ use crust_math::random::StreamKey;
 
 use crate::drive::{Control, Parallelism};
 
-/// What the chains of a run share.
+/// What chains that start together share.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub struct Launch<'a> {
     pub direction: Direction,
     /// Chain k, counted from this number, uses `key.chain(k)`: chains that are run in parts are the same as all at
     /// once.

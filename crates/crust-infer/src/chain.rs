@@ -7,7 +7,7 @@ use crust_math::random::{Purpose, StreamKey};
 use crate::drive::{Answer, Control, Walker};
 use crate::error::{Error, InitialFailure};
 use crate::kernel::{Kernel, State, Statistics, Stepper};
-use crate::sample::{Draw, Observer, Plan, Settings, Start};
+use crate::sample::{Draw, KernelSource, Observer, Settings, Start};
 use crate::step_size::StepSizeSearch;
 use crate::warmup::{Adaptation, Next};
 
@@ -44,7 +44,7 @@ pub(crate) struct Chain<'a, S> {
 
 /// A chain at its end.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct Sampled {
     pub chain: u32,
     /// What warm-up arrived at; if it was interrupted, what it had got to.
     pub kernel: Kernel,
@@ -67,9 +67,9 @@ impl<'a, S: Stepper> Chain<'a, S> {
         observer: &'a dyn Observer,
         control: &'a Control,
     ) -> Self {
-        let (adaptation, kernel) = match &settings.plan {
-            Plan::Frozen(kernel) => (None, kernel.clone()),
-            Plan::Warmup(warmup) => {
+        let (adaptation, kernel) = match &settings.kernel {
+            KernelSource::Frozen(kernel) => (None, kernel.clone()),
+            KernelSource::Warmup(warmup) => {
                 let (adaptation, kernel) = Adaptation::new(warmup, dimension, settings.warmup);
                 (Some(adaptation), kernel)
             }
@@ -96,9 +96,9 @@ impl<'a, S: Stepper> Chain<'a, S> {
         chain
     }
 
-    pub(crate) fn into_outcome(self) -> Outcome {
+    pub(crate) fn into_outcome(self) -> Sampled {
         let warmup = self.iteration.min(self.settings.warmup);
-        Outcome {
+        Sampled {
             chain: self.start.chain,
             kernel: self.kernel,
             state: self.state,

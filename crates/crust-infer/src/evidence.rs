@@ -44,14 +44,14 @@ use crate::error::Error;
 
 /// What all estimators of a run share.
 #[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
+pub struct Shared<'a> {
     /// Seed and dataset of all random numbers; purpose, chain and step are filled in.
     pub key: StreamKey,
     pub how: Parallelism,
     pub control: &'a Control,
 }
 
-impl Run<'_> {
+impl Shared<'_> {
     /// Interrupted runs have nothing to say.
     fn check_interrupt(&self) -> Result<(), Error> {
         if self.control.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }

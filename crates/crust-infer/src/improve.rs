@@ -18,10 +18,10 @@ use crate::approximate::evaluate::{Evaluations, Points};
 use crate::approximate::family::{Elliptical, float};
 use crate::target::Target;
 
-/// A Markov kernel. h, the step size, is the variance of a proposal in the coordinates u; for Hamiltonian kernels, the
-/// square of the step.
+/// A Markov kernel that brings draws of an approximation nearer to the posterior. h, the step size, is the variance of
+/// a proposal in the coordinates u; for Hamiltonian kernels, the square of the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
+pub enum Improver {
     RandomWalk,
     /// The Metropolis-adjusted Langevin algorithm.
     Mala,
@@ -34,7 +34,7 @@ pub enum Kernel {
     },
 }
 
-impl Kernel {
+impl Improver {
     /// The acceptance probability that is best in high dimensions (section 3.1).
     pub fn best_acceptance(self) -> f64 {
         match self {
@@ -72,7 +72,7 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub key: StreamKey,
-    pub kernel: Kernel,
+    pub kernel: Improver,
     /// T.
     pub iterations: usize,
     /// After how many iterations the positions of all chains are kept, ascending; those at the start and at the end
@@ -140,10 +140,10 @@ pub fn improve<T: Target + Clone + Send>(
     for t in 0..settings.iterations {
         let key = settings.key.step(t as u64 + 1);
         let stepped = match settings.kernel {
-            Kernel::RandomWalk => population.step(evaluations, &random_walk::RandomWalk, h, key, false),
-            Kernel::Mala => population.step(evaluations, &langevin::Langevin, h, key, true),
-            Kernel::Barker => population.step(evaluations, &barker::Barker, h, key, true),
-            Kernel::Hmc { most_steps } => population.hamiltonian(evaluations, most_steps, h, key),
+            Improver::RandomWalk => population.step(evaluations, &random_walk::RandomWalk, h, key, false),
+            Improver::Mala => population.step(evaluations, &langevin::Langevin, h, key, true),
+            Improver::Barker => population.step(evaluations, &barker::Barker, h, key, true),
+            Improver::Hmc { most_steps } => population.hamiltonian(evaluations, most_steps, h, key),
         };
         let acceptance = match stepped {
             Err(Error::Interrupted) => break,

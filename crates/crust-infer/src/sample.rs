@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crust_math::random::StreamKey;
 
 use crate::chain::Chain;
-pub use crate::chain::Outcome;
+pub use crate::chain::Sampled;
 use crate::drive::{Control, Driver};
 use crate::error::Error;
 use crate::kernel::{Kernel, State, Statistics};
@@ -22,7 +22,7 @@ pub struct Settings {
     /// Iterations of warm-up. With a frozen kernel these are burn-in.
     pub warmup: usize,
     pub draws: usize,
-    pub plan: Plan,
+    pub kernel: KernelSource,
     /// Random starting points are uniform between −`radius` and `radius`; 2 in Stan.
     pub radius: f64,
 }
@@ -30,13 +30,13 @@ pub struct Settings {
 impl Settings {
     /// Stan's defaults.
     pub fn new(key: StreamKey) -> Self {
-        Self { key, warmup: 1000, draws: 1000, plan: Plan::Warmup(Warmup::default()), radius: 2.0 }
+        Self { key, warmup: 1000, draws: 1000, kernel: KernelSource::Warmup(Warmup::default()), radius: 2.0 }
     }
 }
 
 /// Where the kernel comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plan {
+pub enum KernelSource {
     /// Adapted during warm-up, then frozen.
     Warmup(Warmup),
     /// Frozen from the start.
@@ -108,12 +108,12 @@ pub fn sample<P: Path + Clone + Send>(
     starts: &[Start],
     observer: &dyn Observer,
     control: &Control,
-) -> Result<Vec<Outcome>, Error> {
+) -> Result<Vec<Sampled>, Error> {
     let dimension = driver.dimension();
     check(settings, starts, dimension)?;
-    let method = match &settings.plan {
-        Plan::Warmup(warmup) => warmup.method,
-        Plan::Frozen(kernel) => kernel.method,
+    let method = match &settings.kernel {
+        KernelSource::Warmup(warmup) => warmup.method,
+        KernelSource::Frozen(kernel) => kernel.method,
     };
     with_stepper!(method, dimension, stepper => {
         let chain = |start| Chain::new(dimension, stepper.clone(), start, settings, observer, control);
@@ -128,9 +128,9 @@ fn check(settings: &Settings, starts: &[Start], dimension: usize) -> Result<(), 
     if dimension == 0 {
         return setting("the number of parameters", "0".into(), "at least 1 to sample");
     }
-    match &settings.plan {
-        Plan::Warmup(warmup) => warmup.check()?,
-        Plan::Frozen(kernel) => check_kernel(kernel, dimension)?,
+    match &settings.kernel {
+        KernelSource::Warmup(warmup) => warmup.check()?,
+        KernelSource::Frozen(kernel) => check_kernel(kernel, dimension)?,
     }
     if !(settings.radius >= 0.0 && settings.radius.is_finite()) {
         return setting("the radius of initial values", settings.radius.to_string(), "finite and not negative");

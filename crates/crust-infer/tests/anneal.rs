@@ -6,7 +6,7 @@ mod common;
 use common::one_by_one::{self, OneByOne, kernels, methods, prior_draws, states};
 use common::{Lanes, NormalGamma, Pointwise, count, key, parallelism};
 use crust_infer::anneal::{
-    ChainOutcome, Direction, Frame, Knot, Pilot, Run, Schedule, TunedKernels, anneal_system, anneal_target,
+    ChainOutcome, Direction, Frame, Knot, Launch, Pilot, Schedule, TunedKernels, anneal_system, anneal_target,
     equilibrate, tune,
 };
 use crust_infer::drive::{Control, Driver, Parallelism};
@@ -39,7 +39,7 @@ fn batched_chains_are_those_of_a_system() {
             let batched = anneal(&kernels, &schedule, direction, &starts, (2, parallelism(1, 4)));
             let starts = states(&starts, method);
             let control = Control::default();
-            let run = Run { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
+            let run = Launch { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
             let system = OneByOne { model: model(), kernels: &kernels };
             let one_by_one = anneal_system(&system, &schedule, &starts, &run).expect("chains");
             for (a, b) in batched.iter().zip(&one_by_one) {
@@ -172,7 +172,7 @@ fn weights_of_chains_in_charts_are_unbiased() {
             Direction::Forward => prior_draws(CHAINS + 64).split_off(64),
             Direction::Reverse => (0..CHAINS).map(|k| exact.draw(&mut key(17).chain(k).stream()).to_vec()).collect(),
         };
-        let run = Run { direction, first_chain: 0, key: key(18), how, control: &control };
+        let run = Launch { direction, first_chain: 0, key: key(18), how, control: &control };
         let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         let sign = if direction == Direction::Forward { 1.0 } else { -1.0 };
         let ratios: Vec<f64> = outcomes.iter().map(|chain| (chain.log_weight - sign * truth).exp()).collect();
@@ -222,7 +222,7 @@ fn chains_outside_of_the_support_have_weight_zero() {
         let kernels = TunedKernels::constant(&kernel, 1).expect("kernels");
         let control = Control::default();
         let how = Parallelism::default();
-        let run = Run { direction: Direction::Forward, first_chain: 0, key: key(7), how, control: &control };
+        let run = Launch { direction: Direction::Forward, first_chain: 0, key: key(7), how, control: &control };
         let mut driver = Driver::new(target, how);
         let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         let n = f64::from(CHAINS);
@@ -236,7 +236,7 @@ fn chains_outside_of_the_support_have_weight_zero() {
         assert!((mean - TRUTH).abs() < 4.0 * error, "{mean} ± {error}");
         // An exact start of a reverse chain is inside; one that is not is no chain.
         let starts = [vec![0.5], vec![-3.0]];
-        let run = Run { direction: Direction::Reverse, ..run };
+        let run = Launch { direction: Direction::Reverse, ..run };
         let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts, &run).expect("chains");
         assert!(!outcomes[0].rejected && outcomes[0].log_weight.is_finite());
         assert!(outcomes[1].rejected && outcomes[1].evaluations == 1);
@@ -259,7 +259,7 @@ fn bad_input_is_refused() {
     let kernels = kernels(methods()[1]);
     let control = Control::default();
     let how = Parallelism::default();
-    let run = Run { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
+    let run = Launch { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
     let schedule = Schedule::linear(4).expect("a schedule");
     let mut driver = Driver::new(Lanes(model()), how);
     assert!(anneal_target(&mut driver, &kernels, &schedule, &[vec![0.0]], &run).is_err());

@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::key;
-use crust_infer::anneal::{ChainOutcome, Direction, Moved, Run, Schedule, Subset, System, anneal_system};
+use crust_infer::anneal::{ChainOutcome, Direction, Launch, Moved, Schedule, Subset, System, anneal_system};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
@@ -101,7 +101,7 @@ fn all_paths(mistake: Mistake, direction: Direction, schedule: &Schedule) -> Vec
         })
         .collect();
     let control = Control::default();
-    let run = Run { direction, first_chain: 0, key: key(1), how: Parallelism::default(), control: &control };
+    let run = Launch { direction, first_chain: 0, key: key(1), how: Parallelism::default(), control: &control };
     anneal_system(&Scripted(mistake), schedule, &starts, &run).expect("paths")
 }
 
@@ -238,7 +238,7 @@ fn observations_one_at_a_time_are_a_path_too() {
         let starts: Vec<Path> = (0..3_usize.pow(moves + 1)).map(start).collect();
         let control = Control::default();
         let how = Parallelism::default();
-        let run = Run { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
+        let run = Launch { direction: Direction::Forward, first_chain: 0, key: key(1), how, control: &control };
         let outcomes = anneal_system(&Coin, &schedule, &starts, &run).expect("paths");
         assert!((expectation(&outcomes, f64::exp) / truth - 1.0).abs() < 1e-12);
     }

@@ -4,7 +4,7 @@ mod common;
 
 use common::one_by_one::{OneByOne, anneal, kernels, methods, prior_draws, states};
 use common::{NormalGamma, Pointwise, count, key, parallelism, path};
-use crust_infer::anneal::{Direction, Pilot, Run, Schedule, Subset, anneal_system, tune};
+use crust_infer::anneal::{Direction, Launch, Pilot, Schedule, Subset, anneal_system, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 
 /// The subsets of y. What it says of β is log prior and (what has been added so far)/β.
@@ -53,7 +53,7 @@ fn batched_chains_are_those_of_a_system() {
             assert_eq!(batched, anneal(model(), &kernels, &schedule, direction, (&starts, 2, parallelism(2, 7))));
             let starts = states(&starts, method);
             let control = Control::default();
-            let run = Run { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
+            let run = Launch { direction, first_chain: 2, key: key(3), how: parallelism(2, 1), control: &control };
             let one_by_one = anneal_system(&OneByOne { model: model(), kernels: &kernels }, &schedule, &starts, &run)
                 .expect("chains");
             for (a, b) in batched.iter().zip(&one_by_one) {

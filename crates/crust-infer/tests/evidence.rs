@@ -13,8 +13,8 @@ use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::evidence::{
-    Euclidean, Explorer, Keep, NestedSettings, Proposal, Run, Shrinkage, SmcSettings, StonesSettings, bridge, explore,
-    harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
+    Euclidean, Explorer, Keep, NestedSettings, Proposal, Shared, Shrinkage, SmcSettings, StonesSettings, bridge,
+    explore, harmonic_mean, importance, likelihood_weighting, log_mean_error, log_mean_exp, nested, smc, stones,
 };
 use crust_infer::kernel::{Kernel, Method};
 use crust_infer::metric::Metric;
@@ -100,8 +100,8 @@ fn draws(dimension: usize, n: u32, seed: u64) -> Vec<Vec<f64>> {
     (0..n).map(|k| prior(key(seed).chain(k).step(9)).expect("a draw")).collect()
 }
 
-fn run(seed: u64, control: &Control) -> Run<'_> {
-    Run { key: key(seed), how: Parallelism::default(), control }
+fn run(seed: u64, control: &Control) -> Shared<'_> {
+    Shared { key: key(seed), how: Parallelism::default(), control }
 }
 
 fn kernels<P: Pointwise>(target: &Lanes<P>, seed: u64) -> TunedKernels {
@@ -114,7 +114,7 @@ fn kernels<P: Pointwise>(target: &Lanes<P>, seed: u64) -> TunedKernels {
 /// A population with draws from the standard normal prior.
 fn population<'a, P: Pointwise>(
     target: &'a Lanes<P>,
-    run: &Run<'a>,
+    run: &Shared<'a>,
 ) -> Euclidean<'a, Lanes<P>, impl FnMut(StreamKey) -> Result<Vec<f64>, Error>> {
     Euclidean::new(target, prior(target.0.dimension()), *run)
 }
@@ -308,7 +308,7 @@ fn results_do_not_depend_on_threads_and_lanes() {
         let control = Control::default();
         let nonzero = |n: usize| NonZero::new(n).expect("positive");
         let how = Parallelism { threads: nonzero(threads), width: nonzero(width) };
-        let run = Run { key: key(11), how, control: &control };
+        let run = Shared { key: key(11), how, control: &control };
         let exploration = explore(&target, Explorer { draws: 40, ..EXPLORER }, &run).expect("draws");
         let found = bridge(&target, &exploration, &run).expect("no failure").expect("a proposal");
         let climbed = nested(&mut population(&target, &run), climbing(32, 8, 1e-2, 100.0), &run).expect("a run");

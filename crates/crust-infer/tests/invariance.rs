@@ -6,7 +6,7 @@ mod common;
 use common::{Lanes, NormalGamma, assert_uniform, count, key, run};
 use crust_infer::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method};
 use crust_infer::metric::Metric;
-use crust_infer::sample::{Plan, Settings, Start};
+use crust_infer::sample::{KernelSource, Settings, Start};
 
 /// Kernels whose step sizes are large enough for errors to matter: about 0.6 to 0.9 of the proposals are accepted.
 fn kernels() -> Vec<(&'static str, Kernel)> {
@@ -28,7 +28,7 @@ fn kernels() -> Vec<(&'static str, Kernel)> {
 }
 
 fn settings(kernel: Kernel, draws: usize, seed: u64) -> Settings {
-    Settings { warmup: 0, draws, plan: Plan::Frozen(kernel), ..Settings::new(key(seed)) }
+    Settings { warmup: 0, draws, kernel: KernelSource::Frozen(kernel), ..Settings::new(key(seed)) }
 }
 
 /// Chains that start with exact draws from `f_β`, for five β in the same batch. 80 tests in all: the false-alarm rate

@@ -5,7 +5,7 @@ mod common;
 use common::{Funnel, Kept, Lanes, Normal, count, key, run};
 use crust_infer::kernel::{Kernel, Method};
 use crust_infer::metric::{Metric, MetricKind};
-use crust_infer::sample::{Plan, Settings, Start};
+use crust_infer::sample::{KernelSource, Settings, Start};
 use crust_infer::step_size::Averaging;
 use crust_infer::warmup::Warmup;
 use crust_infer::windows::WindowSizes;
@@ -49,7 +49,7 @@ fn check_normal(name: &str, dimension: usize, warmup: Warmup, iterations: (usize
     let settings = Settings {
         warmup: iterations.0,
         draws: iterations.1,
-        plan: Plan::Warmup(warmup),
+        kernel: KernelSource::Warmup(warmup),
         ..Settings::new(key(dimension as u64))
     };
     let (keep, outcomes) = run(&Lanes(normal.clone()), &settings, &starts(CHAINS)).expect("a run");
@@ -71,7 +71,7 @@ fn nuts_has_the_moments_of_a_normal_target_in_100_dimensions() {
     let normal = Normal::awkward(100, 3);
     let metric = Metric::diagonal((0..100).map(|i| normal.covariance(i, i)).collect()).expect("positive");
     let kernel = Kernel { method: Method::default(), step_size: 0.15, jitter: 0.0, metric };
-    let settings = Settings { warmup: 0, draws: 40, plan: Plan::Frozen(kernel), ..Settings::new(key(100)) };
+    let settings = Settings { warmup: 0, draws: 40, kernel: KernelSource::Frozen(kernel), ..Settings::new(key(100)) };
     let starts: Vec<Start> = (0..CHAINS).map(|c| Start::at(c, &normal.draw(&mut key(101).chain(c).stream()))).collect();
     let (keep, outcomes) = run(&Lanes(normal.clone()), &settings, &starts).expect("a run");
     assert!(outcomes.iter().all(|o| o.divergences == 0));
@@ -110,7 +110,7 @@ fn dense_metric_adapts_to_a_rotated_normal() {
     let run = |metric| {
         let settings = Settings {
             draws: 200,
-            plan: Plan::Warmup(Warmup { metric, ..Warmup::default() }),
+            kernel: KernelSource::Warmup(Warmup { metric, ..Warmup::default() }),
             ..Settings::new(key(7))
         };
         run(&Lanes(normal.clone()), &settings, &starts(4)).expect("a run")
@@ -141,8 +141,8 @@ fn warm_up_reaches_delta() {
     for delta in [0.6, 0.9] {
         let averaging = Averaging { delta, ..Averaging::default() };
         let windows = WindowSizes { term_buffer: 400, ..WindowSizes::default() };
-        let plan = Plan::Warmup(Warmup { averaging, windows, ..Warmup::default() });
-        let settings = Settings { warmup: 700, draws: 50, plan, ..Settings::new(key(8)) };
+        let kernel = KernelSource::Warmup(Warmup { averaging, windows, ..Warmup::default() });
+        let settings = Settings { warmup: 700, draws: 50, kernel, ..Settings::new(key(8)) };
         let (keep, outcomes) = run(&Lanes(normal.clone()), &settings, &starts(6)).expect("a run");
         let all: Vec<Kept> = keep.draws.lock().expect("no panic").values().flatten().cloned().collect();
         let last_stage = all.iter().filter(|kept| (320..700).contains(&kept.iteration));

@@ -5,7 +5,7 @@ mod common;
 
 use common::one_by_one::prior_draws;
 use common::{Lanes, NormalGamma, Pointwise, count, key};
-use crust_infer::anneal::{Direction, Pilot, Run, Schedule, anneal_target, tune};
+use crust_infer::anneal::{Direction, Launch, Pilot, Schedule, anneal_target, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::path::{AnyPath, Course, Damped, Damping, FirstDistribution, Path, Reference};
 use crust_infer::target::Batch;
@@ -125,7 +125,7 @@ fn bounds(path: AnyPath<'_>, starts: &[Vec<f64>], posterior: &[Vec<f64>], truth:
     let kernels = tune(&mut driver, pilots, &Pilot::default(), key(22), &control).expect("kernels");
     let schedule = Schedule::from_pilot(100, &kernels).expect("a schedule");
     let mut both = [Direction::Forward, Direction::Reverse].map(|direction| {
-        let run = Run { direction, first_chain: 0, key: key(23), how, control: &control };
+        let run = Launch { direction, first_chain: 0, key: key(23), how, control: &control };
         let from = if direction == Direction::Forward { starts } else { posterior };
         let outcomes = anneal_target(&mut driver, &kernels, &schedule, from, &run).expect("chains");
         outcomes.iter().map(|chain| chain.log_weight).collect::<Vec<f64>>()

@@ -10,7 +10,7 @@ use crust_infer::drive::{Control, Driver};
 use crust_infer::error::Error;
 use crust_infer::kernel::{Kernel, Method};
 use crust_infer::metric::{Metric, MetricKind};
-use crust_infer::sample::{Draw, Observer, Outcome, Plan, Settings, Start, sample};
+use crust_infer::sample::{Draw, KernelSource, Observer, Sampled, Settings, Start, sample};
 use crust_infer::step_size::Averaging;
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_infer::warmup::Warmup;
@@ -36,7 +36,8 @@ fn draws_do_not_depend_on_the_batch() {
     let target = Lanes(NormalGamma { y: vec![1.3, 0.4, 2.2] });
     let dense = Warmup { metric: MetricKind::Dense, jitter: 0.1, ..Warmup::default() };
     for warmup in [Warmup::default(), dense, Warmup::new(Method::hmc()), Warmup::new(Method::Metropolis)] {
-        let settings = Settings { warmup: 160, draws: 40, plan: Plan::Warmup(warmup), ..Settings::new(key(1)) };
+        let settings =
+            Settings { warmup: 160, draws: 40, kernel: KernelSource::Warmup(warmup), ..Settings::new(key(1)) };
         let (together, outcomes) = run(&target, &settings, &seven()).expect("a run");
         let together = together.draws.into_inner().expect("no panic");
         assert_eq!(outcomes.len(), 7);
@@ -156,7 +157,7 @@ impl Pointwise for Corner {
 
 fn failure<T: Target + Clone + Send>(target: &T, start: Start) -> String {
     let settings = Settings { warmup: 10, draws: 10, ..Settings::new(key(5)) };
-    let result: Result<(Keep, Vec<Outcome>), Error> = run(target, &settings, &[start]);
+    let result: Result<(Keep, Vec<Sampled>), Error> = run(target, &settings, &[start]);
     result.err().expect("an error").to_string()
 }
 
@@ -185,8 +186,8 @@ fn starting_points_are_tried_a_hundred_times() {
 #[test]
 fn starting_points_are_uniform_or_given() {
     let frozen = Kernel { method: Method::Metropolis, step_size: 1e-300, jitter: 0.0, metric: Metric::Unit };
-    let plan = Plan::Frozen(frozen);
-    let settings = Settings { warmup: 0, draws: 1, plan, radius: 2.0, ..Settings::new(key(7)) };
+    let kernel = KernelSource::Frozen(frozen);
+    let settings = Settings { warmup: 0, draws: 1, kernel, radius: 2.0, ..Settings::new(key(7)) };
     let starts: Vec<Start> = (0..2000).map(Start::random).collect();
     let target = Lanes(Normal::awkward(2, 1));
     let (keep, _) = run(&target, &settings, &starts).expect("a run");
@@ -242,17 +243,18 @@ fn errors_say_what_is_wrong() {
     assert!(failure(&Lanes(Flat(2)), Start::at(0, &[1.0])).starts_with("the number of initial values is 1"));
     assert!(failure(&Lanes(Flat(2)), Start::random(0).beta(f64::NAN)).starts_with("beta is NaN"));
 
-    let plan_fails = |plan| {
-        let settings = Settings { plan, ..Settings::new(key(1)) };
+    let kernel_fails = |kernel| {
+        let settings = Settings { kernel, ..Settings::new(key(1)) };
         run(&Lanes(Flat(2)), &settings, &seven()).err().expect("an error").to_string()
     };
     let averaging = Averaging { delta: 1.0, ..Averaging::default() };
-    let warmup = Plan::Warmup(Warmup { averaging, ..Warmup::default() });
-    assert_eq!(plan_fails(warmup), "delta is 1, but must be between 0 and 1");
+    let warmup = KernelSource::Warmup(Warmup { averaging, ..Warmup::default() });
+    assert_eq!(kernel_fails(warmup), "delta is 1, but must be between 0 and 1");
     let metric = Metric::diagonal(vec![1.0; 3]).expect("positive");
-    let kernel = |step_size, metric| Plan::Frozen(Kernel { method: Method::hmc(), step_size, jitter: 0.0, metric });
-    assert!(plan_fails(kernel(1.0, metric)).starts_with("the dimension of the metric is 3"));
-    assert!(plan_fails(kernel(0.0, Metric::Unit)).starts_with("step size is 0"));
+    let kernel =
+        |step_size, metric| KernelSource::Frozen(Kernel { method: Method::hmc(), step_size, jitter: 0.0, metric });
+    assert!(kernel_fails(kernel(1.0, metric)).starts_with("the dimension of the metric is 3"));
+    assert!(kernel_fails(kernel(0.0, Metric::Unit)).starts_with("step size is 0"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::num::NonZero;
 
-use crust_infer::anneal::{Direction, Pilot, Run, Schedule, anneal_target, tune};
+use crust_infer::anneal::{Direction, Launch, Pilot, Schedule, anneal_target, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
 use crust_math::random::{Purpose, Stream, StreamKey};
@@ -79,7 +79,7 @@ fn gap<P: Pointwise + Clone + Send>(
     };
     let mut anneal = |direction, purpose, distributions| {
         let schedule = Schedule::from_pilot(distributions, &kernels).expect("a schedule");
-        let run = Run { direction, first_chain: 0, key: key.purpose(purpose), how, control: &control };
+        let run = Launch { direction, first_chain: 0, key: key.purpose(purpose), how, control: &control };
         let outcomes = anneal_target(&mut driver, &kernels, &schedule, &starts(direction), &run).expect("chains");
         let n = f64::from(CHAINS);
         let mean = outcomes.iter().map(|outcome| outcome.log_weight / n).sum::<f64>();

@@ -10,14 +10,15 @@ use std::time::Instant;
 use crust_diagnose::taddaa::Level;
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_infer::approximate::family::Elliptical;
-use crust_infer::improve::Kernel;
+use crust_infer::improve::Improver;
 use crust_testbed::taddaa::{Equicorrelated, KINDS, diagnose};
 
-const KERNELS: [Kernel; 4] = [Kernel::RandomWalk, Kernel::Mala, Kernel::Barker, Kernel::Hmc { most_steps: 10 }];
+const KERNELS: [Improver; 4] =
+    [Improver::RandomWalk, Improver::Mala, Improver::Barker, Improver::Hmc { most_steps: 10 }];
 
-fn length(kernel: Kernel, d: usize) -> usize {
+fn length(kernel: Improver, d: usize) -> usize {
     match kernel {
-        Kernel::Hmc { .. } => iterations(d, Some(5), EFFORT),
+        Improver::Hmc { .. } => iterations(d, Some(5), EFFORT),
         _ => iterations(d, None, EFFORT),
     }
 }
@@ -58,7 +59,7 @@ fn table(
     d: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let tolerance = Tolerances::default();
-    for kernel in [Kernel::Mala, Kernel::Barker] {
+    for kernel in [Improver::Mala, Improver::Barker] {
         let sizes = (chains, length(kernel, d));
         let (mut above, mut alarms, mut half, mut large, mut stuck) = (0, 0, 0, 0, 0);
         let begin = Instant::now();

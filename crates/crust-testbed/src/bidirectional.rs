@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::KernelAt;
 use crust_infer::anneal::{
-    BadSchedule, ChainOutcome, Direction, Run, Schedule, anneal_system, draw_initial, equilibrate_system,
+    BadSchedule, ChainOutcome, Direction, Launch, Schedule, anneal_system, draw_initial, equilibrate_system,
 };
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error as InferError;
@@ -67,7 +67,7 @@ impl<'a, M: Simulate> Bidirectional<'a, M> {
     fn anneal(&self, group: Group, direction: Direction, starts: &[M::State]) -> Result<Vec<Work>, Trouble> {
         let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
         let key = self.key(purpose, group.dataset);
-        let run = Run { direction, first_chain: group.first, key, how: self.how, control: self.control };
+        let run = Launch { direction, first_chain: group.first, key, how: self.how, control: self.control };
         let schedule = Schedule::sigmoid(group.t, DELTA)?;
         let outcomes = anneal_system(self.model(group.dataset)?, &schedule, starts, &run)?;
         let work = |outcome: &ChainOutcome<M::State>| Work {
@@ -141,7 +141,7 @@ where
         let direction = if moves == Moves::Hub { Direction::Reverse } else { Direction::Forward };
         let first_chain = USES * moves as u32;
         let key = self.key(Purpose::KERNEL, dataset);
-        let run = Run { direction, first_chain, key, how: self.how, control: self.control };
+        let run = Launch { direction, first_chain, key, how: self.how, control: self.control };
         Ok(equilibrate_system(self.model(dataset)?, starts, steps, &run)?)
     }
 

@@ -43,7 +43,7 @@ pub use crust_infer::evidence::{Combination, Kind, Resampling, Shrinkage};
 use crust_diagnose::sandwich::{bennett, lower_bound, upper_bound};
 use crust_infer::anneal::BadSchedule;
 use crust_infer::drive::{Control, Parallelism};
-use crust_infer::evidence::{OneByOne, Run};
+use crust_infer::evidence::{OneByOne, Shared};
 use crust_infer::target::Fatal;
 use crust_math::random::StreamKey;
 
@@ -69,8 +69,8 @@ impl<M: Model> Problem<'_, M> {
         OneByOne::new(self.model.clone(), Parallelism::default(), self.control)
     }
 
-    fn run(&self, key: StreamKey) -> Run<'_> {
-        Run { key, how: Parallelism::default(), control: self.control }
+    fn run(&self, key: StreamKey) -> Shared<'_> {
+        Shared { key, how: Parallelism::default(), control: self.control }
     }
 
     /// One more transition.

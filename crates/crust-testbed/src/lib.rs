@@ -2,9 +2,9 @@
 
 pub mod bidirectional;
 pub mod check;
+pub mod comparison;
 pub mod estimators;
 pub mod exact;
-pub mod experiment;
 pub mod grid;
 pub mod logistic;
 pub mod model;

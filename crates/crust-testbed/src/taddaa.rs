@@ -8,7 +8,7 @@ use crust_infer::approximate::evaluate::{Evaluations, Points};
 use crust_infer::approximate::family::{Approximation, Elliptical};
 use crust_infer::approximate::scale::Scale;
 use crust_infer::drive::{Control, Parallelism};
-use crust_infer::improve::{self, Kernel, improve};
+use crust_infer::improve::{self, Improver, improve};
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_math::random::{Purpose, StreamKey};
 use crust_math::special::inv_Phi;
@@ -134,7 +134,7 @@ pub struct Outcome {
 pub fn diagnose(
     target: &Equicorrelated,
     q: &Elliptical,
-    kernel: Kernel,
+    kernel: Improver,
     (chains, iterations): (usize, usize),
     seed: u64,
 ) -> Result<Outcome, Error> {
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn an_exact_approximation_passes_and_a_wrong_one_is_told() {
         let target = Equicorrelated::of_the_paper(10);
-        let kernel = Kernel::Barker;
+        let kernel = Improver::Barker;
         let sizes = (Tolerances::default().chains(), iterations(10, None, EFFORT));
         // 20 runs, of which one is expected to cry wolf: more than 5 have a probability of 3·10⁻⁴.
         let alarms = (0..20).filter(|&seed| {
@@ -200,7 +200,7 @@ mod tests {
             found.verdict.level != Level::Good
         });
         assert!(alarms.count() <= 5);
-        for kernel in [Kernel::RandomWalk, Kernel::Mala, Kernel::Barker, Kernel::Hmc { most_steps: 10 }] {
+        for kernel in [Improver::RandomWalk, Improver::Mala, Improver::Barker, Improver::Hmc { most_steps: 10 }] {
             let outcome = diagnose(&target, &target.mean_field(), kernel, sizes, 1).unwrap();
             assert_eq!(outcome.found.verdict.level, Level::Bad);
             for (f, error) in outcome.found.functionals.iter().zip(&outcome.errors) {

@@ -1,6 +1,6 @@
 //! The experiment of BREAD, section 5.1.1: how tight is the bound? Exact, and by chains.
 
-use crust_infer::anneal::{BadSchedule, ChainOutcome, Direction, Run, Schedule, anneal_system, draw_initial};
+use crust_infer::anneal::{BadSchedule, ChainOutcome, Direction, Launch, Schedule, anneal_system, draw_initial};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error;
 use crust_math::random::{Purpose, StreamKey};
@@ -36,7 +36,7 @@ pub fn estimate(
     let start_key = |purpose| key.purpose(purpose).step(schedule.len() as u64);
     let exact_draw = |k: u32| grid.draw(1.0, &mut start_key(Purpose::DATA).chain(k).stream());
     let anneal = |direction, purpose, starts: &[usize]| {
-        let run = Run { direction, first_chain: 0, key: key.purpose(purpose), how, control };
+        let run = Launch { direction, first_chain: 0, key: key.purpose(purpose), how, control };
         anneal_system(grid, schedule, starts, &run)
     };
     let starts = draw_initial(&mut grid.clone(), chains, 0, start_key(Purpose::PRIOR))?;

@@ -33,8 +33,8 @@ pub struct GroundTruth {
 
 /// What all trials of a run share.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
-    pub trials: u32,
+pub struct Trials {
+    pub count: u32,
     pub seed: u64,
     pub threads: NonZero<usize>,
 }
@@ -96,10 +96,10 @@ pub fn ground_truth<M: Model>(
     problem: &Problem<'_, M>,
     distributions: usize,
     chains: u32,
-    plan: &Plan,
+    repeat: &Trials,
 ) -> Result<GroundTruth, Error> {
-    let key = StreamKey::new(plan.seed, Purpose(TRUTH));
-    let (forward, reverse) = both_directions(problem, distributions, chains, plan.threads, key)?;
+    let key = StreamKey::new(repeat.seed, Purpose(TRUTH));
+    let (forward, reverse) = both_directions(problem, distributions, chains, repeat.threads, key)?;
     let best = bennett(&forward, &reverse);
     let (lower, upper) = (lower_bound(&forward), upper_bound(&reverse));
     let found = !best.log_z.is_nan();
@@ -119,10 +119,10 @@ pub fn run<M: Model>(
     problem: &Problem<'_, M>,
     roster: &[Box<dyn Estimator<M>>],
     truth: f64,
-    plan: &Plan,
+    repeat: &Trials,
     watcher: &dyn Watcher,
 ) -> Result<(Vec<Row>, Vec<Times>), Error> {
-    let trials = plan.trials as usize;
+    let trials = repeat.count as usize;
     let jobs = roster.len() * trials;
     let next = AtomicUsize::new(0);
     let work = || -> Result<Vec<(usize, f64, f64)>, Error> {
@@ -133,7 +133,7 @@ pub fn run<M: Model>(
                 return Ok(done);
             }
             let watch = Stopwatch::start();
-            let estimate = roster[job / trials].estimate(problem, key(plan.seed, job / trials, job % trials));
+            let estimate = roster[job / trials].estimate(problem, key(repeat.seed, job / trials, job % trials));
             if estimate.is_err() {
                 next.store(jobs, Ordering::Relaxed);
             }
@@ -143,7 +143,7 @@ pub fn run<M: Model>(
     };
     let mut done = vec![];
     thread::scope(|scope| -> Result<(), Error> {
-        let handles: Vec<_> = (0..plan.threads.get()).map(|_| scope.spawn(work)).collect();
+        let handles: Vec<_> = (0..repeat.threads.get()).map(|_| scope.spawn(work)).collect();
         for handle in handles {
             done.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
         }
@@ -227,7 +227,7 @@ mod tests {
         let (exact, log_ml) = (urn.posterior().draw(&mut stream), urn.log_evidence());
         let control = Control::default();
         let problem = Problem { model: &urn, exact: Some(&exact), control: &control };
-        let with = |threads: usize| Plan { trials: 8, seed: 3, threads: NonZero::new(threads).unwrap() };
+        let with = |threads: usize| Trials { count: 8, seed: 3, threads: NonZero::new(threads).unwrap() };
         let truth = ground_truth(&problem, 200, 40, &with(2)).unwrap();
         assert_eq!(truth, ground_truth(&problem, 200, 40, &with(1)).unwrap());
         // 5 standard errors: a false alarm in 10⁶.
@@ -253,9 +253,9 @@ mod tests {
         let problem = Problem { model: &urn, exact: None, control: &control };
         let mut roster = roster();
         roster.insert(0, Box::new(NestedSampling { particles: 1, transitions: 1, shrinkage: Shrinkage::Mean }));
-        let plan = Plan { trials: 20, seed: 1, threads: NonZero::new(2).unwrap() };
+        let repeat = Trials { count: 20, seed: 1, threads: NonZero::new(2).unwrap() };
         let watcher = Count(AtomicUsize::new(0));
-        assert!(run(&problem, &roster, 0.0, &plan, &watcher).is_err());
+        assert!(run(&problem, &roster, 0.0, &repeat, &watcher).is_err());
         assert!(watcher.0.load(Ordering::Relaxed) < 40);
     }
 }

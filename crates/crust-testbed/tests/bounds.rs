@@ -2,7 +2,7 @@
 //! bugs break it.
 
 use crust_infer::anneal::{
-    ChainOutcome, Direction, Pilot, Run, Schedule, TunedKernels, anneal_target, equilibrate, tune,
+    ChainOutcome, Direction, Launch, Pilot, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::kernel::{Kernel, Length, MAX_ENERGY_ERROR, Method};
@@ -52,7 +52,7 @@ fn anneal<M: Conjugate>(
 ) -> Vec<ChainOutcome> {
     let purpose = if direction == Direction::Forward { Purpose::FORWARD } else { Purpose::REVERSE };
     let control = Control::default();
-    let run = Run { direction, first_chain: 0, key: key.purpose(purpose), how: HOW, control: &control };
+    let run = Launch { direction, first_chain: 0, key: key.purpose(purpose), how: HOW, control: &control };
     anneal_target(&mut Driver::new(Lanes(model.clone()), HOW), kernels, schedule, starts, &run).expect("chains")
 }
 

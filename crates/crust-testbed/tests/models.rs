@@ -3,7 +3,7 @@
 
 use std::num::NonZero;
 
-use crust_infer::anneal::{ChainOutcome, Direction, Run, Schedule, anneal_system, draw_initial};
+use crust_infer::anneal::{ChainOutcome, Direction, Launch, Schedule, anneal_system, draw_initial};
 use crust_infer::drive::{Control, Parallelism};
 use crust_math::random::{Purpose, StreamKey};
 use crust_math::special::log_sum_exp_slice;
@@ -20,7 +20,7 @@ fn sandwich<M: Simulate>(setting: &M::Setting, distributions: usize, chains: u32
     let how = Parallelism { threads: NonZero::new(2).expect("two"), ..Parallelism::default() };
     let control = Control::default();
     let anneal = |direction, purpose, starts: &[M::State]| {
-        let run = Run { direction, first_chain: 0, key: key(purpose), how, control: &control };
+        let run = Launch { direction, first_chain: 0, key: key(purpose), how, control: &control };
         let outcomes = anneal_system(&model, &schedule, starts, &run).expect("chains");
         let logs: Vec<f64> = outcomes.iter().map(|outcome: &ChainOutcome<M::State>| outcome.log_weight).collect();
         log_sum_exp_slice(&logs) - f64::from(chains).ln()

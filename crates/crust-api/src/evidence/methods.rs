@@ -15,7 +15,7 @@ use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error as InferError;
 use crust_infer::evidence::{
-    Bridge, Euclidean, Exploration, Explorer, Keep, NestedSettings, Run, Shrinkage, SmcSettings, Stones,
+    Bridge, Euclidean, Exploration, Explorer, Keep, NestedSettings, Shared, Shrinkage, SmcSettings, Stones,
     StonesSettings, ais, bridge, explore, harmonic_mean, importance, likelihood_weighting, log_mean_error,
     log_mean_exp, nested, smc, stones,
 };
@@ -147,8 +147,8 @@ impl<'a> Estimation<'a> {
         StreamKey::new(self.seed, purpose).dataset(of as u32)
     }
 
-    fn run_of(&self, of: Use) -> Run<'a> {
-        Run { key: self.key(Purpose::PRIOR, of), how: self.how, control: self.control }
+    fn run_of(&self, of: Use) -> Shared<'a> {
+        Shared { key: self.key(Purpose::PRIOR, of), how: self.how, control: self.control }
     }
 
     /// A number of things that grows with `--effort`.

@@ -4,8 +4,8 @@ use crust_diagnose::result::{
     GroundTruth, Knob, ModelName, ModelTiming, OurResult, PaperComparison, PaperResult, TestbedKind, TestbedModel,
     TestbedRow, TrialTimes,
 };
+use crust_testbed::comparison::{Comparison, Findings, Ours, Which};
 use crust_testbed::estimators::{self, Combination, Kind};
-use crust_testbed::experiment::{Comparison, Findings, Ours, Which};
 use crust_testbed::trials::{self, Row, Times};
 
 fn name(model: Which) -> ModelName {

@@ -4,7 +4,7 @@ use std::thread;
 
 use crust_math::random::{Stream, StreamKey};
 
-use super::{ChainOutcome, Direction, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use super::{ChainOutcome, Direction, Itinerary, Launch, Leg, Schedule, Tally, move_key};
 use crate::drive::Parallelism;
 use crate::error::Error;
 use crate::target::Fatal;
@@ -53,7 +53,7 @@ pub fn anneal_system<S>(
     system: &S,
     schedule: &Schedule,
     starts: &[S::State],
-    run: &Run<'_>,
+    run: &Launch<'_>,
 ) -> Result<Vec<ChainOutcome<S::State>>, Error>
 where
     S: System + Clone + Send,
@@ -67,7 +67,7 @@ pub fn equilibrate_system<S>(
     system: &S,
     starts: &[S::State],
     steps: usize,
-    run: &Run<'_>,
+    run: &Launch<'_>,
 ) -> Result<Vec<S::State>, Error>
 where
     S: System + Clone + Send,
@@ -134,7 +134,7 @@ fn anneal_one<S: System>(
     schedule: &Schedule,
     mut state: S::State,
     chain: u32,
-    run: &Run<'_>,
+    run: &Launch<'_>,
 ) -> Result<ChainOutcome<S::State>, Error> {
     let mut tally = Tally::default();
     for leg in Itinerary::new(run.direction, schedule.len()) {

@@ -4,7 +4,7 @@ use crust_math::random::{Stream, StreamKey};
 
 use super::chart::Chart;
 use super::tuned::{Stage, Stages, TunedKernels};
-use super::{ChainOutcome, Itinerary, Leg, Run, Schedule, Tally, move_key};
+use super::{ChainOutcome, Itinerary, Launch, Leg, Schedule, Tally, move_key};
 use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::{Error, InitialFailure};
 use crate::kernel::{State, Statistics, Stepper};
@@ -18,7 +18,7 @@ pub fn anneal_target<P: Path + Clone + Send>(
     kernels: &TunedKernels,
     schedule: &Schedule,
     starts: &[Vec<f64>],
-    run: &Run<'_>,
+    run: &Launch<'_>,
 ) -> Result<Vec<ChainOutcome>, Error> {
     let dimension = driver.dimension();
     check(dimension, kernels, starts)?;
@@ -220,7 +220,7 @@ struct Way<'a> {
     stages: Stages,
     schedule: &'a Schedule,
     course: Course,
-    run: &'a Run<'a>,
+    run: &'a Launch<'a>,
 }
 
 /// A chain of annealed importance sampling.

@@ -8,7 +8,7 @@ use super::coordinates::{Coordinates, Family};
 use super::elbo::{self, Estimate};
 use super::evaluate::{Evaluations, Points};
 use super::family::{Elliptical, float, standard_log_density};
-use super::lbfgs::{self, End, Options, Outcome};
+use super::lbfgs::{self, End, Optimum, Options};
 use super::pathfinder;
 use super::quasi::whitened_normals;
 use crate::target::Target;
@@ -137,7 +137,7 @@ fn maximise<T: Target + Clone + Send>(
     fixed: &FixedDraws,
     mut parameters: Vec<f64>,
     trace: &mut Vec<Step>,
-) -> Result<(Outcome, usize), Error> {
+) -> Result<(Optimum, usize), Error> {
     const FRAMES: usize = 20;
     let draws = (fixed.z.len() / fixed.noise) as u64;
     // What is not diagonal would be lost with a new frame.

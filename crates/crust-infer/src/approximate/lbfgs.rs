@@ -45,7 +45,7 @@ pub struct Place {
 
 /// Where the search ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Optimum {
     pub best: Place,
     pub iterations: usize,
     pub evaluations: usize,
@@ -103,7 +103,7 @@ pub fn minimise<E>(
     options: &Options,
     mut function: impl FnMut(&[f64], &mut [f64]) -> Result<f64, E>,
     mut observer: impl FnMut(&Place, &[Pair]) -> Result<bool, E>,
-) -> Result<Outcome, E> {
+) -> Result<Optimum, E> {
     let mut gradient = vec![0.0; start.len()];
     let value = function(&start, &mut gradient)?;
     let mut here = Place { x: start, value, gradient };
@@ -153,7 +153,7 @@ pub fn minimise<E>(
             break End::Stopped;
         }
     };
-    Ok(Outcome { best: here, iterations, evaluations: search.evaluations, end })
+    Ok(Optimum { best: here, iterations, evaluations: search.evaluations, end })
 }
 
 /// The constants of the Wolfe conditions, as NW recommend them for quasi-Newton methods.

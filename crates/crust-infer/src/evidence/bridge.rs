@@ -14,7 +14,7 @@ use pxfm::f_exp;
 use super::posterior::Exploration;
 use super::proposal::{BadProposal, Proposal};
 use super::trail::look;
-use super::{Particle, Run, float, log_mean_error};
+use super::{Particle, Shared, float, log_mean_error};
 use crate::drive::Driver;
 use crate::error::Error;
 use crate::target::Target;
@@ -52,7 +52,7 @@ const PROPOSED: usize = 4;
 pub fn bridge<T: Target + Clone + Send>(
     target: &T,
     exploration: &Exploration,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Result<Bridge, BadProposal>, Error> {
     let half = exploration.draws() / 2;
     let first: Vec<&[f64]> = exploration.chains.iter().flat_map(|chain| &chain[..half]).map(|p| &p.q[..]).collect();
@@ -80,7 +80,7 @@ pub(super) fn weigh<T: Target + Clone + Send>(
     proposal: &Proposal,
     count: usize,
     key: StreamKey,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Vec<f64>, Error> {
     let points = (0..count).map(|k| proposal.draw(&mut key.chain(u32::try_from(k).unwrap_or(u32::MAX)).stream()));
     let looked = look(&mut Driver::new(target.clone(), run.how), points.collect(), run.control)?;

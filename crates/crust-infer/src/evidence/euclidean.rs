@@ -7,7 +7,7 @@ use pxfm::f_exp;
 
 use super::population::{Climbers, Climbing, Crowd, Floor, Moving, Population, Walks, forget};
 use super::trail::{Trail, look};
-use super::{Particle, Run, float};
+use super::{Particle, Shared, float};
 use crate::anneal::{self, ChainOutcome, Direction, Schedule, TunedKernels, anneal_target};
 use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub struct Euclidean<'a, T, D, K = ()> {
     driver: Driver<T>,
     prior: D,
     kernels: K,
-    run: Run<'a>,
+    run: Shared<'a>,
     rejection: Option<String>,
     /// Of steps in the constrained prior, in units of the live points' spread.
     scale: f64,
@@ -32,7 +32,7 @@ where
     T: Target + Clone + Send,
     D: FnMut(StreamKey) -> Result<Vec<f64>, Error>,
 {
-    pub fn new(target: &T, prior: D, run: Run<'a>) -> Self {
+    pub fn new(target: &T, prior: D, run: Shared<'a>) -> Self {
         let scale = 2.38 / float(target.dimension()).sqrt();
         Self { driver: Driver::new(target.clone(), run.how), prior, kernels: (), run, rejection: None, scale }
     }
@@ -106,9 +106,9 @@ where
         (direction, first_chain): (Direction, u32),
         key: StreamKey,
     ) -> Result<Vec<ChainOutcome<()>>, Error> {
-        let Run { how, control, .. } = self.run;
+        let Shared { how, control, .. } = self.run;
         let starts: Vec<Vec<f64>> = starts.iter().map(|start| start.q.clone()).collect();
-        let run = anneal::Run { direction, first_chain, key, how, control };
+        let run = anneal::Launch { direction, first_chain, key, how, control };
         let outcomes = anneal_target(&mut self.driver, self.kernels, schedule, &starts, &run)?;
         Ok(outcomes.iter().map(forget).collect())
     }

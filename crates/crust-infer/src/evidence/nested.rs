@@ -11,7 +11,7 @@ use crust_math::random::{Purpose, Stream, StreamKey};
 use pxfm::{f_exp, f_log, f_log1p};
 
 use super::population::{Climbing, Crowd, Floor};
-use super::{Run, float, number};
+use super::{Shared, float, number};
 use crate::error::Error;
 
 /// How nested sampling goes.
@@ -80,7 +80,7 @@ pub struct Nested {
 }
 
 /// Runs nested sampling from draws of the prior.
-pub fn nested<P: Climbing>(population: &mut P, settings: NestedSettings, run: &Run<'_>) -> Result<Nested, Error> {
+pub fn nested<P: Climbing>(population: &mut P, settings: NestedSettings, run: &Shared<'_>) -> Result<Nested, Error> {
     settings.check()?;
     let before = population.evaluations();
     let particles = population.draw(0..number(settings.live), run.key.purpose(Purpose::PRIOR))?;
@@ -106,7 +106,7 @@ pub fn nested<P: Climbing>(population: &mut P, settings: NestedSettings, run: &R
 }
 
 /// Labels break ties only: they have streams of their own.
-fn label_key(run: &Run<'_>, k: usize, round: u64) -> StreamKey {
+fn label_key(run: &Shared<'_>, k: usize, round: u64) -> StreamKey {
     StreamKey { chain: number(k), step: round, ..run.key.purpose(Purpose::RESAMPLE) }
 }
 
@@ -157,7 +157,7 @@ impl<P: Clone> Live<P> {
         sum: &mut Sum,
         settings: &NestedSettings,
         round: u64,
-        run: &Run<'_>,
+        run: &Shared<'_>,
     ) -> Result<f64, Error> {
         let (k, below) = (self.heights.len(), settings.replaced);
         for (i, height) in self.heights[..below].iter().enumerate() {

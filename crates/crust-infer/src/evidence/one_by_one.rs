@@ -108,7 +108,7 @@ impl<S: System + Clone + Send> Moving for OneByOne<'_, S> {
         (direction, first_chain): (Direction, u32),
         key: StreamKey,
     ) -> Result<Vec<ChainOutcome<()>>, Error> {
-        let run = anneal::Run { direction, first_chain, key, how: self.how, control: self.control };
+        let run = anneal::Launch { direction, first_chain, key, how: self.how, control: self.control };
         let outcomes = anneal_system(&self.system, schedule, starts, &run)?;
         self.evaluations += outcomes.iter().map(|outcome| outcome.evaluations).sum::<u64>();
         Ok(outcomes.iter().map(forget).collect())

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use crust_math::random::Purpose;
 use pxfm::{f_exp, f_log};
 
-use super::{Particle, Run, float};
+use super::{Particle, Shared, float};
 use crate::drive::Driver;
 use crate::error::Error;
 use crate::kernel::{Densities, Kernel};
 use crate::metric::Metric;
-use crate::sample::{Draw, Observer, Plan, Settings, Start, sample};
+use crate::sample::{Draw, KernelSource, Observer, Settings, Start, sample};
 use crate::target::Target;
 use crate::warmup::Warmup;
 
@@ -43,7 +43,11 @@ fn purpose(round: u32) -> Purpose {
 }
 
 /// Tunes kernels from random starting points, pools them, and makes the first draws.
-pub fn explore<T: Target + Clone + Send>(target: &T, explorer: Explorer, run: &Run<'_>) -> Result<Exploration, Error> {
+pub fn explore<T: Target + Clone + Send>(
+    target: &T,
+    explorer: Explorer,
+    run: &Shared<'_>,
+) -> Result<Exploration, Error> {
     if explorer.chains < 2 || explorer.draws < 2 {
         let (name, value) =
             ("the number of chains and of draws", format!("{} and {}", explorer.chains, explorer.draws));
@@ -52,7 +56,7 @@ pub fn explore<T: Target + Clone + Send>(target: &T, explorer: Explorer, run: &R
     let settings = Settings {
         warmup: explorer.warmup,
         draws: 0,
-        plan: Plan::Warmup(Warmup::default()),
+        kernel: KernelSource::Warmup(Warmup::default()),
         ..Settings::new(run.key.purpose(purpose(0)))
     };
     let starts: Vec<Start> = (0..explorer.chains).map(Start::random).collect();
@@ -85,12 +89,12 @@ impl Exploration {
     }
 
     /// More draws of each chain.
-    pub fn go_on<T: Target + Clone + Send>(&mut self, target: &T, draws: usize, run: &Run<'_>) -> Result<(), Error> {
+    pub fn go_on<T: Target + Clone + Send>(&mut self, target: &T, draws: usize, run: &Shared<'_>) -> Result<(), Error> {
         self.rounds += 1;
         let settings = Settings {
             warmup: 0,
             draws,
-            plan: Plan::Frozen(self.kernel.clone()),
+            kernel: KernelSource::Frozen(self.kernel.clone()),
             ..Settings::new(run.key.purpose(purpose(self.rounds)))
         };
         let last = |(chain, k): (&Vec<Particle>, u32)| Start::at(k, chain.last().map_or(&[], |p| &p.q));

@@ -11,7 +11,7 @@ use crust_math::random::{Purpose, StreamKey};
 
 use super::population::{Moving, Population};
 use super::resample::{Resampling, effective_size};
-use super::{Run, float, log_mean_exp, number};
+use super::{Shared, float, log_mean_exp, number};
 use crate::anneal::Schedule;
 use crate::error::Error;
 use crate::target::Fatal;
@@ -75,7 +75,7 @@ pub fn smc<P: Moving>(
     population: &mut P,
     schedule: &Schedule,
     settings: SmcSettings,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Smc, Error> {
     Ok(rise(population, &Betas::Frozen(schedule), settings, run)?.0)
 }
@@ -87,7 +87,7 @@ pub fn find_schedule<P: Moving>(
     population: &mut P,
     efficiency: f64,
     settings: SmcSettings,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Schedule, Error> {
     let (_, betas) = rise(population, &Betas::Adaptive { efficiency }, settings, run)?;
     Schedule::try_from(betas).map_err(|bad| Fatal::new(bad).into())
@@ -103,7 +103,7 @@ fn rise<P: Moving>(
     population: &mut P,
     betas: &Betas<'_>,
     settings: SmcSettings,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<(Smc, Vec<f64>), Error> {
     settings.check()?;
     let n = settings.particles();

@@ -12,7 +12,7 @@ use crust_math::random::{Purpose, StreamKey};
 
 use super::population::{Moving, Population};
 use super::resample::Resampling;
-use super::{Run, float, log_mean_exp, number};
+use super::{Shared, float, log_mean_exp, number};
 use crate::anneal::Schedule;
 use crate::error::Error;
 
@@ -53,7 +53,7 @@ pub fn stones<P: Moving>(
     population: &mut P,
     schedule: &Schedule,
     settings: StonesSettings,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Stones, Error> {
     let StonesSettings { chains, draws, burn_in } = settings;
     if chains < 1 || draws < 1 {
@@ -92,7 +92,7 @@ fn ratios<P: Population>(
 }
 
 /// Where chain k goes on at distribution t: one of its own draws, by weight. Chains stay independent of each other.
-fn start<'s, S>(chain: &'s [S], up: &[f64], (k, t): (usize, usize), run: &Run<'_>) -> Option<&'s S> {
+fn start<'s, S>(chain: &'s [S], up: &[f64], (k, t): (usize, usize), run: &Shared<'_>) -> Option<&'s S> {
     let key = StreamKey { chain: number(k), step: t as u64, ..run.key };
     let chosen = Resampling::Systematic.choose(up, 1, &mut key.purpose(Purpose::RESAMPLE).stream());
     chosen.first().map(|&i| &chain[i])

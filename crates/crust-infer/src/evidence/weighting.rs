@@ -5,7 +5,7 @@ use crust_math::random::{Purpose, StreamKey};
 use super::bridge::weigh;
 use super::population::{Moving, Population};
 use super::proposal::Proposal;
-use super::{Run, log_mean_error, log_mean_exp};
+use super::{Shared, log_mean_error, log_mean_exp};
 use crate::error::Error;
 use crate::target::Target;
 
@@ -51,7 +51,7 @@ pub fn importance<T: Target + Clone + Send>(
     target: &T,
     proposal: &Proposal,
     draws: usize,
-    run: &Run<'_>,
+    run: &Shared<'_>,
 ) -> Result<Weights, Error> {
     let key = StreamKey { step: u64::MAX, ..run.key.purpose(Purpose::FIT) };
     Ok(Weights::mean(weigh(target, proposal, draws, key, run)?))

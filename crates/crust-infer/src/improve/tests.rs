@@ -29,9 +29,10 @@ impl Target for Skewed {
     }
 }
 
-const KERNELS: [Kernel; 4] = [Kernel::RandomWalk, Kernel::Mala, Kernel::Barker, Kernel::Hmc { most_steps: 6 }];
+const KERNELS: [Improver; 4] =
+    [Improver::RandomWalk, Improver::Mala, Improver::Barker, Improver::Hmc { most_steps: 6 }];
 
-fn run(kernel: Kernel, starts: Points, iterations: usize, how: Parallelism) -> Chains {
+fn run(kernel: Improver, starts: Points, iterations: usize, how: Parallelism) -> Chains {
     let control = Control::default();
     let frame = Elliptical::normal(vec![1.0, 1.0], Scale::Lower(vec![0.6, 0.0, 0.6, 1.0]));
     let settings =

@@ -12,7 +12,7 @@ use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::kernel::{Kernel, Statistics};
 use crust_infer::path::{AnyPath, Course, Path};
-use crust_infer::sample::{Draw, Observer, Outcome, Settings, Start, sample};
+use crust_infer::sample::{Draw, Observer, Sampled, Settings, Start, sample};
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_math::random::{Purpose, Stream, StreamKey};
 
@@ -316,7 +316,7 @@ pub fn run<T: Target + Clone + Send>(
     target: &T,
     settings: &Settings,
     starts: &[Start],
-) -> Result<(Keep, Vec<Outcome>), Error> {
+) -> Result<(Keep, Vec<Sampled>), Error> {
     let keep = Keep::default();
     let mut driver = Driver::new(target.clone(), parallelism(1, 64));
     let outcomes = sample(&mut driver, settings, starts, &keep, &Control::default())?;

@@ -1,7 +1,7 @@
 //! Annealing of a density one chain and one evaluation after the other, which batched chains are compared with.
 
 use crust_infer::anneal::{
-    ChainOutcome, Direction, Frame, Knot, Moved, Run, Schedule, System, TunedKernels, anneal_target,
+    ChainOutcome, Direction, Frame, Knot, Launch, Moved, Schedule, System, TunedKernels, anneal_target,
 };
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::kernel::{Densities, Length, MAX_ENERGY_ERROR, Method, State, Transition};
@@ -45,7 +45,7 @@ pub fn anneal<P: Pointwise>(
     (starts, first_chain, how): (&[Vec<f64>], u32, Parallelism),
 ) -> Vec<ChainOutcome> {
     let control = Control::default();
-    let run = Run { direction, first_chain, key: key(3), how, control: &control };
+    let run = Launch { direction, first_chain, key: key(3), how, control: &control };
     anneal_target(&mut Driver::new(path(model), how), kernels, schedule, starts, &run).expect("chains")
 }
 

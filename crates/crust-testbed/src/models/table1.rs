@@ -4,7 +4,7 @@
 //! with the same standard priors on their hyperparameters. The truth is no draw from that posterior, so there is no
 //! upper bound: every entry is the stochastic lower bound of forward annealing.
 
-use crust_infer::anneal::{Direction, Run, Schedule, System, anneal_system, draw_initial};
+use crust_infer::anneal::{Direction, Launch, Schedule, System, anneal_system, draw_initial};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::error::Error;
 use crust_infer::target::Fatal;
@@ -97,6 +97,6 @@ pub fn log_weights(model: Kind, data: &Rows, of: Kind, dataset: u32, effort: &Ef
 fn anneal<S: System + Clone + Send>(model: &S, key: StreamKey, effort: &Effort<'_>) -> Result<Vec<f64>, Error> {
     let schedule = Schedule::sigmoid(effort.distributions, 4.0).map_err(Fatal::new)?;
     let starts = draw_initial(&mut model.clone(), effort.chains, 0, key.purpose(Purpose::PRIOR))?;
-    let run = Run { direction: Direction::Forward, first_chain: 0, key, how: effort.how, control: effort.control };
+    let run = Launch { direction: Direction::Forward, first_chain: 0, key, how: effort.how, control: effort.control };
     Ok(anneal_system(model, &schedule, &starts, &run)?.into_iter().map(|outcome| outcome.log_weight).collect())
 }

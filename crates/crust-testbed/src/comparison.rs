@@ -9,7 +9,7 @@ use crate::model::Simulate;
 use crate::models::hyper::{Probabilities, Weights};
 use crate::models::{binary, clustering, low_rank};
 use crate::roster::{Complete, Effort, Family, roster};
-use crate::trials::{self, GroundTruth, Plan, Row, Times, Watcher};
+use crate::trials::{self, GroundTruth, Row, Times, Trials, Watcher};
 
 /// The models of section 6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -25,7 +25,7 @@ pub enum Which {
 pub struct Task {
     pub families: Vec<Family>,
     pub effort: Effort,
-    pub plan: Plan,
+    pub trials: Trials,
 }
 
 /// What came out, the same for every run with the same seed.
@@ -182,14 +182,15 @@ fn run<M: Complete + Simulate>(
     let [small, paper] = settings;
     let setting = if task.effort == Effort::Quick { small } else { paper };
     let dataset = Which::ALL.iter().zip(0..).find(|(w, _)| **w == which).map_or(0, |(_, n)| n);
-    let key = StreamKey::new(task.plan.seed, Purpose::DATA).dataset(dataset);
+    let key = StreamKey::new(task.trials.seed, Purpose::DATA).dataset(dataset);
     let (model, exact) = M::simulate(&setting, &mut key.stream())?;
     let problem = Problem { model: &model, exact: Some(&exact), control };
     watcher.begin(&format!("{}: ground truth", which.words()), 0);
     let (distributions, chains) = sandwich(task.effort);
-    let truth = trials::ground_truth(&problem, distributions, chains, &task.plan)?;
+    let truth = trials::ground_truth(&problem, distributions, chains, &task.trials)?;
     let roster = roster(&task.families, task.effort, |family| which.greatest(family));
-    watcher.begin(&format!("{}: {} estimators", which.words(), roster.len()), roster.len() * task.plan.trials as usize);
-    let (rows, times) = trials::run(&problem, &roster, truth.log_ml, &task.plan, watcher)?;
+    watcher
+        .begin(&format!("{}: {} estimators", which.words(), roster.len()), roster.len() * task.trials.count as usize);
+    let (rows, times) = trials::run(&problem, &roster, truth.log_ml, &task.trials, watcher)?;
     Ok((Findings { model: which, cases: model.cases(), truth, rows }, times))
 }
