@@ -105,8 +105,9 @@ pub fn sample(problem: &Problem, options: &SampleOptions, session: &Session<'_>)
     let initial = initial(&options.init, &model, session)?;
     let mut recorder = recorder(options, &model, session);
     if let Some(folder) = &options.folder {
-        files::prepare(folder, options.chains as usize)?;
-        let opened = recorder.write_to(folder, &configuration(problem, options, session.seed));
+        let configuration = configuration(problem, options, session.seed);
+        files::prepare(folder, &configuration.model, options.chains as usize)?;
+        let opened = recorder.write_to(folder, &configuration);
         opened.map_err(Error::io("write to", folder))?;
     }
     let before = session.stop.evaluations();

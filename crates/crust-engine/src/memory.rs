@@ -3,6 +3,7 @@
 mod aligned;
 mod arena;
 mod block;
+pub mod budget;
 mod walk;
 
 pub use aligned::Aligned;

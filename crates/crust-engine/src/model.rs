@@ -15,6 +15,7 @@ use crate::code::{Code, Kind, Node, Quantity, Stmt};
 use crate::evaluator::Evaluator;
 use crate::lower::lower;
 use crate::machine::{Machine, Rejection, Stop, Value, Variable, View, Wanted};
+use crate::memory::budget;
 use crate::names::{Layout, layout};
 
 /// Why a program cannot be run.
@@ -140,10 +141,8 @@ pub(crate) fn with_room<T>(
 
 pub(crate) fn grow(machine: &mut Machine) -> Result<(), EngineError> {
     let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(2 * machine.arena.capacity());
-    if room > 1 << 31 {
-        let message = "the program needs more memory than the engine can handle";
-        return Err(EngineError::one(Diagnostic::error("too-large", message, Span::default())));
-    }
+    budget::check(room)
+        .map_err(|error| EngineError::one(Diagnostic::error("too-large", error.to_string(), Span::default())))?;
     machine.arena.clear();
     machine.arena.reserve(room);
     machine.unsettle_loops();

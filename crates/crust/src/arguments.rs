@@ -7,8 +7,11 @@ mod options;
 pub use approximation::{Approximate, Taddaa};
 pub use choices::{EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice};
 
-use choices::{at_least_ten, at_least_two, path_choice};
-use clap::{Args, Parser, Subcommand};
+use choices::{
+    at_least_ten, chains, distributions, iterations, lanes, one_chain_or_more, one_in, path_choice, positive, rate,
+    threads,
+};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crust_api::PathChoice;
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -101,10 +104,10 @@ pub struct Computing {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZero<usize>>,
     /// How many chains a thread evaluates together; results do not depend on it
-    #[arg(long, value_name = "N", default_value = "64")]
+    #[arg(long, value_name = "N", default_value = "64", value_parser = lanes)]
     pub lanes: NonZero<usize>,
 }
 
@@ -150,7 +153,7 @@ pub struct Bench {
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16, 64])]
     pub lanes: Vec<usize>,
     /// How long to measure each row, in seconds
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.5, value_parser = positive)]
     pub seconds: f64,
     /// The seed of the points, and of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
@@ -162,19 +165,19 @@ pub struct Sample {
     #[command(flatten)]
     pub program: Program,
     /// How many chains
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = one_chain_or_more)]
     pub chains: u32,
     /// Iterations of warm-up in each chain
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = iterations)]
     pub warmup: usize,
     /// Draws after warm-up in each chain
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = iterations)]
     pub draws: usize,
     /// A JSON file with initial values of parameters, or the radius of random ones on the unconstrained scale
     #[arg(long, value_name = "FILE|RADIUS", default_value = "2")]
     pub init: String,
     /// The acceptance rate that warm-up aims for, between 0 and 1
-    #[arg(long, default_value_t = 0.8)]
+    #[arg(long, default_value_t = 0.8, value_parser = rate)]
     pub delta: f64,
     /// The greatest depth of NUTS's trees: at most 2^N gradients for a draw
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=24))]
@@ -183,7 +186,7 @@ pub struct Sample {
     #[arg(long, value_enum, default_value_t = MetricChoice::Diag)]
     pub metric: MetricChoice,
     /// Keep one of so many draws
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = one_in)]
     pub thin: NonZero<usize>,
     /// Write the draws of warm-up too
     #[arg(long)]
@@ -202,12 +205,12 @@ pub struct Sample {
 #[derive(Debug, Args)]
 pub struct Annealing {
     /// How many chains in each direction
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = at_least_two)]
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = chains)]
     pub chains: usize,
     /// The ladder of T, the number of distributions from the prior to the posterior. Unless told otherwise 10, 30, 100,
     /// 300, 1000, 3000, and for `bdmc` and `bread` also 10000 and 30000 while the bound is above 1 nat (or
     /// `--max-divergence`) but may come down to it
-    #[arg(long, value_name = "T,…", value_delimiter = ',')]
+    #[arg(long, value_name = "T,…", value_delimiter = ',', value_parser = distributions)]
     pub steps: Vec<usize>,
     /// The path to the posterior: from the `prior`; from a `reference` that a pilot run fits to the same data, which is
     /// short and keeps bounds finite where the prior has mass at scales of 0; from the prior through a `damped`
@@ -215,10 +218,10 @@ pub struct Annealing {
     #[arg(long, value_name = "PATH", default_value = "prior", value_parser = path_choice)]
     pub path: PathChoice,
     /// Climb no further once the bound on the divergence is at most so many nats
-    #[arg(long, value_name = "NATS", default_value_t = 0.1)]
+    #[arg(long, value_name = "NATS", default_value_t = 0.1, value_parser = positive)]
     pub tolerance: f64,
     /// Exit with code 1 if the bound on the divergence is above so many nats
-    #[arg(long, value_name = "NATS")]
+    #[arg(long, value_name = "NATS", value_parser = positive)]
     pub max_divergence: Option<f64>,
     /// Hyperparameters, in place of those that crust finds
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
@@ -257,13 +260,13 @@ pub struct Bdmc {
     #[command(flatten)]
     pub method: MethodOptions,
     /// Add chains at the end of the ladder until the standard error of Bennett's estimate of log-ML is at most this
-    #[arg(long, value_name = "NATS")]
+    #[arg(long, value_name = "NATS", value_parser = positive)]
     pub bennett_error: Option<f64>,
     /// How many datasets to simulate: with several, error bars cover the differences between datasets
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub datasets: u32,
     /// Transitions at the posterior before each reverse chain, which spread their starts
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(long, value_name = "S", default_value_t = 0, value_parser = iterations)]
     pub start_steps: usize,
     /// Datasets in which simulator and kernels are checked against each other; 0 for no check
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
@@ -317,10 +320,10 @@ pub struct Evidence {
     pub methods: Vec<EvidenceMethod>,
     /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too
     /// long
-    #[arg(long, value_name = "NATS", default_value_t = 0.005)]
+    #[arg(long, value_name = "NATS", default_value_t = 0.005, value_parser = positive)]
     pub tolerance: f64,
     /// How much work the methods that do not stop by themselves do, as a multiple of what they do by default
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = positive)]
     pub effort: f64,
     #[command(flatten)]
     pub computing: Computing,
@@ -351,7 +354,7 @@ pub struct Simulate {
     /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
     pub data: Option<PathBuf>,
     /// How many datasets
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub number: u32,
     /// Hyperparameters, in place of those that crust finds; only for what `--json` says of them
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
@@ -385,13 +388,13 @@ pub struct Testbed {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub estimators: Vec<String>,
     /// How often each estimator is run at each setting; 25 unless told otherwise, 5 for a quick run
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub trials: Option<u32>,
     /// The seed of all random numbers
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZero<usize>>,
     /// A folder for the report, its figures and all numbers
     #[arg(long, value_name = "DIR")]
@@ -407,14 +410,14 @@ pub struct Reproduce {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// How many threads; all cores unless told otherwise
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZero<usize>>,
     /// The largest number of distributions
-    #[arg(long, value_name = "T", default_value_t = 100_000)]
+    #[arg(long, value_name = "T", default_value_t = 100_000, value_parser = distributions)]
     pub largest: usize,
     /// How many chains in each direction, on real data and of representations; 100 unless told otherwise, and 2 for
     /// `table1`
-    #[arg(long, value_name = "K", value_parser = at_least_two)]
+    #[arg(long, value_name = "K", value_parser = chains)]
     pub chains: Option<usize>,
     /// How many datasets of each model, for `table1`; 5 unless told otherwise
     #[arg(long, value_name = "N")]
@@ -433,8 +436,19 @@ pub struct Reproduce {
 
 impl Arguments {
     pub fn read() -> Result<Self, clap::Error> {
-        Self::try_parse_from(without_swallowed_model(std::env::args_os().collect()))
+        parse(without_swallowed_model(std::env::args_os().collect()))
     }
+}
+
+/// Numbers may be negative, so that `--tolerance -1` is told what is wrong with it, and is not taken for an option.
+fn parse(words: Vec<OsString>) -> Result<Arguments, clap::Error> {
+    let negative = |argument: clap::Arg| {
+        let takes = !argument.is_positional() && argument.get_action().takes_values();
+        if takes { argument.allow_negative_numbers(true) } else { argument }
+    };
+    let command = Arguments::command().mut_subcommands(|command| command.mut_args(negative));
+    let matches = command.try_get_matches_from(words)?;
+    Arguments::from_arg_matches(&matches)
 }
 
 /// `--json` may stand without a file. In `check --json model.stan` the program is not that file: nobody means to have
@@ -457,23 +471,33 @@ fn without_swallowed_model(arguments: Vec<OsString>) -> Vec<OsString> {
 mod tests {
     use super::*;
 
-    fn parse(words: &[&str]) -> Arguments {
-        let words = words.iter().map(OsString::from).collect();
-        Arguments::try_parse_from(without_swallowed_model(words)).expect("valid arguments")
+    fn read(words: &[&str]) -> Result<Arguments, clap::Error> {
+        parse(without_swallowed_model(words.iter().map(OsString::from).collect()))
     }
 
     #[test]
     fn json_never_swallows_the_program() {
-        let arguments = parse(&["crust", "check", "--json", "a.stan", "b.json"]);
+        let arguments = read(&["crust", "check", "--json", "a.stan", "b.json"]).expect("valid");
         assert_eq!(arguments.common.json, Some("-".into()));
         let Command::Check(check) = arguments.command else { panic!("it is a check") };
         assert_eq!((check.model, check.data), ("a.stan".into(), Some("b.json".into())));
-        assert_eq!(parse(&["crust", "check", "a.stan", "--json", "out.json"]).common.json, Some("out.json".into()));
+        assert_eq!(
+            read(&["crust", "check", "a.stan", "--json", "out.json"]).expect("valid").common.json,
+            Some("out.json".into())
+        );
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_told_in_plain_words() {
+        let mistake = |words: &[&str]| read(words).expect_err("out of range").to_string();
+        let text = mistake(&["crust", "bdmc", "m.stan", "--tolerance", "-1"]);
+        assert!(text.contains("must be a number above 0"), "{text}");
+        let text = mistake(&["crust", "bdmc", "m.stan", "--steps", "1000000000000"]);
+        assert!(text.contains("must be a whole number from 1 to 10000000"), "{text}");
     }
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 }

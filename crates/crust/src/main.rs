@@ -36,6 +36,10 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => command::reproduce::run(reproduce, common),
         Command::Testbed(testbed) => command::testbed::run(testbed, common),
     };
+    if let (Ok(_), Some(error)) = (&exit, terminal::lost()) {
+        terminal::error(&format!("cannot write to standard output: {error}"));
+        return Exit::BadInput.into();
+    }
     match exit {
         Ok(exit) => exit.into(),
         Err(Error::Interrupted) => Exit::Interrupted.into(),

@@ -17,6 +17,12 @@ pub fn deliver<R>(
     common: &Common,
 ) -> Result<(), Error> {
     let results = kind(run.result);
+    let partial = match &results {
+        Results::Bdmc(result) => result.partial,
+        Results::Bread(result) => result.partial,
+        Results::Compare(result) => result.partial,
+        _ => false,
+    };
     if let Some(folder) = folder {
         write_folder(&results, &run.timing, &run.simulated, folder)?;
     }
@@ -26,6 +32,10 @@ pub fn deliver<R>(
     if common.tells() {
         let story = story(&results, terminal::width(), terminal::colour_on_stdout()).unwrap_or_default();
         terminal::say(story.trim_end());
+        if partial {
+            let way = if folder.is_some() { "The same command" } else { "With `--out DIR`, the same command" };
+            terminal::say(&format!("{way} goes on from where this run was ended."));
+        }
         if let Some(folder) = folder {
             terminal::say(&format!("\nOpen {} for the whole story.", folder.join("report.html").display()));
         }

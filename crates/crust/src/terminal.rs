@@ -4,6 +4,7 @@ use crust_api::result::Results;
 use crust_api::{Error, Look, Source};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// Whether messages on standard error may have colours.
 pub fn colour() -> bool {
@@ -36,9 +37,22 @@ pub fn width() -> usize {
     columns.unwrap_or(100).clamp(40, 120)
 }
 
-/// A line on standard output. A reader that has gone away is not our problem.
+/// Why something that was said did not arrive.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
+/// A line on standard output. A reader that has gone away is not our problem; a full device is, see [`lost`].
 pub fn say(text: &str) {
-    let _ = writeln!(io::stdout().lock(), "{text}");
+    let mut out = io::stdout().lock();
+    if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error);
+    }
+}
+
+/// What went wrong with standard output so far.
+pub fn lost() -> Option<&'static io::Error> {
+    LOST.get()
 }
 
 /// Text on standard error as it is, with a line's end.

@@ -278,11 +278,12 @@ fn ctrl_c_keeps_what_was_drawn() {
     let folder = Folder::new("sample-interrupt");
     let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
     let out = folder.path("out");
-    let arguments = ["sample", &model, &data, "--out", &out, "--draws", "100000000", "--warmup", "100", "--json", "-"];
+    let arguments = ["sample", &model, &data, "--out", &out, "--draws", "10000000", "--warmup", "100", "--json", "-"];
     let child = Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).stdout(std::process::Stdio::piped()).spawn();
-    let child = child.expect("crust runs");
+    let mut child = child.expect("crust runs");
     let size = || std::fs::metadata(format!("{out}/chain-4.csv")).map_or(0, |file| file.len());
     while size() < 50_000 {
+        assert!(child.try_wait().expect("a state").is_none(), "it ended before it was interrupted");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
@@ -293,4 +294,55 @@ fn ctrl_c_keeps_what_was_drawn() {
     assert!(draws.lengths().0 > 0);
     assert_eq!(report["draws"], draws.lengths().0);
     assert!(content(&out, 4).lines().last().is_some_and(|line| line.starts_with('#')));
+}
+
+#[test]
+fn draws_of_another_program_are_not_written_over() {
+    let folder = Folder::new("sample-other");
+    let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
+    let other = folder.file("other.stan", NORMAL);
+    let out = folder.path("out");
+    let arguments = |model: &str| ["sample", model, &data, "--out", &out, "--draws", "20", "-q"].map(str::to_owned);
+    let run = |model: &str| crust(&arguments(model).each_ref().map(String::as_str));
+    assert_eq!(run(&model).status.code(), Some(0));
+    assert_eq!(run(&model).status.code(), Some(0), "the same program again");
+    let before = content(&out, 1);
+    let output = run(&other);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("draws of another program (m_model)"), "{}", stderr(&output));
+    assert_eq!(content(&out, 1), before);
+}
+
+/// What cannot be said is an error, also if it is all on standard output.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    let folder = Folder::new("sample-full");
+    let (model, data) = (folder.file("m.stan", NORMAL), folder.file("d.json", NORMAL_DATA));
+    for more in [&["check"][..], &["sample", "--draws", "20"], &["sample", "--draws", "20", "--json", "-"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let (command, options) = more.split_first().expect("a command");
+        let arguments = [&[command, model.as_str(), data.as_str()], options].concat();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_crust")).args(arguments).stdout(full).output().expect("crust runs");
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+        assert!(stderr(&output).contains("cannot write to standard output"), "{}", stderr(&output));
+    }
+}
+
+/// Programs that ask for more than there is are told so.
+#[test]
+fn containers_that_are_too_large_are_refused() {
+    let folder = Folder::new("sample-large");
+    let empty = folder.file("d.json", "{}");
+    for text in [
+        "transformed data { matrix[100000, 100000] m = rep_matrix(0, 100000, 100000); } parameters { real a; }
+         model { a ~ normal(0, 1); }",
+        "parameters { real a; } model { a ~ normal(sum(rep_matrix(a, 30000, 30000)), 1); }",
+        "parameters { real a; } model { array[90000] vector[90000] v; a ~ normal(0, 1); }",
+    ] {
+        let model = folder.file("m.stan", text);
+        let complaint = complaint(&["sample", &model, &empty, "--draws", "20"]);
+        assert!(complaint.contains("too large") || complaint.contains("GiB"), "{complaint}");
+    }
 }

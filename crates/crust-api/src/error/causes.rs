@@ -49,6 +49,11 @@ pub enum Refusal {
         "{} has {file} from an earlier run with more chains: remove it, or choose another folder", .folder.display()
     )]
     MoreChains { folder: PathBuf, file: String },
+    #[error(
+        "{} has draws of another program ({model}), which would be lost: remove them, or choose another folder",
+        .folder.display()
+    )]
+    OtherModel { folder: PathBuf, model: String },
     #[error("{} is there, but was not written by crust: choose another folder", .0.display())]
     NotOurs(PathBuf),
     #[error("{} has the results of another command: choose another folder", .0.display())]

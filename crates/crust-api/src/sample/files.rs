@@ -4,15 +4,15 @@ use crate::error::{Error, Refusal};
 use crust_diagnose::draws::Draws;
 use crust_diagnose::zarr::write_zarr;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::Path;
 
 /// The store with the draws of all chains.
 const STORE: &str = "draws.zarr";
 
-/// Makes the folder ready for so many chains. Files of an earlier run are written over; chains beyond these would be
-/// taken for part of this run.
-pub fn prepare(folder: &Path, chains: usize) -> Result<(), Error> {
+/// Makes the folder ready for so many chains of a model. Files of an earlier run of it are written over; chains beyond
+/// these would be taken for part of this run.
+pub fn prepare(folder: &Path, model: &str, chains: usize) -> Result<(), Error> {
     let cannot = |e: io::Error| Error::folder(folder)(e);
     fs::create_dir_all(folder).map_err(cannot)?;
     for entry in fs::read_dir(folder).map_err(cannot)? {
@@ -22,12 +22,23 @@ pub fn prepare(folder: &Path, chains: usize) -> Result<(), Error> {
         if number.and_then(|n| n.parse::<usize>().ok()).is_some_and(|n| n > chains) {
             return Err(Refusal::MoreChains { folder: folder.to_owned(), file: name.into_owned() }.into());
         }
+        let other = number.and_then(|_| model_of(&folder.join(&*name))).filter(|other| other != model);
+        if let Some(model) = other {
+            return Err(Refusal::OtherModel { folder: folder.to_owned(), model }.into());
+        }
     }
     let store = folder.join(STORE);
     if store.exists() && !store.join(".zgroup").is_file() {
         return Err(Refusal::NotOurs(store).into());
     }
     Ok(())
+}
+
+/// The model whose draws a file has, as its first lines say.
+fn model_of(file: &Path) -> Option<String> {
+    let lines = io::BufReader::new(fs::File::open(file).ok()?).lines();
+    let comments = lines.map_while(Result::ok).take_while(|line| line.starts_with('#'));
+    comments.into_iter().find_map(|line| Some(line.strip_prefix("# model = ")?.to_owned()))
 }
 
 /// Writes the draws of all chains in place of those of an earlier run.

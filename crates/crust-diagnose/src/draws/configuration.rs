@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
 /// The version of Stan whose files these follow; readers choose their rules by it.
-const STAN_VERSION: [u32; 3] = [2, 37, 0];
+const STAN_VERSION: [u32; 3] = [2, 39, 0];
 
 /// How a chain was run, in the words of `CmdStan`. The defaults are `CmdStan`'s.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,6 +207,10 @@ impl RunConfiguration {
             // 2π and 10 are CmdStan's defaults of the two
             let usual = if engine == "nuts" { "10".to_owned() } else { std::f64::consts::TAU.to_string() };
             lines.inside(2, |lines| lines.entry(setting.0, setting.1, usual));
+            if engine == "static" {
+                // There are no trees, but CmdStanPy reads no file without this.
+                lines.inside(2, |lines| lines.entry("max_depth", 10, 10));
+            }
             lines.entry("metric", self.metric, default.metric);
             lines.entry("stepsize", self.stepsize, default.stepsize);
             lines.entry("stepsize_jitter", self.stepsize_jitter, default.stepsize_jitter);

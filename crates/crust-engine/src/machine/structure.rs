@@ -10,6 +10,9 @@ use crate::code::Node;
 use crate::memory::{Flags, cast};
 use crate::structure::Structure;
 
+/// The most numbers that a container may have, as in the front end.
+const MOST_NUMBERS: usize = 1 << 28;
+
 impl Machine {
     pub(super) fn structure(&mut self, structure: Structure, arguments: &[Node], span: Span) -> Run<View> {
         use Structure as S;
@@ -128,6 +131,10 @@ impl Machine {
             },
             _ => sizes.iter().rev().fold(x.shape, |shape, &n| shape.in_array(n)),
         };
+        let numbers = sizes.iter().try_fold(x.block.count(), |product, &size| product.checked_mul(size));
+        if numbers.is_none_or(|n| n > MOST_NUMBERS) {
+            return fatal("too-large", format!("{shape} is too large: more than {MOST_NUMBERS} numbers"), span);
+        }
         let n = x.block.count();
         let mut picks = self.take_picks();
         if structure == Structure::RepMatrix && x.shape.cell() == Cell::RowVector {

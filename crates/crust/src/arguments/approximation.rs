@@ -1,6 +1,6 @@
 //! The arguments of `crust approximate` and `crust taddaa`.
 
-use super::choices::at_least_two;
+use super::choices::{chains, one_in, positive, radius};
 use super::{Computing, Program};
 use crate::terminal;
 use clap::{Args, ValueEnum};
@@ -60,13 +60,13 @@ pub struct Approximate {
     #[arg(long, value_enum, default_value_t = ApproximationChoice::Fullrank)]
     pub method: ApproximationChoice,
     /// The rank of `lowrank`
-    #[arg(long, value_name = "R", default_value = "5")]
+    #[arg(long, value_name = "R", default_value = "5", value_parser = one_in)]
     pub rank: NonZero<usize>,
     /// The radius of random starting points on the unconstrained scale
-    #[arg(long, value_name = "RADIUS", default_value_t = 2.0)]
+    #[arg(long, value_name = "RADIUS", default_value_t = 2.0, value_parser = radius)]
     pub init: f64,
     /// How many draws `--out` gets
-    #[arg(long, value_name = "N", default_value = "1000")]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = one_in)]
     pub draws: NonZero<usize>,
     /// A CSV file for draws of all quantities, with `log_p__` and `log_g__` as `CmdStan` writes them; those of
     /// `multi-pathfinder` are resampled by their importance
@@ -97,7 +97,7 @@ pub struct Taddaa {
     )]
     pub method: ApproximationChoice,
     /// The rank of `lowrank`
-    #[arg(long, value_name = "R", default_value = "5")]
+    #[arg(long, value_name = "R", default_value = "5", value_parser = one_in)]
     pub rank: NonZero<usize>,
     /// Draws to judge instead: CSV files of `CmdStan`, or with the names of the parameters as columns
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "approximation")]
@@ -115,19 +115,19 @@ pub struct Taddaa {
     #[arg(long, value_enum, default_value_t = ShortKernel::Barker)]
     pub kernel: ShortKernel,
     /// How many chains, in place of as many as the tolerances need
-    #[arg(long, value_name = "N", value_parser = at_least_two)]
+    #[arg(long, value_name = "N", value_parser = chains)]
     pub chains: Option<usize>,
     /// How many iterations of each chain, in place of a number that grows with the dimension
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", value_parser = one_in)]
     pub iterations: Option<NonZero<usize>>,
     /// What error of a mean is worth noticing, in standard deviations
-    #[arg(long, value_name = "SD", default_value_t = 0.1)]
+    #[arg(long, value_name = "SD", default_value_t = 0.1, value_parser = positive)]
     pub tolerance_mean: f64,
     /// What error of a log variance is worth noticing
-    #[arg(long, value_name = "X", default_value_t = 0.15)]
+    #[arg(long, value_name = "X", default_value_t = 0.15, value_parser = positive)]
     pub tolerance_variance: f64,
     /// The radius of random starting points of the fit on the unconstrained scale
-    #[arg(long, value_name = "RADIUS", default_value_t = 2.0)]
+    #[arg(long, value_name = "RADIUS", default_value_t = 2.0, value_parser = radius)]
     pub init: f64,
     #[command(flatten)]
     pub computing: Computing,

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use crust_api::PathChoice;
+use std::num::NonZero;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum EvidenceMethod {
@@ -93,18 +94,98 @@ pub(super) fn path_choice(text: &str) -> Result<PathChoice, String> {
     }
 }
 
-pub(super) fn at_least_two(text: &str) -> Result<usize, String> {
-    at_least(text, 2)
+/// The most chains of one run: each needs room of its own.
+const MOST_CHAINS: usize = 100_000;
+/// The most iterations, draws or distributions of one chain. A schedule of so many takes some hundred megabytes.
+const MOST_STEPS: usize = 10_000_000;
+/// The most threads, and chains that a thread evaluates together.
+const MOST_AT_ONCE: usize = 4_096;
+
+pub(super) fn chains(text: &str) -> Result<usize, String> {
+    between(text, 2, MOST_CHAINS)
+}
+
+pub(super) fn one_chain_or_more(text: &str) -> Result<u32, String> {
+    u32::try_from(between(text, 1, MOST_CHAINS)?).map_err(|e| e.to_string())
+}
+
+pub(super) fn distributions(text: &str) -> Result<usize, String> {
+    between(text, 1, MOST_STEPS)
+}
+
+pub(super) fn iterations(text: &str) -> Result<usize, String> {
+    between(text, 0, MOST_STEPS)
 }
 
 pub(super) fn at_least_ten(text: &str) -> Result<usize, String> {
-    at_least(text, 10)
+    between(text, 10, MOST_STEPS)
 }
 
-fn at_least(text: &str, least: usize) -> Result<usize, String> {
+pub(super) fn one_in(text: &str) -> Result<NonZero<usize>, String> {
+    non_zero(text, MOST_STEPS)
+}
+
+pub(super) fn threads(text: &str) -> Result<NonZero<usize>, String> {
+    non_zero(text, MOST_AT_ONCE).map_err(|words| words + "; without the option all cores are used")
+}
+
+pub(super) fn lanes(text: &str) -> Result<NonZero<usize>, String> {
+    non_zero(text, MOST_AT_ONCE)
+}
+
+fn non_zero(text: &str, most: usize) -> Result<NonZero<usize>, String> {
+    NonZero::new(between(text, 1, most)?).ok_or_else(|| "must not be 0".to_owned())
+}
+
+fn between(text: &str, least: usize, most: usize) -> Result<usize, String> {
     match text.parse() {
-        Ok(n) if n >= least => Ok(n),
-        Ok(_) => Err(format!("must be at least {least}")),
-        Err(e) => Err(format!("{e}")),
+        Ok(n) if (least..=most).contains(&n) => Ok(n),
+        _ => Err(format!("must be a whole number from {least} to {most}")),
+    }
+}
+
+/// A number above 0: nats, seconds, a multiple.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x > 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("must be a number above 0".to_owned()),
+    }
+}
+
+/// A distance, which may be 0.
+pub(super) fn radius(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x >= 0.0 && f64::is_finite(x) => Ok(x),
+        _ => Err("must be a number, not negative".to_owned()),
+    }
+}
+
+/// A probability that is neither 0 nor 1.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("must be a number between 0 and 1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_to_their_limits() {
+        assert_eq!(chains("2"), Ok(2));
+        for text in ["1", "0", "-3", "1000000000000", "many", "1e3"] {
+            assert_eq!(chains(text), Err("must be a whole number from 2 to 100000".to_owned()), "{text}");
+        }
+        assert_eq!(
+            threads("0"),
+            Err("must be a whole number from 1 to 4096; without the option all cores are used".into())
+        );
+        assert_eq!(positive("0.5"), Ok(0.5));
+        for text in ["-1", "0", "inf", "nan", "x"] {
+            assert!(positive(text).is_err(), "{text}");
+        }
+        assert!(rate("1").is_err() && rate("0.9").is_ok());
     }
 }

@@ -15,7 +15,7 @@ use super::trace::{Seeds, Trace};
 use super::tracing::trace;
 use crate::machine::value::{Value, View};
 use crate::machine::{Machine, Mark, Run, Stop, Wanted, fatal};
-use crate::memory::{Block, Flags, Width};
+use crate::memory::{Block, Flags, Width, budget};
 
 const WITH_GRADIENT: Wanted = Wanted { propto: false, jacobian: false, gradient: true };
 
@@ -496,8 +496,8 @@ fn keep_passed(machine: &mut Machine, passed: &Passed, inputs: &mut SmallVec<[Ke
 /// Gives the machine more memory; what is there stays.
 fn enlarge(machine: &mut Machine, span: Span) -> Run<()> {
     let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(2 * machine.arena.capacity());
-    if room > 1 << 31 {
-        return fatal("too-large", "the function needs more memory than the engine can handle", span);
+    if let Err(error) = budget::check(room) {
+        return fatal("too-large", error.to_string(), span);
     }
     machine.arena.reserve(room);
     Ok(())
