@@ -3,10 +3,10 @@
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
 use crate::problem::{Problem, Program};
-use crate::proven::proven;
+use crate::proven::{proven, proven_at};
 use crate::session::{Message, Session};
 use crust_diagnose::result::{Reading as ReadingResult, Stated};
-use crust_engine::{EngineError, Model, Simulator};
+use crust_engine::{EngineError, Model, Proof, SimulateError, Simulator};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
 use crust_stan::joint::{Joint, ReadOptions};
@@ -19,6 +19,10 @@ pub struct Generation {
     pub hyper: Option<Vec<String>>,
     /// A program that simulates outcomes: its generated quantities of their names.
     pub simulator: Option<Program>,
+    /// Whether the likelihood alone is read: outcomes can then be drawn given parameters
+    /// ([`Simulator::draw_data`]), but parameters cannot be drawn, so that priors may be flat or unreadable. What is read
+    /// is proven at points where Stan would begin; [`Generative::prove_at`] proves it where the posterior is.
+    pub likelihood_only: bool,
 }
 
 /// Whether the outcomes must be in the data.
@@ -63,13 +67,25 @@ impl<'a> Generative<'a> {
         self.problem.context(faults, self.suspicion.as_ref())
     }
 
+    /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
+    /// before data that were drawn given such points are used, where the likelihood alone was read.
+    #[allow(dead_code, reason = "for protocols that take parameters from a fit")]
+    pub fn prove_at(&self, points: &[Vec<f64>], session: &Session<'_>) -> Result<(), Error> {
+        let why = (session.seed, self.suspicion.as_ref());
+        proven_at(self.program(), &self.simulator, (true, points), why).map(|_| ())
+    }
+
     /// Reads a problem as a joint distribution, and its data with it. Warnings are told.
     pub fn read(problem: &'a Problem, how: &Generation, given: Outcomes, session: &Session<'_>) -> Result<Self, Error> {
         let program = problem.program();
         check_program(program)?;
         how.simulator.as_ref().map_or(Ok(()), check_program)?;
         let simulated = how.simulator.as_ref().map(|other| generated(other.typed())).unwrap_or_default();
-        let options = ReadOptions { hyper: how.hyper.clone(), simulated: simulated.into_iter().collect() };
+        let options = ReadOptions {
+            hyper: how.hyper.clone(),
+            simulated: simulated.into_iter().collect(),
+            likelihood_only: how.likelihood_only,
+        };
         let joint = Joint::read(program.typed(), &options);
         let joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
         for warning in &joint.warnings {
@@ -87,7 +103,11 @@ impl<'a> Generative<'a> {
         let suspicion = problem.suspicion(&data);
         let simulator =
             Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
-        let proof = proven(program, &simulator, true, (session.seed, suspicion.as_ref()))?;
+        let proof = match proven(program, &simulator, true, (session.seed, suspicion.as_ref())) {
+            // Nothing may be drawn from where Stan begins, which says nothing about the posterior.
+            Err(Error::Simulate { error, .. }) if how.likelihood_only && is_about_values(&error) => Proof::default(),
+            other => other?,
+        };
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
         };
@@ -113,6 +133,11 @@ impl<'a> Generative<'a> {
             texts,
         })
     }
+}
+
+/// Whether a draw failed for the values of parameters, not for how the program is read.
+fn is_about_values(error: &SimulateError) -> bool {
+    matches!(error, SimulateError::Rejected(_) | SimulateError::Unconstrain(_) | SimulateError::Outside { .. })
 }
 
 fn check_program(program: &Program) -> Result<(), Error> {

@@ -11,9 +11,19 @@ pub(crate) fn proven(
     program: &Program,
     simulator: &Simulator,
     likelihood: bool,
+    why: (u64, Option<&Suspicion>),
+) -> Result<Proof, Error> {
+    proven_at(program, simulator, (likelihood, &[]), why)
+}
+
+/// The same with points from elsewhere, unconstrained.
+pub(crate) fn proven_at(
+    program: &Program,
+    simulator: &Simulator,
+    (likelihood, points): (bool, &[Vec<f64>]),
     (seed, suspicion): (u64, Option<&Suspicion>),
 ) -> Result<Proof, Error> {
-    let options = ProveOptions { seed, likelihood, ..ProveOptions::default() };
+    let options = ProveOptions { seed, likelihood, points };
     let suspicion = suspicion.cloned();
     prove(program.typed(), simulator, &options).map_err(|error| match error {
         ProveError::Misreading(misreading) => {

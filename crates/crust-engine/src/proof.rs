@@ -113,7 +113,8 @@ impl Misreading {
 #[derive(Clone, Copy, Debug)]
 pub struct ProveOptions<'a> {
     pub seed: u64,
-    /// Unconstrained points from elsewhere, such as those of short NUTS runs.
+    /// Unconstrained points from elsewhere, such as those of short NUTS runs. A reading of the likelihood alone has no
+    /// other points that are like the posterior.
     pub points: &'a [Vec<f64>],
     /// Whether data are going to be simulated. Otherwise the prior is proven alone, with the given data.
     pub likelihood: bool,
@@ -171,19 +172,29 @@ impl Prover<'_> {
 
     fn run(&mut self) -> Result<(), ProveError> {
         let work = points::Work::of(&self.simulator);
-        let draws = self.draws(work.draws)?;
-        for draw in &draws {
-            compare::drawn(&draw.drawn, &draw.given)?;
-        }
-        let sets = self.data_sets(&draws, work.sets)?;
-        let own: Vec<Vec<f64>> = draws.into_iter().map(|d| d.point).collect();
+        let alone = self.simulator.joint().likelihood_only;
+        let own: Vec<Vec<f64>> = if alone {
+            let dimension = self.simulator.dimension();
+            points::starts(self.options.points, dimension, work.draws as usize, &mut self.key(0).stream())
+        } else {
+            let draws = self.draws(work.draws)?;
+            for draw in &draws {
+                compare::drawn(&draw.drawn, &draw.given)?;
+            }
+            draws.into_iter().map(|d| d.point).collect()
+        };
+        let sets = self.data_sets(&own, work.sets)?;
         let points = Points::around(own, self.options.points, &mut self.key(2).stream());
-        self.check_cuts(&sets)?;
+        if !alone {
+            self.check_cuts(&sets)?;
+        }
         let mut targets = Vec::new();
         for set in &sets {
             targets.push(Target::new(self.program, &set.data)?);
         }
-        self.check_prior(&points, &sets, &mut targets)?;
+        if !alone {
+            self.check_prior(&points, &sets, &mut targets)?;
+        }
         if !self.options.likelihood {
             return Ok(());
         }
@@ -191,7 +202,7 @@ impl Prover<'_> {
         if !supplied && !self.simulator.joint().outcomes.is_empty() {
             supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;
         }
-        if supplied { self.bet(Part::Likelihood, work.bets, None) } else { Ok(()) }
+        if supplied { self.bet(Part::Likelihood, work.bets, None, &points) } else { Ok(()) }
     }
 
     /// Draws from the prior. Some may fail where a prior is very wide; all of them may not.
@@ -213,19 +224,19 @@ impl Prover<'_> {
     }
 
     /// Data drawn given the first draws, and the given data where they are complete.
-    fn data_sets(&mut self, draws: &[ScoredDraw], number: usize) -> Result<Vec<DataSet>, ProveError> {
+    fn data_sets(&mut self, draws: &[Vec<f64>], number: usize) -> Result<Vec<DataSet>, ProveError> {
         let mut sets = Vec::new();
         let mut trouble = None;
         let number = if self.options.likelihood { number } else { 0 };
-        for (i, draw) in draws.iter().enumerate() {
+        for (i, point) in draws.iter().enumerate() {
             if sets.len() == number {
                 break;
             }
             let number = u32::try_from(i).unwrap_or(u32::MAX);
-            match self.simulator.scored_data(&draw.point, self.key(1).dataset(number)) {
+            match self.simulator.scored_data(point, self.key(1).dataset(number)) {
                 Ok((data, drawn)) => {
                     if !self.simulator.is_supplied() {
-                        let given = self.simulator.score_data(&mut self.scorer, &draw.point, &data);
+                        let given = self.simulator.score_data(&mut self.scorer, point, &data);
                         if let Ok(given) = given {
                             compare::drawn(&drawn, &given)?;
                         }
@@ -271,7 +282,7 @@ impl Prover<'_> {
         self.proof.prior = all.iter().filter(|o| o.is_sharp()).count();
         self.settle(Part::Prior, &all, points, sets)?;
         // The densities of statements are proven; bets also find draws that do not have them.
-        self.bet(Part::Prior, PRIOR_BETS, targets.first_mut())
+        self.bet(Part::Prior, PRIOR_BETS, targets.first_mut(), points)
     }
 
     /// Whether some statement is drawn by a function of the program's own.

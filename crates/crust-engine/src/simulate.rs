@@ -52,6 +52,8 @@ pub enum SimulateError {
          write a distribution that keeps to it (`T[ , ]` for bounds)"
     )]
     Outside { name: String, message: String },
+    #[error("parameters cannot be drawn, since only the likelihood was read: give values for all of them")]
+    LikelihoodAlone,
     #[error("there is no parameter `{name}`")]
     UnknownParameter { name: String },
     #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
@@ -68,7 +70,8 @@ const GENERATED: Include = Include { transformed: false, generated: true };
 pub struct Simulator {
     joint: Arc<Joint>,
     data: Data,
-    parameters: Phases,
+    /// What draws parameters; nothing where the likelihood alone was read.
+    parameters: Option<Phases>,
     outcomes: Option<Phases>,
     /// Knows how to unconstrain parameters.
     skeleton: Arc<Model>,
@@ -104,7 +107,11 @@ impl Simulator {
     ) -> Result<Self, SimulateError> {
         let seed = 1;
         let skeleton = Arc::new(Model::bind(&program::skeleton(joint), data, seed)?);
-        let parameters = Phases::bind(on_deep_stack(|| program::write(joint, Phase::Parameters)), data)?;
+        let parameters = if joint.likelihood_only {
+            None
+        } else {
+            Some(Phases::bind(on_deep_stack(|| program::write(joint, Phase::Parameters)), data)?)
+        };
         let by_likelihood = joint.outcomes.iter().any(|(_, source)| *source == Source::Likelihood);
         let outcomes = if by_likelihood {
             let drawing = on_deep_stack(|| program::write(joint, Phase::Outcomes));
@@ -158,7 +165,11 @@ impl Simulator {
                 None => state.extend(std::iter::repeat_n(f64::NAN, layout.len())),
             }
         }
-        let drawn = self.parameters.run(&self.joint, state, &[], &mut stream, None)?;
+        let drawn = match &self.parameters {
+            Some(parameters) => parameters.run(&self.joint, state, &[], &mut stream, None)?,
+            None if count_missing(&state) > 0 => return Err(SimulateError::LikelihoodAlone),
+            None => state,
+        };
         self.free(&drawn, &mut stream)
     }
 
@@ -195,7 +206,8 @@ impl Simulator {
         }
     }
 
-    /// Draws the outcomes given parameters: a complete data set.
+    /// Draws the outcomes given parameters: a complete data set. This is all that a reading of the likelihood alone
+    /// does ([`crust_stan::joint::ReadOptions::likelihood_only`]).
     pub fn draw_data(&mut self, point: &[f64], key: StreamKey) -> Result<Data, SimulateError> {
         self.draw_data_scored(point, key, None)
     }

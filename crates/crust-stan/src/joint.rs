@@ -35,6 +35,9 @@ pub struct ReadOptions {
     pub hyper: Option<Vec<String>>,
     /// Data that another program simulates.
     pub simulated: BTreeSet<String>,
+    /// Whether parameters are given, and only outcomes are drawn: `p(y | θ)` alone is read. Priors may then be flat, or
+    /// written in ways that nothing can be drawn from.
+    pub likelihood_only: bool,
 }
 
 /// Where the draws of an outcome come from.
@@ -73,6 +76,8 @@ pub struct Joint {
     pub warnings: Vec<Diagnostic>,
     /// What is worth knowing about the reading.
     pub notes: Vec<String>,
+    /// Whether the likelihood alone was read: outcomes are drawn given parameters, which themselves cannot be drawn.
+    pub likelihood_only: bool,
 }
 
 impl Joint {
@@ -98,13 +103,31 @@ impl Joint {
         };
         reader.outcomes();
         reader.likelihoods();
-        reader.rejections();
-        reader.parameters();
-        let order = reader.order();
+        let likelihood_only = options.likelihood_only;
+        let order = if likelihood_only {
+            let parameters = program.declared_in(BlockKind::Parameters);
+            parameters.chain(reader.outcomes.iter().map(|(id, _)| *id)).collect()
+        } else {
+            reader.priors_see_no_outcome();
+            reader.rejections();
+            reader.parameters();
+            reader.order()
+        };
         let hyperparameters = reader.hyperparameters();
         let Reader { factors, outcomes, priors, mut errors, warnings, notes, .. } = reader;
         if errors.is_empty() {
-            Ok(Self { program, split, factors, priors, outcomes, hyperparameters, order, warnings, notes })
+            Ok(Self {
+                program,
+                split,
+                factors,
+                priors,
+                outcomes,
+                hyperparameters,
+                order,
+                warnings,
+                notes,
+                likelihood_only,
+            })
         } else {
             errors.sort_by_key(|e| (e.span.start, e.span.end));
             // Terms of one statement are complained of once.
@@ -182,14 +205,18 @@ impl Reader<'_> {
                 self.errors.push(error);
             }
         }
+        if self.outcomes.is_empty() && self.errors.is_empty() {
+            self.notes.push("no data are drawn: the posterior is the prior".to_owned());
+        }
+    }
+
+    /// Parameters are drawn before outcomes.
+    fn priors_see_no_outcome(&mut self) {
         for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
             let looks = |id: VariableId| factor.touches(id) || factor.arguments.iter().any(|e| walk::mentions(e, id));
             if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| looks(*id)) {
                 self.errors.push(messages::depends_on_outcome(self.program, factor, *id));
             }
-        }
-        if self.outcomes.is_empty() && self.errors.is_empty() {
-            self.notes.push("no data are drawn: the posterior is the prior".to_owned());
         }
     }
 

@@ -47,7 +47,7 @@ impl<'a> PriorReading<'a> {
 /// elsewhere. Where the likelihood is no density of anything, so do all data that no prior looks at.
 fn read_joint(program: &Program) -> Result<Joint, Vec<Diagnostic>> {
     let program = program.typed();
-    let read = |simulated: BTreeSet<String>| Joint::read(program, &ReadOptions { hyper: None, simulated });
+    let read = |simulated: BTreeSet<String>| Joint::read(program, &ReadOptions { simulated, ..ReadOptions::default() });
     let name = |id| program.variable(id).name.clone();
     let outcomes: BTreeSet<String> = Split::of(program).outcomes.into_iter().map(name).collect();
     let problems = match read(outcomes.clone()) {

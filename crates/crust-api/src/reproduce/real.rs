@@ -198,7 +198,7 @@ fn one(
     let hyper = example.hyperparameters.iter().map(|&name| name.to_owned()).collect();
     let annealing = Annealing {
         tolerance: 0.0,
-        generation: Generation { hyper: Some(hyper), simulator: None },
+        generation: Generation { hyper: Some(hyper), ..Generation::default() },
         ..options.annealing(folder(start_steps))
     };
     let first = start_steps == START_STEPS[0];

@@ -8,6 +8,7 @@
 
 use crust_math::random::Stream;
 
+use super::points::Points;
 use super::program::{ProgramValue, Target};
 use super::{Misreading, Part, ProveError, Prover};
 use crate::simulate::SimulateError;
@@ -33,13 +34,26 @@ const TOGETHER: usize = 2;
 
 impl Prover<'_> {
     /// Bets against what draws the outcomes, or the parameters; those need one data set only.
-    pub(super) fn bet(&mut self, part: Part, number: u32, first: Option<&mut Target>) -> Result<(), ProveError> {
+    pub(super) fn bet(
+        &mut self,
+        part: Part,
+        number: u32,
+        first: Option<&mut Target>,
+        points: &Points,
+    ) -> Result<(), ProveError> {
         let mut first = first;
         let rules = (part, self.accuracy.solves);
         let mut directions = Vec::new();
         let mut log_wealth: Vec<f64> = Vec::new();
         for i in 0..number {
-            let point = match self.simulator.draw_parameters(None, self.key(4).dataset(i)) {
+            // The mean ratio is at most 1 for every θ, so that parameters need not be drawn.
+            let given = &points.all[..points.own];
+            let given = given.get(i as usize % given.len().max(1)).filter(|_| self.simulator.joint().likelihood_only);
+            let drawn = match given {
+                Some(point) => Ok(point.clone()),
+                None => self.simulator.draw_parameters(None, self.key(4).dataset(i)),
+            };
+            let point = match drawn {
                 Ok(point) => point,
                 Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)) => continue,
                 Err(error) => return Err(error.into()),

@@ -40,6 +40,17 @@ pub struct Points {
     pub own: usize,
 }
 
+/// Parameters that stand for draws where the likelihood alone is read: given points, and those where Stan begins.
+pub fn starts(given: &[Vec<f64>], dimension: usize, number: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
+    let step = given.len().div_ceil(number.max(1)).max(1);
+    let mut all: Vec<Vec<f64>> =
+        given.iter().filter(|p| p.len() == dimension).step_by(step).take(number).cloned().collect();
+    while all.len() < number {
+        all.push((0..dimension).map(|_| 4.0 * stream.uniform() - 2.0).collect());
+    }
+    all
+}
+
 /// How many coordinates are moved by themselves.
 const ALONE: usize = 16;
 

@@ -70,6 +70,11 @@ impl Simulator {
         &self.data
     }
 
+    /// The number of unconstrained parameters.
+    pub(crate) fn dimension(&self) -> usize {
+        self.skeleton.dimension()
+    }
+
     /// Whether outcomes come from a simulator that was supplied, whose density is not known.
     pub(crate) fn is_supplied(&self) -> bool {
         self.joint.outcomes.iter().any(|(_, source)| *source != Source::Likelihood)
@@ -90,9 +95,10 @@ impl Simulator {
     pub(crate) fn scored_parameters(&self, own: &mut Scorer, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
         let mut stream = key.stream();
         let mut drawn = Score::new(Mode::Drawing);
-        let state = vec![f64::NAN; self.parameters.sizes.iter().sum()];
-        let state = self.parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
-        let given = self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))?;
+        let parameters = self.parameters.as_ref().ok_or(SimulateError::LikelihoodAlone)?;
+        let state = vec![f64::NAN; parameters.sizes.iter().sum()];
+        let state = parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
+        let given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
         let point = self.free(&state, &mut stream)?;
         Ok(ScoredDraw { point, drawn, given })
     }
@@ -105,7 +111,8 @@ impl Simulator {
             let numbers = named.get(&layout.name).map(Vec::as_slice).unwrap_or_default();
             state.extend(values::machine_order(layout, numbers));
         }
-        self.parameters.score(&mut own.parameters, &self.parameters.point(&[], &state, None))
+        let parameters = self.parameters.as_ref().ok_or(SimulateError::LikelihoodAlone)?;
+        parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))
     }
 
     /// Outcomes given parameters, and the density of the draws as they were made.

@@ -2,6 +2,7 @@
 
 mod identities;
 mod kinds;
+mod likelihoods;
 mod misreadings;
 mod mutations;
 mod proofs;

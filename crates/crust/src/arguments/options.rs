@@ -22,7 +22,7 @@ impl Includes {
 
     fn generation(&self, hyper: Option<&[String]>, simulator: Option<&Path>) -> Result<Generation, Error> {
         let simulator = simulator.map(|path| crust_api::Program::read(self.program(path)?)).transpose()?;
-        Ok(Generation { hyper: hyper.map(<[String]>::to_vec), simulator })
+        Ok(Generation { hyper: hyper.map(<[String]>::to_vec), simulator, ..Generation::default() })
     }
 }
 
