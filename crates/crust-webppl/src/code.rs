@@ -82,6 +82,8 @@ pub struct Proto {
     pub cells: Vec<u32>,
     /// The slot for `arguments`.
     pub arguments: Option<u32>,
+    /// The names of locals, by slot.
+    pub names: Vec<Option<Name>>,
 }
 
 pub struct Closure {

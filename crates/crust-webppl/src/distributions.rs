@@ -78,6 +78,35 @@ impl Dist {
         }
     }
 
+    /// The dims of a draw, if draws are tensors.
+    pub fn draw_dims(&self) -> Option<&[usize]> {
+        match &self.parts {
+            Parts::Tensors(_, dims) => Some(dims),
+            Parts::Mixture(dists, ..) => dists[0].draw_dims(),
+            Parts::Kernel(data, _) => match data.first() {
+                Some(Value::Tensor(t)) => Some(&t.dims),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// About the standard deviation of a draw of one number: how long steps should be.
+    pub fn spread(&self) -> Option<f64> {
+        let [a, b] = [self.args[0].value(), self.args[1].value()];
+        let spread = match (&self.parts, self.family) {
+            (Parts::None, Family::Gaussian | Family::Cauchy | Family::Laplace) => b,
+            (Parts::None, Family::Uniform) => (b - a) / 12.0_f64.sqrt(),
+            (Parts::None, Family::Beta) => (a * b / (a + b + 1.0)).sqrt() / (a + b),
+            (Parts::None, Family::Gamma) => a.sqrt() * b,
+            (Parts::None, Family::Exponential) => 1.0 / a,
+            (Parts::None, Family::LogNormal | Family::IspNormal) => b * a.exp(),
+            (Parts::Logit(p), _) => 0.25 * p[1].value() * (p[3].value() - p[2].value()),
+            _ => return None,
+        };
+        (spread.is_finite() && spread > 0.0).then_some(spread)
+    }
+
     /// Whether the density has no derivatives that HMC could follow.
     pub fn no_hmc(&self) -> bool {
         matches!(self.family, Family::Dirichlet | Family::LogisticNormal)

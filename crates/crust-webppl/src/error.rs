@@ -93,6 +93,9 @@ pub enum Failure {
     /// More nested calls than allowed.
     #[error("the recursion is deeper than {0} calls: does it ever end?")]
     Depth(usize),
+    /// The program was run for its model only, which was found.
+    #[error("the model was found")]
+    Found,
     /// More steps of the machine than allowed.
     #[error("the program did not finish within {0} steps")]
     Steps(u64),

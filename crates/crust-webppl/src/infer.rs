@@ -98,6 +98,13 @@ pub fn infer(world: &mut World, state: &mut State, options: &Value, model: &Valu
     if !function.is_function() {
         return fail("Infer: a model was not specified");
     }
+    if let Some(wanted) = world.wanted.as_mut().filter(|_| world.nesting == 0) {
+        let named = |slot: u32| world.globals.get(slot as usize).is_some_and(|v| coerce::identical(v, &function));
+        if wanted.slot.is_none_or(named) {
+            wanted.found = Some(Model { function, store: state.store.clone(), addr: ROOT });
+            return Err(crate::error::Failure::Found.into());
+        }
+    }
     let name = fields.iter().find(|(k, _)| &**k == "method").map(|(_, v)| coerce::text(v));
     let rest = fields.into_iter().filter(|(k, _)| !matches!(&**k, "method" | "model"));
     let options = Value::object(rest);

@@ -39,6 +39,8 @@ mod object;
 mod output;
 mod parser;
 mod regex;
+#[cfg(test)]
+mod script;
 pub mod simulator;
 mod tape;
 mod tensor;
@@ -63,6 +65,8 @@ use world::World;
 pub struct Program {
     name: String,
     text: String,
+    /// Global variables with their values as JSON: the user's data. Variables of the program hide them.
+    given: Vec<(String, String)>,
 }
 
 /// How a program is run.
@@ -94,7 +98,12 @@ const STACK: usize = 1 << 30;
 impl Program {
     /// Checks the text of a program.
     pub fn compile(name: &str, text: &str) -> Result<Self, Errors> {
-        let program = Self { name: name.to_owned(), text: text.to_owned() };
+        Self::compile_with(name, text, Vec::new())
+    }
+
+    /// The same for a program that may use global variables, each with a value in JSON.
+    pub fn compile_with(name: &str, text: &str, given: Vec<(String, String)>) -> Result<Self, Errors> {
+        let program = Self { name: name.to_owned(), text: text.to_owned(), given };
         let mistakes = on_large_stack(|| program.mistakes());
         let place = |m: Mistake| {
             let place = Place::of(name, text, m.at);
@@ -112,11 +121,39 @@ impl Program {
             Err(mistake) => return vec![mistake],
         };
         match World::new(StreamKey::new(0, PURPOSE).stream(), Limits::default()) {
-            Ok(mut world) => compile::compile(&body, &mut world.names).err().unwrap_or_default(),
+            Ok(mut world) => {
+                for (name, _) in &self.given {
+                    world.names.define(&name.as_str().into());
+                }
+                compile::compile(&body, &mut world.names).err().unwrap_or_default()
+            }
             Err(error) => vec![Mistake::new(0, error.to_string())],
         }
     }
+
+    /// The same program with other data.
+    #[must_use]
+    pub fn with(&self, given: Vec<(String, String)>) -> Self {
+        Self { given, ..self.clone() }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Compiles the program in a world, where its data are defined first.
+    fn load(&self, world: &mut World) -> Run<std::rc::Rc<code::Closure>> {
+        let define = |(name, json): &(String, String)| {
+            Ok((world.names.define(&name.as_str().into()), json::parse(json)?))
+        };
+        let values = self.given.iter().map(define).collect::<Run<Vec<_>>>()?;
+        let main = world.compile_unit(&self.name, &self.text)?;
+        values.into_iter().for_each(|(slot, value)| world.globals[slot as usize] = value);
+        Ok(main)
+    }
 }
+
+const OUTSIDE: &str = "factor, condition and observe are allowed only inside of inference: put them into a model";
 
 const PURPOSE: Purpose = Purpose::FORWARD;
 
@@ -125,7 +162,8 @@ pub fn run(program: &Program, options: &Options) -> Result<Outcome, RunError> {
     on_large_stack(|| execute(program, options))
 }
 
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Runs something on a thread that has room for values that are nested deeply.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         match thread.map(std::thread::ScopedJoinHandle::join) {
@@ -140,7 +178,7 @@ fn execute(program: &Program, options: &Options) -> Run<Outcome> {
     let mut world = World::new(StreamKey::new(options.seed, PURPOSE).stream(), options.limits)?;
     world.folder.clone_from(&options.folder);
     world.data.clone_from(&options.data);
-    let main = world.compile_unit(&program.name, &program.text)?;
+    let main = program.load(&mut world)?;
     let store = std::rc::Rc::default();
     let mut state = State::call(&mut world, &Value::Closure(main), Vec::new(), infer::ROOT, store)?;
     let value = loop {
@@ -150,9 +188,7 @@ fn execute(program: &Program, options: &Options) -> Run<Outcome> {
                 state.resume(value);
             }
             Effect::Factor { .. } => {
-                return fail(
-                    "factor, condition and observe are allowed only inside of inference: put them into a model",
-                );
+                return fail(OUTSIDE);
             }
             Effect::Done(value) => break state.result(value),
             _ => state.resume(Value::Undefined),

@@ -50,7 +50,6 @@ pub enum Effect {
         score: Num,
         result: Value,
         observed: Option<Rc<Dist>>,
-        addr: u64,
     },
     /// `mapData` with hooks on: before the first item.
     MapFetch {
@@ -135,6 +134,32 @@ impl State {
                 }
             }
         }
+    }
+
+    /// A factor where data are simulated.
+    pub fn refuse_factor(&self, world: &World) -> RunError {
+        let error = RunError::new(
+            "factor and condition weigh executions, they do not generate data: nothing can be simulated from this model; \
+             say what is observed with observe(distribution, value)",
+        );
+        match &self.top {
+            Some(top) => locate(world, top, error),
+            None => error,
+        }
+    }
+
+    /// The variable of the outermost function whose value is being computed: the name of a choice that is made now.
+    pub fn variable(&self) -> Option<crate::ast::Name> {
+        let (mut frame, mut name) = (self.top.as_ref(), None);
+        while let Some(f) = frame {
+            if let Body::Code(closure) = &f.body {
+                if let Some(Op::SetLocal(i) | Op::SetCell(i)) = closure.proto.ops.get(f.pc as usize) {
+                    name = closure.proto.names.get(*i as usize).cloned().flatten().or(name);
+                }
+            }
+            frame = f.parent.as_ref();
+        }
+        name
     }
 
     fn set_store(&mut self, key: &Value, value: Value) {

@@ -8,6 +8,7 @@ use crust_math::random::Stream;
 
 use crate::code::Closure;
 use crate::compile::{self, Globals};
+use crate::distributions::Dist;
 use crate::error::{Failure, Place, Run, RunError, fail};
 use crate::infer::params::Params;
 use crate::machine::frame::Frame;
@@ -69,6 +70,18 @@ pub struct World {
     /// How many ids `_.uniqueId` has given.
     pub ids: u64,
     pub empty_store: Rc<Object>,
+    /// What `Infer` is given at the top of a program whose model is wanted.
+    pub wanted: Option<Wanted>,
+    /// Random decisions one after the other, in place of random ones: for tests that sum over all of them.
+    #[cfg(test)]
+    pub script: Option<crate::script::Script>,
+}
+
+/// The model that a program is run for.
+pub struct Wanted {
+    /// The variable that holds it; any model if there is none.
+    pub slot: Option<u32>,
+    pub found: Option<crate::infer::Model>,
 }
 
 const MAX_NESTING: u32 = 5_000;
@@ -92,9 +105,42 @@ impl World {
             data: HashMap::new(),
             ids: 0,
             empty_store: Rc::default(),
+            wanted: None,
+            #[cfg(test)]
+            script: None,
         };
         crate::library::install(&mut world)?;
         Ok(world)
+    }
+
+    /// Draws from a distribution.
+    #[inline]
+    pub fn draw(&mut self, dist: &Dist) -> Run<Value> {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.draw(dist);
+        }
+        dist.sample(&mut self.stream)
+    }
+
+    /// One of `n`, all with the same probability.
+    #[inline]
+    pub fn index_below(&mut self, n: usize) -> usize {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.index_below(n);
+        }
+        self.stream.index_below(n)
+    }
+
+    /// True with the probability min(1, exp log α).
+    #[inline]
+    pub fn accepts(&mut self, log_ratio: f64) -> bool {
+        #[cfg(test)]
+        if let Some(script) = &mut self.script {
+            return script.accepts(log_ratio);
+        }
+        log_ratio >= 0.0 || self.stream.uniform().ln() < log_ratio
     }
 
     /// Counts a call.

@@ -80,6 +80,10 @@ impl FunctionState {
     pub fn finish(self, unit: u32) -> Proto {
         let mut cells: Vec<u32> = self.locals.values().filter(|l| l.cell).map(|l| l.slot).collect();
         cells.sort_unstable();
+        let mut names = vec![None; self.slots as usize];
+        for (name, local) in &self.locals {
+            names[local.slot as usize] = Some(name.clone());
+        }
         Proto {
             name: self.name,
             ops: self.ops,
@@ -93,6 +97,7 @@ impl FunctionState {
             locals: self.slots,
             cells,
             arguments: self.arguments,
+            names,
         }
     }
 }

@@ -13,7 +13,7 @@ pub fn ais(world: &mut World, model: &Model, options: &mut Options) -> Run<Value
     let steps = options.count("steps", 20)?;
     let samples = options.count("samples", 1)?;
     options.finish(world, "AIS");
-    let kernel = Mh { discrete_only: false };
+    let kernel = Mh::default();
     let increment = 1.0 / steps as f64;
     let mut total = 0.0;
     for _ in 0..samples {

@@ -43,9 +43,9 @@ impl Kernel {
                 let discrete_only = inner.flag("discreteOnly", false);
                 inner.flag("permissive", false);
                 inner.flag("adRequired", false);
-                Self::Mh(Mh { discrete_only })
+                Self::Mh(Mh { discrete_only, ..Mh::default() })
             }
-            "HMC" => Self::Hmc(hmc(&mut inner)?, Mh { discrete_only: true }),
+            "HMC" => Self::Hmc(hmc(&mut inner)?, Mh { discrete_only: true, ..Mh::default() }),
             "HMConly" => Self::HmcOnly(hmc(&mut inner)?),
             _ => {
                 return fail(format!(

@@ -32,7 +32,7 @@ pub fn incremental(world: &mut World, model: &Model, options: &mut Options) -> R
     for name in ignored {
         options.get(name);
     }
-    chain(world, model, options, &Kernel::Mh(super::mh::Mh { discrete_only: false }), "IncrementalMH")
+    chain(world, model, options, &Kernel::Mh(super::mh::Mh::default()), "IncrementalMH")
 }
 
 fn chain(world: &mut World, model: &Model, options: &mut Options, kernel: &Kernel, name: &str) -> Run<Value> {

@@ -11,8 +11,14 @@ use crate::error::{Run, fail};
 use crate::value::Value;
 use crate::world::World;
 
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Mh {
     pub discrete_only: bool,
+    /// Steps of a random walk in place of draws from the prior, for half of the proposals of single continuous
+    /// numbers: their length in [spreads](Dist::spread). 0 for none.
+    pub drift: f64,
+    /// Two choices are drawn again.
+    pub pair: bool,
 }
 
 /// The distribution that a new value is drawn from: the drift kernel's, or the prior.
@@ -44,7 +50,7 @@ impl Mh {
         if n == 0 {
             return None;
         }
-        let k = world.stream.index_below(n);
+        let k = world.index_below(n);
         if !self.discrete_only {
             return Some(boundary + k);
         }
@@ -53,18 +59,45 @@ impl Mh {
     }
 
     pub fn step(&self, world: &mut World, trace: &mut Trace, scope: &Scope) -> Run<()> {
+        if self.pair {
+            return self.step_pair(world, trace, scope);
+        }
+        let drift = self.drift > 0.0 && world.index_below(2) == 1;
         let Some(at) = self.pick(world, trace, scope.boundary) else { return Ok(()) };
         trace.info[1] += 1;
         let choice = &trace.choices[at];
+        let numbers = [self.count(&trace.choices, scope.boundary), 0];
+        if let (true, Some(spread), Value::Number(x)) = (drift, choice.dist.spread(), &choice.value) {
+            // the distribution does not depend on its own value, so that the way back has the same probability
+            let value = Value::Number(x + self.drift * spread * world.stream.standard_normal());
+            return self.propose(world, trace, scope, Proposal { at, value, draws: None, numbers, redraw: None });
+        }
         let forward = proposal(world, choice, &choice.value)?;
-        let value = forward.sample(&mut world.stream)?;
+        let value = world.draw(&forward)?;
         if !forward.is_continuous() && coerce::identical(&value, &choice.value) {
             trace.info[0] += 1;
             return Ok(());
         }
         let backward = proposal(world, choice, &value)?;
-        let numbers = [self.count(&trace.choices, scope.boundary), 0];
-        self.propose(world, trace, scope, Proposal { at, value, forward, backward, numbers })
+        let draws = Some([forward, backward]);
+        self.propose(world, trace, scope, Proposal { at, value, draws, numbers, redraw: None })
+    }
+
+    /// Draws two choices again from the prior, each pair with the same probability.
+    fn step_pair(&self, world: &mut World, trace: &mut Trace, scope: &Scope) -> Run<()> {
+        let n = trace.choices.len().saturating_sub(scope.boundary);
+        if n < 2 {
+            return Ok(());
+        }
+        let (i, j) = (world.index_below(n), world.index_below(n - 1));
+        let j = if j < i { j } else { j + 1 };
+        let (at, second) = (scope.boundary + i.min(j), scope.boundary + i.max(j));
+        trace.info[1] += 1;
+        let dist = trace.choices[at].dist.clone();
+        let value = world.draw(&dist)?;
+        let draws = Some([dist.clone(), dist]);
+        let redraw = Some(second - at - 1);
+        self.propose(world, trace, scope, Proposal { at, value, draws, numbers: [n * (n - 1), 0], redraw })
     }
 
     /// Runs the program with the new value, and accepts or rejects it.
@@ -72,7 +105,7 @@ impl Mh {
     /// log α = log p(new) − log p(old) + log q(old | new) − log q(new | old), where q draws the choice, then the
     /// choices that are new on the way; the index is drawn uniformly.
     fn propose(&self, world: &mut World, trace: &mut Trace, scope: &Scope, proposal: Proposal) -> Run<()> {
-        let Proposal { at, value, forward, backward, mut numbers } = proposal;
+        let Proposal { at, value, draws, mut numbers, redraw } = proposal;
         let info = trace.info;
         let old_scores = trace.scores;
         let old_value = trace.value.take();
@@ -89,11 +122,13 @@ impl Mh {
             state.resume(value.clone());
             let mut reuse = Reuse::new(&old[1..]);
             reuse.watch = true;
+            reuse.redraw = redraw;
             let ended = trace.extend(world, state, &mut reuse, scope.exit)?;
             if ended == Ended::HardFactor && !scope.hard {
                 return fail("hard factor statements are not allowed here");
             }
-            if ended.is_possible() {
+            // a choice that is to be drawn again and is not met any more has no way back
+            if ended.is_possible() && (redraw.is_none() || reuse.redrawn) {
                 met = reuse.met.map(|i| i + 1);
                 let gone = old[1..met.unwrap_or(old.len())].iter().zip(&reuse.reused).filter(|(_, r)| !**r);
                 let vanished: f64 = gone.map(|(c, _)| c.score).sum();
@@ -103,10 +138,17 @@ impl Mh {
                     trace.scores = old_scores.after(&old[i].before, &trace.scores);
                     numbers[1] += self.count(&old[i..], 0);
                 }
-                let to = forward.score(&value)?.value() + reuse.fresh - (numbers[0] as f64).ln();
-                let back = backward.score(&choice.value)?.value() + vanished - (numbers[1] as f64).ln();
+                if redraw.is_some() {
+                    numbers[1] *= numbers[1] - 1;
+                }
+                let [forward, backward] = match &draws {
+                    Some([to, back]) => [to.score(&value)?.value(), back.score(&choice.value)?.value()],
+                    None => [0.0; 2],
+                };
+                let to = forward + reuse.fresh - (numbers[0] as f64).ln();
+                let back = backward + vanished - (numbers[1] as f64).ln();
                 let log_ratio = trace.scores.total(scope.beta) - old_scores.total(scope.beta) + back - to;
-                accepted = log_ratio >= 0.0 || world.stream.uniform().ln() < log_ratio;
+                accepted = world.accepts(log_ratio);
             }
         }
         trace.info = info;
@@ -136,8 +178,11 @@ impl Mh {
 struct Proposal {
     at: usize,
     value: Value,
-    forward: Rc<Dist>,
-    backward: Rc<Dist>,
-    /// Choices to pick from, before and after.
+    /// What the value was drawn from, and what the old one is drawn from on the way back; nothing if both have the same
+    /// density.
+    draws: Option<[Rc<Dist>; 2]>,
+    /// Ways to pick what is drawn again, before and after.
     numbers: [usize; 2],
+    /// A later choice that is drawn again too, counted from the one after `at`.
+    redraw: Option<usize>,
 }

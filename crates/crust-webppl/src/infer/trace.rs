@@ -8,6 +8,7 @@ use super::Model;
 use crate::distributions::Dist;
 use crate::error::{Run, fail};
 use crate::machine::{Effect, State, same};
+use crate::tensor::Tensor;
 use crate::value::Value;
 use crate::world::World;
 
@@ -36,6 +37,8 @@ pub struct Scores {
     pub factor: f64,
     /// How many factors there were.
     pub factors: usize,
+    /// How many numbers of the [`Data`] were observed.
+    pub observed: usize,
 }
 
 impl Scores {
@@ -45,6 +48,7 @@ impl Scores {
             prior: to.prior + (self.prior - from.prior),
             factor: to.factor + (self.factor - from.factor),
             factors: to.factors + self.factors - from.factors,
+            observed: to.observed + self.observed - from.observed,
         }
     }
 
@@ -72,34 +76,56 @@ pub struct Trace {
     pub gradient: Option<Rc<super::hmc::Point>>,
 }
 
-/// Observations by address, in the order in which they were made.
+/// Values of observations in the order in which they are made, each number by itself.
 #[derive(Default)]
 pub struct Data {
     pub values: Vec<Value>,
-    places: HashMap<u64, usize>,
-    /// New observations are drawn; otherwise there must be none.
-    pub simulate: bool,
+    pub mode: DataMode,
 }
 
-impl Data {
-    /// No data yet: they will be drawn.
-    pub fn simulated() -> Self {
-        Self { simulate: true, ..Self::default() }
-    }
+/// Where values of observations come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DataMode {
+    /// They are drawn, and kept.
+    Simulate,
+    /// They are the program's own, and kept.
+    Collect,
+    /// They were simulated before.
+    #[default]
+    Given,
+}
 
-    /// The score and value of an observation.
-    fn observe(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<(f64, Value)> {
-        let place = match self.places.get(&addr) {
-            Some(place) => *place,
-            None if self.simulate => {
-                let value = dist.sample(&mut world.stream)?;
-                self.places.insert(addr, self.values.len());
-                self.values.push(value);
-                self.values.len() - 1
+const VARYING: &str = "the number of observations depends on random choices, so that simulated data have no fixed size; \
+    observe the same number of values in every execution";
+
+impl Data {
+    /// The score and value of an observation; `at` is where its numbers begin.
+    fn observe(&mut self, world: &mut World, at: &mut usize, dist: &Rc<Dist>, own: Value) -> Run<(f64, Value)> {
+        let value = match self.mode {
+            DataMode::Given => match dist.draw_dims() {
+                Some(dims) => {
+                    let n: usize = dims.iter().product();
+                    let Some(numbers) = self.values.get(*at..*at + n) else { return fail(VARYING) };
+                    *at += n;
+                    let numbers = numbers.iter().map(|v| v.as_number().unwrap_or(f64::NAN)).collect();
+                    Value::tensor(Tensor::new(dims.to_vec(), numbers))
+                }
+                None => {
+                    let Some(value) = self.values.get(*at) else { return fail(VARYING) };
+                    *at += 1;
+                    value.clone()
+                }
+            },
+            mode => {
+                let value = if mode == DataMode::Simulate { dist.sample(&mut world.stream)? } else { own };
+                match &value {
+                    Value::Tensor(t) => self.values.extend(t.data.iter().map(|x| Value::Number(*x))),
+                    other => self.values.push(other.clone()),
+                }
+                *at = self.values.len();
+                value
             }
-            None => return fail("an execution makes an observation that the data do not have"),
         };
-        let value = self.values[place].clone();
         Ok((dist.score(&value)?.value(), value))
     }
 }
@@ -125,10 +151,10 @@ impl Ended {
 
 /// Which values choices take.
 pub trait Choose {
-    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value>;
+    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>, state: &State) -> Run<Value>;
 
     /// Whether it is known how an execution goes on that waits for a choice.
-    fn knows(&mut self, _addr: u64, _state: &State) -> bool {
+    fn knows(&mut self, _addr: u64, _state: &State, _scores: &Scores) -> bool {
         false
     }
 }
@@ -137,8 +163,8 @@ pub trait Choose {
 pub struct Prior;
 
 impl Choose for Prior {
-    fn choose(&mut self, world: &mut World, _: u64, dist: &Rc<Dist>) -> Run<Value> {
-        dist.sample(&mut world.stream)
+    fn choose(&mut self, world: &mut World, _: u64, dist: &Rc<Dist>, _: &State) -> Run<Value> {
+        world.draw(dist)
     }
 }
 
@@ -155,11 +181,17 @@ pub struct Reuse<'a> {
     pub watch: bool,
     /// The choice at which there was one.
     pub met: Option<usize>,
+    /// A choice that is drawn again although it is known.
+    pub redraw: Option<usize>,
+    /// Whether it was.
+    pub redrawn: bool,
 }
 
 impl<'a> Reuse<'a> {
     pub fn new(old: &'a [Choice]) -> Self {
-        Self { old, cursor: 0, places: None, reused: vec![false; old.len()], fresh: 0.0, watch: false, met: None }
+        let reused = vec![false; old.len()];
+        let (fresh, watch, met, redraw, redrawn) = (0.0, false, None, None, false);
+        Self { old, cursor: 0, places: None, reused, fresh, watch, met, redraw, redrawn }
     }
 
     fn find(&mut self, addr: u64) -> Option<usize> {
@@ -178,20 +210,24 @@ impl<'a> Reuse<'a> {
 }
 
 impl Choose for Reuse<'_> {
-    fn knows(&mut self, addr: u64, state: &State) -> bool {
+    fn knows(&mut self, addr: u64, state: &State, scores: &Scores) -> bool {
         let next = self.old.get(self.cursor);
-        if self.watch && next.is_some_and(|c| c.addr == addr && same(&c.state, state)) {
+        let same = |c: &Choice| c.addr == addr && c.before.observed == scores.observed && same(&c.state, state);
+        if self.watch && (self.redraw.is_none() || self.redrawn) && next.is_some_and(same) {
             self.met = Some(self.cursor);
         }
         self.met.is_some()
     }
 
-    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>) -> Run<Value> {
+    fn choose(&mut self, world: &mut World, addr: u64, dist: &Rc<Dist>, _: &State) -> Run<Value> {
         if let Some(i) = self.find(addr) {
-            self.reused[i] = true;
-            return Ok(self.old[i].value.clone());
+            if self.redraw != Some(i) {
+                self.reused[i] = true;
+                return Ok(self.old[i].value.clone());
+            }
+            self.redrawn = true;
         }
-        let value = dist.sample(&mut world.stream)?;
+        let value = world.draw(dist)?;
         self.fresh += dist.score(&value)?.value();
         Ok(value)
     }
@@ -228,19 +264,22 @@ impl Trace {
         loop {
             match state.run(world)? {
                 Effect::Sample { dist, options, addr } => {
-                    if choose.knows(addr, &state) {
+                    if choose.knows(addr, &state, &self.scores) {
                         return Ok(Ended::Known);
                     }
-                    let value = choose.choose(world, addr, &dist)?;
+                    let value = choose.choose(world, addr, &dist, &state)?;
                     let before = state.clone();
                     if !self.push(before, addr, dist, options, value.clone())? {
                         return Ok(Ended::Impossible);
                     }
                     state.resume(value);
                 }
-                Effect::Factor { score, result, observed, addr } => {
+                Effect::Factor { score, result, observed, .. } => {
                     let (score, result) = match (observed, &self.data) {
-                        (Some(dist), Some(data)) => data.borrow_mut().observe(world, addr, &dist)?,
+                        (Some(dist), Some(data)) => {
+                            data.borrow_mut().observe(world, &mut self.scores.observed, &dist, result)?
+                        }
+                        (None, Some(_)) => return Err(state.refuse_factor(world)),
                         _ => (score.value(), result),
                     };
                     if score == f64::NEG_INFINITY {
@@ -255,6 +294,9 @@ impl Trace {
                     }
                 }
                 Effect::Done(value) => {
+                    if self.data.as_ref().is_some_and(|data| data.borrow().values.len() != self.scores.observed) {
+                        return fail(VARYING);
+                    }
                     self.value = Some(state.result(value));
                     return Ok(Ended::Complete);
                 }

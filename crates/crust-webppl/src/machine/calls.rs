@@ -112,9 +112,9 @@ fn distribution(value: &Value) -> Run<Rc<Dist>> {
     }
 }
 
-fn factor(score: &Value, result: Value, observed: Option<Rc<Dist>>, addr: u64) -> Run<Effect> {
+fn factor(score: &Value, result: Value, observed: Option<Rc<Dist>>) -> Run<Effect> {
     match Num::of(score).filter(|s| !s.value().is_nan()) {
-        Some(score) => Ok(Effect::Factor { score, result, observed, addr }),
+        Some(score) => Ok(Effect::Factor { score, result, observed }),
         None => fail("the score argument of factor is not a number"),
     }
 }
@@ -179,10 +179,10 @@ fn control_call(
             let dist = Rc::new(distributions::from_arguments(distributions::Family::Bernoulli, &p)?);
             return Ok(Next::Effect(Effect::Sample { dist, options: Value::Undefined, addr }, parent));
         }
-        Control::Factor => return Ok(Next::Effect(factor(&arg(0), Value::Undefined, None, addr)?, parent)),
+        Control::Factor => return Ok(Next::Effect(factor(&arg(0), Value::Undefined, None)?, parent)),
         Control::Condition => {
             let score = if coerce::truthy(&arg(0)) { 0.0 } else { f64::NEG_INFINITY };
-            return Ok(Next::Effect(factor(&Value::Number(score), Value::Undefined, None, addr)?, parent));
+            return Ok(Next::Effect(factor(&Value::Number(score), Value::Undefined, None)?, parent));
         }
         Control::Observe => {
             let dist = distribution(&arg(0))?;
@@ -191,7 +191,7 @@ fn control_call(
                 return Ok(Next::Effect(Effect::Sample { dist, options: arg(2), addr }, parent));
             }
             let score = if world.context.observe_hook { Num::Plain(0.0) } else { dist.score(&value)? };
-            return Ok(Next::Effect(factor(&score.into_value(), value, Some(dist), addr)?, parent));
+            return Ok(Next::Effect(factor(&score.into_value(), value, Some(dist))?, parent));
         }
         Control::Map => {
             let xs = array(&arg(1), "map")?;
