@@ -90,6 +90,9 @@ pub enum KernelChoice {
     Nuts,
     /// Random-walk Metropolis, which needs no gradient.
     Rwm,
+    /// Metropolis–Hastings that draws one choice of a WebPPL program again from the prior; for Stan programs the same
+    /// as [`Self::Rwm`].
+    Mh,
 }
 
 /// How the distributions are spaced.
@@ -222,6 +225,11 @@ impl Annealing {
     }
 
     pub(crate) fn run(&self, problem: &Problem, seed: u64, dimension: usize) -> Run {
+        self.run_of(problem.program().file_name(), problem.data_file_name().unwrap_or_default(), seed, dimension)
+    }
+
+    /// The same for a program and data of these names.
+    pub(crate) fn run_of(&self, model: String, data: String, seed: u64, dimension: usize) -> Run {
         let mut options = BTreeMap::new();
         if let Some(simulator) = &self.generation.simulator {
             options.insert("simulator".to_owned(), simulator.file_name());
@@ -234,8 +242,8 @@ impl Annealing {
         }
         Run {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            model: problem.program().file_name(),
-            data: problem.data_file_name().unwrap_or_default(),
+            model,
+            data,
             seed,
             chains: self.chains,
             steps: self.ladder().steps,
@@ -273,7 +281,7 @@ impl KernelChoice {
         match self {
             Self::Hmc => Method::Hmc { length: Length::Steps(LEAPFROG_STEPS), max_energy_error: MAX_ENERGY_ERROR },
             Self::Nuts => Method::Nuts { max_depth: DEPTH, max_energy_error: MAX_ENERGY_ERROR },
-            Self::Rwm => Method::Metropolis,
+            Self::Rwm | Self::Mh => Method::Metropolis,
         }
     }
 
@@ -282,6 +290,7 @@ impl KernelChoice {
             Self::Hmc => "hmc",
             Self::Nuts => "nuts",
             Self::Rwm => "rwm",
+            Self::Mh => "mh",
         }
     }
 }

@@ -39,12 +39,24 @@ impl Default for CompareOptions {
 }
 
 impl CompareOptions {
-    fn methods(&self) -> Vec<MethodOptions> {
+    pub(crate) fn methods(&self) -> Vec<MethodOptions> {
         let all = self
             .kernels
             .iter()
             .flat_map(|&kernel| self.schedules.iter().map(move |&schedule| MethodOptions { kernel, schedule }));
         all.collect()
+    }
+
+    /// What tells a way from the others: the program, if there are several, the kernel and the schedule.
+    pub(crate) fn way_name(&self, program: Option<String>, method: MethodOptions) -> String {
+        let mut name: Vec<String> = program.into_iter().collect();
+        if self.kernels.len() > 1 {
+            name.push(method.kernel.name().to_owned());
+        }
+        if self.schedules.len() > 1 {
+            name.push(method.schedule.name().to_owned());
+        }
+        name.join(", ")
     }
 }
 
@@ -118,18 +130,8 @@ fn ways<'a>(
     for loaded in programs {
         let (data, point) = shared.for_program(loaded, settings.seed)?;
         for method in methods {
-            let mut name: Vec<String> = Vec::new();
-            if programs.len() > 1 {
-                name.push(loaded.program().stem());
-            }
-            if options.kernels.len() > 1 {
-                name.push(method.kernel.name().to_owned());
-            }
-            if options.schedules.len() > 1 {
-                name.push(method.schedule.name().to_owned());
-            }
             let entry = Entry {
-                name: name.join(", "),
+                name: options.way_name((programs.len() > 1).then(|| loaded.program().stem()), *method),
                 kernel: method.kernel.name().to_owned(),
                 schedule: method.schedule.name().to_owned(),
                 dimension: point.len(),

@@ -55,6 +55,7 @@ mod taddaa;
 mod target;
 mod testbed;
 mod values;
+mod webppl;
 
 pub use annealing::{
     Annealed, Annealing, Diagnosis, KernelChoice, MethodOptions, NumberedData, PathChoice, ScheduleChoice,
@@ -82,3 +83,4 @@ pub use simulate::{SimulateOptions, Simulations, simulate};
 pub use taddaa::{ShortKernel, Subject, TaddaaOptions, TaddaaOutput, taddaa};
 pub use testbed::{TestbedOptions, TestbedOutput, testbed};
 pub use values::Init;
+pub use webppl::{WebPplProblem, bdmc_webppl, bread_webppl, check_webppl, compare_webppl};

@@ -30,7 +30,7 @@ pub use pilot::Pilot;
 pub use scales::{Group, Scales};
 pub use schedule::{BadSchedule, Schedule, Subset};
 pub(crate) use system::on_threads;
-pub use system::{Moved, System, anneal_system, draw_initial, equilibrate_system};
+pub use system::{Chain, Moved, System, anneal_one, anneal_system, draw_initial, equilibrate_one, equilibrate_system};
 pub use target::{anneal_target, equilibrate};
 pub use tune::tune;
 pub use tuned::{Knot, TunedKernels};

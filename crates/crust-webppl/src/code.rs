@@ -82,8 +82,8 @@ pub struct Proto {
     pub cells: Vec<u32>,
     /// The slot for `arguments`.
     pub arguments: Option<u32>,
-    /// The names of locals, by slot.
-    pub names: Vec<Option<Name>>,
+    /// Which operations compute the value of which variable: from, to, name.
+    pub variables: Vec<(u32, u32, Name)>,
 }
 
 pub struct Closure {

@@ -143,9 +143,8 @@ impl Program {
 
     /// Compiles the program in a world, where its data are defined first.
     fn load(&self, world: &mut World) -> Run<std::rc::Rc<code::Closure>> {
-        let define = |(name, json): &(String, String)| {
-            Ok((world.names.define(&name.as_str().into()), json::parse(json)?))
-        };
+        let define =
+            |(name, json): &(String, String)| Ok((world.names.define(&name.as_str().into()), json::parse(json)?));
         let values = self.given.iter().map(define).collect::<Run<Vec<_>>>()?;
         let main = world.compile_unit(&self.name, &self.text)?;
         values.into_iter().for_each(|(slot, value)| world.globals[slot as usize] = value);

@@ -153,9 +153,8 @@ impl State {
         let (mut frame, mut name) = (self.top.as_ref(), None);
         while let Some(f) = frame {
             if let Body::Code(closure) = &f.body {
-                if let Some(Op::SetLocal(i) | Op::SetCell(i)) = closure.proto.ops.get(f.pc as usize) {
-                    name = closure.proto.names.get(*i as usize).cloned().flatten().or(name);
-                }
+                let inside = |v: &&(u32, u32, _)| v.0 < f.pc && f.pc < v.1;
+                name = closure.proto.variables.iter().find(inside).map(|v| v.2.clone()).or(name);
             }
             frame = f.parent.as_ref();
         }

@@ -199,10 +199,8 @@ impl Simulator {
 
     /// Observations have these values from now on; without any they have the program's own.
     pub fn observe(&mut self, values: Option<&[Plain]>) {
-        let data = |values: &[Plain]| Data {
-            values: values.iter().map(|v| v.value(None)).collect(),
-            mode: DataMode::Given,
-        };
+        let data =
+            |values: &[Plain]| Data { values: values.iter().map(|v| v.value(None)).collect(), mode: DataMode::Given };
         self.data = values.map(|values| Rc::new(RefCell::new(data(values))));
     }
 

@@ -29,7 +29,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Parse and type-check a Stan program, and its data if given
+    /// Parse and type-check a Stan or `WebPPL` program, and its data if given
     Check(Check),
     /// Log density and gradient at unconstrained points
     Density(Density),
@@ -113,12 +113,15 @@ pub struct Computing {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The Stan program (`-` reads it from standard input)
+    /// The Stan program (`-` reads it from standard input), or a `WebPPL` program whose name ends in .wppl
     pub model: PathBuf,
-    /// Its data, in Stan's JSON
+    /// Its data, in JSON
     pub data: Option<PathBuf>,
     #[command(flatten)]
     pub includes: Includes,
+    /// The function that is the model of a `WebPPL` program
+    #[arg(long = "model", value_name = "NAME")]
+    pub model_name: Option<String>,
     /// Also warn of what is valid, but perhaps not meant
     #[arg(long)]
     pub pedantic: bool,
@@ -229,6 +232,10 @@ pub struct Annealing {
     /// A Stan program that simulates outcomes: its generated quantities of their names
     #[arg(long, value_name = "SIM.stan")]
     pub simulator: Option<PathBuf>,
+    /// The function that is the model of a `WebPPL` program; `model`, or the argument of its one `Infer`, unless told
+    /// otherwise
+    #[arg(long = "model", value_name = "NAME")]
+    pub model_name: Option<String>,
     #[command(flatten)]
     pub computing: Computing,
     /// A folder for all results; a run that was ended goes on from what is in it
@@ -251,9 +258,9 @@ pub struct MethodOptions {
 
 #[derive(Debug, Args)]
 pub struct Bdmc {
-    /// The Stan program
+    /// The Stan program, or a `WebPPL` program whose name ends in .wppl
     pub model: PathBuf,
-    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    /// Sizes and covariates, in JSON; outcomes are simulated and may be missing
     pub data: Option<PathBuf>,
     #[command(flatten)]
     pub annealing: Annealing,
@@ -275,10 +282,10 @@ pub struct Bdmc {
 
 #[derive(Debug, Args)]
 pub struct Bread {
-    /// The Stan program
+    /// The Stan program, or a `WebPPL` program whose name ends in .wppl
     pub model: PathBuf,
-    /// Its data, in Stan's JSON
-    pub data: PathBuf,
+    /// Its data, in JSON; a `WebPPL` program may have its data in itself
+    pub data: Option<PathBuf>,
     #[command(flatten)]
     pub annealing: Annealing,
     #[command(flatten)]
@@ -293,7 +300,8 @@ pub struct Bread {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Stan programs: representations of the same model, with parameters that are the same named alike
+    /// Stan programs, or `WebPPL` programs: representations of the same model, with parameters that are the same named
+    /// alike
     #[arg(required = true)]
     pub models: Vec<PathBuf>,
     /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing

@@ -41,6 +41,10 @@ pub enum Refusal {
          censored"
     )]
     InfiniteOutcome { place: String, file: String },
+    #[error("the model of {program} makes no random choices: there is nothing to infer")]
+    NoChoices { program: String },
+    #[error("the model of {program} observes nothing: there is nothing to learn from")]
+    NothingObserved { program: String },
     #[error("the program rejects every point that was tried ({why}); there is nothing to measure")]
     AllRejected { why: String },
     #[error("--models and --movielens are for `bread-real`: table1 has all three models of its own")]

@@ -29,6 +29,36 @@ pub trait System {
     fn step_reversed(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
 }
 
+/// The part of a [`System`] that one chain needs. States may be bound to their thread, unlike those of a system.
+pub trait Chain {
+    type State;
+
+    /// As [`System::log_ratio`].
+    fn log_ratio(&mut self, state: &Self::State, from: f64, to: f64) -> Result<f64, Fatal>;
+
+    /// As [`System::step`].
+    fn step(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
+
+    /// As [`System::step_reversed`].
+    fn step_reversed(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal>;
+}
+
+impl<S: System> Chain for S {
+    type State = S::State;
+
+    fn log_ratio(&mut self, state: &Self::State, from: f64, to: f64) -> Result<f64, Fatal> {
+        System::log_ratio(self, state, from, to)
+    }
+
+    fn step(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
+        System::step(self, state, beta, stream)
+    }
+
+    fn step_reversed(&mut self, state: &mut Self::State, beta: f64, stream: &mut Stream) -> Result<Moved, Fatal> {
+        System::step_reversed(self, state, beta, stream)
+    }
+}
+
 /// What there is to say about a move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moved {
@@ -74,20 +104,32 @@ where
 {
     let chain = |system: &mut S, start: &S::State, k: u32| {
         let mut state = start.clone();
-        for step in 0..steps as u64 {
-            if run.control.is_interrupted() {
-                return Err(Error::Interrupted);
-            }
-            let stream = &mut run.key.chain(k).step(step).stream();
-            match run.direction {
-                Direction::Forward => system.step(&mut state, 1.0, stream)?,
-                Direction::Reverse => system.step_reversed(&mut state, 1.0, stream)?,
-            };
-            run.control.count_iteration();
-        }
+        equilibrate_one(system, &mut state, steps, k, run)?;
         Ok(state)
     };
     on_threads(&mut system.clone(), starts, run.first_chain, run.how, &chain)
+}
+
+/// Transitions of one chain at β = 1, or their time reversals in the reverse direction.
+pub fn equilibrate_one<C: Chain>(
+    system: &mut C,
+    state: &mut C::State,
+    steps: usize,
+    chain: u32,
+    run: &Launch<'_>,
+) -> Result<(), Error> {
+    for step in 0..steps as u64 {
+        if run.control.is_interrupted() {
+            return Err(Error::Interrupted);
+        }
+        let stream = &mut run.key.chain(chain).step(step).stream();
+        match run.direction {
+            Direction::Forward => system.step(state, 1.0, stream)?,
+            Direction::Reverse => system.step_reversed(state, 1.0, stream)?,
+        };
+        run.control.count_iteration();
+    }
+    Ok(())
 }
 
 /// One piece of work for each item, in order; neighbours are given to the same thread, and each thread has a copy of
@@ -129,13 +171,14 @@ where
     })
 }
 
-fn anneal_one<S: System>(
-    system: &mut S,
+/// Runs one chain, which uses `run.key.chain(chain)`.
+pub fn anneal_one<C: Chain>(
+    system: &mut C,
     schedule: &Schedule,
-    mut state: S::State,
+    mut state: C::State,
     chain: u32,
     run: &Launch<'_>,
-) -> Result<ChainOutcome<S::State>, Error> {
+) -> Result<ChainOutcome<C::State>, Error> {
     let mut tally = Tally::default();
     for leg in Itinerary::new(run.direction, schedule.len()) {
         if run.control.is_interrupted() {

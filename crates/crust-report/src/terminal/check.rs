@@ -5,6 +5,13 @@ use crust_diagnose::result::{Checked, VariableSummary};
 /// What is in a valid program.
 pub fn check(checked: &Checked) -> Option<String> {
     let summary = checked.summary.as_ref()?;
+    if std::path::Path::new(&checked.file).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("wppl")) {
+        let mut lines = vec![format!("{}: a valid WebPPL program", checked.file)];
+        lines.extend(table("draws", &summary.parameters));
+        lines.extend(table("observes", &summary.data));
+        lines.extend(summary.notes.iter().map(|note| format!("  note: {note}")));
+        return Some(lines.join("\n"));
+    }
     let end = match (summary.functions, summary.blocks.as_slice(), summary.with_data) {
         (0, [], _) => ", but an empty one",
         (_, _, true) => ", and its data fit",

@@ -32,6 +32,7 @@ pub(crate) struct FunctionState {
     shapes: Vec<Vec<Text>>,
     protos: Vec<Rc<Proto>>,
     captures: Vec<Source>,
+    variables: Vec<(u32, u32, Name)>,
 }
 
 /// Where a name leads.
@@ -74,16 +75,13 @@ impl FunctionState {
             shapes: Vec::new(),
             protos: Vec::new(),
             captures: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
     pub fn finish(self, unit: u32) -> Proto {
         let mut cells: Vec<u32> = self.locals.values().filter(|l| l.cell).map(|l| l.slot).collect();
         cells.sort_unstable();
-        let mut names = vec![None; self.slots as usize];
-        for (name, local) in &self.locals {
-            names[local.slot as usize] = Some(name.clone());
-        }
         Proto {
             name: self.name,
             ops: self.ops,
@@ -97,7 +95,7 @@ impl FunctionState {
             locals: self.slots,
             cells,
             arguments: self.arguments,
-            names,
+            variables: self.variables,
         }
     }
 }
@@ -194,8 +192,11 @@ impl Compiler<'_> {
                 self.emit(Op::Pop, expr.at);
             }
             Statement::Var(name, value) => {
+                let from = small(self.state().ops.len());
                 self.expr(value, false);
                 self.define(name, value.at);
+                let to = small(self.state().ops.len());
+                self.state().variables.push((from, to, name.clone()));
             }
             Statement::Group(body) | Statement::Block(body) => body.iter().for_each(|s| self.statement(s)),
             Statement::Return(value) => {

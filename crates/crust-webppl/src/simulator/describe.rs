@@ -85,7 +85,12 @@ impl Simulator {
                         state.resume(value);
                     }
                     Effect::Factor { observed: Some(dist), .. } => {
-                        note(&mut all.observations, "observations".to_owned(), dist.family.name(), dist.is_continuous());
+                        note(
+                            &mut all.observations,
+                            "observations".to_owned(),
+                            dist.family.name(),
+                            dist.is_continuous(),
+                        );
                         let value = dist.sample(&mut self.world.stream)?;
                         state.resume(value);
                     }

@@ -19,10 +19,17 @@ pub enum Plain {
     Text(String),
     Array(Vec<Self>),
     /// A tensor.
-    Tensor { dims: Vec<usize>, data: Vec<f64> },
+    Tensor {
+        dims: Vec<usize>,
+        data: Vec<f64>,
+    },
     /// The place in the support of a distribution whose values are none of these.
-    Place { support: usize },
-    Object { fields: Vec<(String, Self)> },
+    Place {
+        support: usize,
+    },
+    Object {
+        fields: Vec<(String, Self)>,
+    },
 }
 
 impl Plain {

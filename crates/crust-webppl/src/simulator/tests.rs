@@ -174,9 +174,12 @@ fn models_are_found() {
         Ok::<_, String>(found)
     };
     let names = |d: &Description| d.choices.iter().map(|g| g.name.clone()).collect::<Vec<_>>();
-    let one = "Infer({method: 'MCMC', samples: 1e9, model: function() { var a = flip(); observe(Poisson({mu: 1}), y[0]); }})";
+    let one = "Infer({method: 'MCMC', samples: 1e9, model: function() { var a = flip() ? 1 : 2; observe(Poisson({mu: 1}), y[0]); }})";
     let found = describe(one, None).expect("found");
-    assert_eq!((names(&found), found.observations[0].words("value")), (vec!["a".to_owned()], "Poisson, 1 value".into()));
+    assert_eq!(
+        (names(&found), found.observations[0].words("value")),
+        (vec!["a".to_owned()], "Poisson, 1 value".into())
+    );
     let named = "var other = function() { var z = map(function(i) { return gaussian(0, 1); }, [1, 2]); factor(z[0]); };
         var helper = Infer({method: 'enumerate', model: function() { return flip(0.5); }});
         var model = function() { var b = sample(helper); }; Infer({model: other})";

@@ -34,6 +34,8 @@ pub enum KernelChoice {
     Nuts,
     /// Random-walk Metropolis, which needs no gradient
     Rwm,
+    /// For `WebPPL` programs: one choice is drawn again from the prior, as `WebPPL` does; otherwise the same as `rwm`
+    Mh,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use super::{
     MethodChoice, MethodOptions, MetricChoice, Program, Reproduce, Sample, ScheduleChoice, Simulate, Testbed,
 };
 use crate::terminal;
-use crust_api::{Error, Estimator, Generation, Init, Problem, Source};
+use crust_api::{Error, Estimator, Generation, Init, Problem, Source, WebPplProblem};
 use std::path::Path;
 
 impl Includes {
@@ -102,6 +102,20 @@ impl Annealing {
     }
 }
 
+impl Annealing {
+    /// A `WebPPL` program with its data, if the file is one.
+    pub fn webppl(&self, model: &Path, data: Option<&Path>) -> Result<Option<WebPplProblem>, Error> {
+        if !WebPplProblem::is_program(model) {
+            return match &self.model_name {
+                Some(name) => Err(Error::option("model", name, "is for WebPPL programs")),
+                None => Ok(None),
+            };
+        }
+        let data = data.map(terminal::source).transpose()?;
+        WebPplProblem::read(terminal::source(model)?, data, self.model_name.as_deref()).map(Some)
+    }
+}
+
 impl From<MethodOptions> for crust_api::MethodOptions {
     fn from(options: MethodOptions) -> Self {
         Self { kernel: options.kernel.into(), schedule: options.schedule.into() }
@@ -114,6 +128,7 @@ impl From<KernelChoice> for crust_api::KernelChoice {
             KernelChoice::Hmc => Self::Hmc,
             KernelChoice::Nuts => Self::Nuts,
             KernelChoice::Rwm => Self::Rwm,
+            KernelChoice::Mh => Self::Mh,
         }
     }
 }

@@ -2,10 +2,13 @@
 
 use crate::arguments::{Check, Common};
 use crate::{Exit, terminal};
-use crust_api::Error;
 use crust_api::result::Results;
+use crust_api::{Error, WebPplProblem};
 
 pub fn run(arguments: &Check, common: &Common) -> Result<Exit, Error> {
+    if WebPplProblem::is_program(&arguments.model) {
+        return webppl(arguments, common);
+    }
     let program = arguments.includes.program(&arguments.model)?;
     let data = arguments.data.as_deref().map(terminal::source).transpose()?;
     let run = crust_api::check(program, data.as_ref(), arguments.options())?;
@@ -23,6 +26,25 @@ pub fn run(arguments: &Check, common: &Common) -> Result<Exit, Error> {
     }
     if let Some(file) = &common.json {
         terminal::deliver(&Results::Check(run.result), file)?;
+    }
+    Ok(if ok { Exit::Fine } else { Exit::BadInput })
+}
+
+/// A `WebPPL` program.
+fn webppl(arguments: &Check, common: &Common) -> Result<Exit, Error> {
+    let source = terminal::source(&arguments.model)?;
+    let data = arguments.data.as_deref().map(terminal::source).transpose()?;
+    let (checked, mistakes) = crust_api::check_webppl(source, data, arguments.model_name.as_deref())?;
+    let ok = checked.ok;
+    if !common.json.as_deref().is_some_and(terminal::is_stdout) {
+        if let Some(mistakes) = mistakes {
+            terminal::complain(&mistakes.to_string());
+        } else if let (true, Some(text)) = (!common.quiet, crust_report::terminal::check(&checked)) {
+            terminal::say(&text);
+        }
+    }
+    if let Some(file) = &common.json {
+        terminal::deliver(&Results::Check(checked), file)?;
     }
     Ok(if ok { Exit::Fine } else { Exit::BadInput })
 }

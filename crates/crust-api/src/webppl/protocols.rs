@@ -1,0 +1,175 @@
+//! `crust bdmc` and `crust bread` for WebPPL programs.
+
+use std::path::Path;
+
+use crust_diagnose::bdmc::{self, Plan};
+use crust_diagnose::bread;
+use crust_diagnose::result::{Bdmc, Bread, Run};
+use crust_webppl::simulator::Description;
+
+use super::experiment::{Origin, Settings, WebPplExperiment};
+use super::problem::{Trouble, WebPplProblem, reading};
+use crate::annealing::{Annealed, Annealing, KernelChoice, PathChoice, journal};
+use crate::bdmc::BdmcOptions;
+use crate::bread::BreadOptions;
+use crate::error::{Error, Refusal};
+use crate::session::{Message, Session};
+
+/// What a model must have, and options that make no sense for WebPPL programs.
+pub(super) fn check(
+    problem: &WebPplProblem,
+    annealing: &Annealing,
+    kernels: &[KernelChoice],
+    session: &Session<'_>,
+) -> Result<Description, Error> {
+    annealing.check()?;
+    let wrong = |name, value: &str, why: &str| Err(Error::option(name, value, why));
+    if annealing.path != PathChoice::Prior {
+        return wrong("path", &annealing.path.name(), "WebPPL programs are annealed from the prior only");
+    }
+    if annealing.generation.simulator.is_some() {
+        return wrong("simulator", "", "is for Stan programs: a WebPPL program is its own simulator");
+    }
+    if kernels.contains(&KernelChoice::Nuts) {
+        return wrong("kernel", "nuts", "WebPPL programs have `hmc`, `rwm` and `mh`");
+    }
+    let model = problem.describe(session.seed)?;
+    if model.choices.is_empty() {
+        return Err(Refusal::NoChoices { program: problem.file_name() }.into());
+    }
+    if model.observations.is_empty() && model.factors == 0 {
+        return Err(Refusal::NothingObserved { program: problem.file_name() }.into());
+    }
+    for name in annealing.generation.hyper.iter().flatten() {
+        if !model.choices.iter().any(|group| group.name == *name) {
+            let known = model.choices.iter().map(|group| group.name.clone()).collect::<Vec<_>>().join(", ");
+            return Err(Error::option("hyper", name, format!("the variables of the model are {known}")));
+        }
+    }
+    Ok(model)
+}
+
+/// The run as it is told.
+pub(super) fn run(problem: &WebPplProblem, annealing: &Annealing, session: &Session<'_>, dimension: usize) -> Run {
+    annealing.run_of(problem.file_name(), problem.data_file_name(), session.seed, dimension)
+}
+
+/// Makes the folder and opens the journal.
+pub(super) fn open(
+    told: &str,
+    problems: &[&WebPplProblem],
+    folder: Option<&Path>,
+) -> Result<crust_diagnose::checkpoint::Journal, Error> {
+    let identities: Vec<String> = problems.iter().map(|problem| problem.identity()).collect();
+    let mut inputs = vec![told];
+    inputs.extend(identities.iter().map(String::as_str));
+    journal(folder, &inputs)
+}
+
+/// Simulates data with a WebPPL program and anneals them in both directions.
+pub fn bdmc_webppl(
+    problem: &WebPplProblem,
+    options: &BdmcOptions,
+    session: &Session<'_>,
+) -> Result<Annealed<Bdmc>, Error> {
+    let annealing = &options.annealing;
+    if let Some(wish) = options.bennett_error.filter(|wish| wish.is_nan() || *wish <= 0.0) {
+        return Err(Error::option("bennett-error", wish, "a standard error is a positive number of nats"));
+    }
+    let model = check(problem, annealing, &[options.method.kernel], session)?;
+    let plan = Plan {
+        chains: annealing.chains,
+        ladder: annealing.ladder(),
+        tolerance: annealing.tolerance,
+        bennett_error: options.bennett_error,
+        datasets: options.datasets,
+        start_steps: options.start_steps,
+        rank_checks: options.rank_checks,
+        acceptable: annealing.acceptable(),
+    };
+    let told = format!("bdmc {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
+    let mut journal = open(&told, &[problem], annealing.folder.as_deref())?;
+    let settings = Settings::new(options.method, session);
+    let mut experiment = WebPplExperiment::new(problem, settings, Origin::Own);
+    let found = bdmc::bdmc(&mut experiment, &plan, &mut journal)?;
+    let kept = found.datasets.iter().filter(|_| annealing.folder.is_some());
+    let simulated = kept.map(|dataset| experiment.simulated(dataset.number)).collect::<Result<_, Trouble>>()?;
+    let mut run = run(problem, annealing, session, experiment.dimension);
+    options.method.tell(&mut run);
+    run.options.insert("datasets".to_owned(), options.datasets.to_string());
+    let rungs = found.datasets.first().map(|dataset| dataset.rungs.clone()).unwrap_or_default();
+    run.steps = plan.ladder.with_rungs(&rungs);
+    let bound = rungs.last().map(|rung| rung.jeffreys_upper);
+    let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
+    let result = Bdmc {
+        run,
+        reading: reading(&model, &[]),
+        rungs,
+        datasets: found.datasets,
+        mean: found.mean,
+        kernels: found.kernels,
+        violation: found.violation,
+        checks: found.checks,
+        verdict: found.verdict,
+        partial: found.partial,
+    };
+    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+}
+
+/// The whole protocol for a WebPPL program on the data that it observes.
+pub fn bread_webppl(
+    problem: &WebPplProblem,
+    options: &BreadOptions,
+    session: &Session<'_>,
+) -> Result<Annealed<Bread>, Error> {
+    let annealing = &options.annealing;
+    if options.start_steps < 10 {
+        return Err(Error::option("start-steps", options.start_steps, "must be at least 10"));
+    }
+    let model = check(problem, annealing, &[options.method.kernel], session)?;
+    let hyperparameters = annealing.generation.hyper.clone().unwrap_or_default();
+    if hyperparameters.is_empty() {
+        session.message(Message::Note(
+            "no hyperparameters: data are simulated from the prior; name variables to be fitted with --hyper",
+        ));
+    }
+    let plan = bread::Plan {
+        chains: annealing.chains,
+        ladder: annealing.ladder(),
+        tolerance: annealing.tolerance,
+        start_steps: options.start_steps,
+        replicates: options.replicates,
+        acceptable: annealing.acceptable(),
+    };
+    let told = format!("bread {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
+    let mut journal = open(&told, &[problem], annealing.folder.as_deref())?;
+    let settings = Settings::new(options.method, session);
+    let mut experiment = WebPplExperiment::new(problem, settings, Origin::Own);
+    experiment.hyperparameters.clone_from(&hyperparameters);
+    let found = bread::bread(&mut experiment, &plan, &mut journal)?;
+    let kept = [found.simulated.number].into_iter();
+    let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());
+    let simulated = kept.map(|number| experiment.simulated(number)).collect::<Result<_, Trouble>>()?;
+    let mut run = run(problem, annealing, session, experiment.dimension);
+    options.method.tell(&mut run);
+    run.options.insert("start-steps".to_owned(), options.start_steps.to_string());
+    run.options.insert("replicates".to_owned(), options.replicates.to_string());
+    run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
+    let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_upper);
+    let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
+    let result = Bread {
+        run,
+        reading: reading(&model, &hyperparameters),
+        fit: found.fit,
+        real: found.real,
+        simulated: found.simulated,
+        start_check: found.start_check,
+        calibration: found.calibration,
+        kernels: found.kernels,
+        violation: found.violation,
+        checks: found.checks,
+        verdict: found.verdict,
+        partial: found.partial,
+    };
+    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+}
