@@ -154,9 +154,7 @@ pub(crate) fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal,
 /// A simulated dataset with its generating parameters.
 pub(crate) fn simulated(experiment: &mut StanExperiment<'_>, number: u32) -> Result<NumberedData, Trouble> {
     let (point, data) = experiment.draw(number)?;
-    let parameters = experiment.parameters(&point)?;
-    // Names with lists of numbers are JSON whatever they are.
-    let parameters = serde_json::to_string_pretty(&parameters).unwrap_or_default();
+    let parameters = experiment.parameters_json(&point)?;
     let data = write_json(experiment.program(), &data);
     Ok(NumberedData { number, simulated: SimulatedData { parameters: Json(parameters), data: Json(data) } })
 }

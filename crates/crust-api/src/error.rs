@@ -5,9 +5,7 @@ mod fault;
 mod render;
 mod subject;
 
-pub use causes::{
-    CompareError, EvidenceError, NormaliserError, PathError, Refusal, ShapeError, Suspicion, ValuesError,
-};
+pub use causes::{CompareError, EvidenceError, PathError, Refusal, ShapeError, Suspicion, ValuesError};
 pub(crate) use fault::{Context, Fault, Faults, Trouble};
 pub use render::{Look, render, render_problems, render_warning};
 pub use subject::SubjectError;

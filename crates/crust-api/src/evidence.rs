@@ -3,7 +3,6 @@
 
 mod agreement;
 mod methods;
-mod normaliser;
 mod prior;
 
 use crate::error::{Error, EvidenceError, Faults};
@@ -19,7 +18,8 @@ use std::time::Instant;
 /// Options of `evidence`.
 #[derive(Clone, Debug)]
 pub struct EvidenceOptions {
-    /// How log p(y) is estimated; bridge sampling with a stochastic lower bound beside it if there are none.
+    /// How log p(y) is estimated; if there are none, bridge sampling with two stochastic lower
+    /// bounds beside it, one of which starts at the prior.
     pub methods: Vec<Estimator>,
     /// Bridge sampling and importance sampling go on until the standard error is below so many nats, or it takes too
     /// long.
@@ -71,19 +71,21 @@ pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<
     let prior = PriorReading::read(problem, session)?;
     let mut timing = EvidenceTiming::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
     let faults = Faults::default();
-    let methods = estimate(options, &prior, session, &faults, &mut timing).map_err(|failure| match failure {
-        Failure::Evidence(error) => error.into(),
-        Failure::Schedule(error) => error.into(),
-        Failure::Infer(error) => problem.context(&faults, None).infer(error),
-    })?;
+    let Estimates { methods, mut warnings } =
+        estimate(options, &prior, session, &faults, &mut timing).map_err(|failure| match failure {
+            Failure::Evidence(error) => error.into(),
+            Failure::Schedule(error) => error.into(),
+            Failure::Infer(error) => problem.context(&faults, None).infer(error),
+        })?;
     timing.insert("total".to_owned(), begin.elapsed().as_secs_f64());
+    warnings.extend(agreement::disagreements(&methods));
     let result = Evidence {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: problem.program().file_name(),
         data: problem.data_file_name(),
         seed: session.seed,
         dimension: prior.model.dimension(),
-        warnings: agreement::disagreements(&methods),
+        warnings,
         methods,
     };
     Ok(EvidenceOutput { result, timing })
@@ -111,35 +113,48 @@ enum Failure {
     Schedule(#[from] BadSchedule),
 }
 
+/// What was found, and what to say of it as a whole.
+struct Estimates {
+    methods: Vec<EvidenceMethod>,
+    warnings: Vec<String>,
+}
+
 fn estimate(
     options: &EvidenceOptions,
     prior: &PriorReading<'_>,
     session: &Session<'_>,
     faults: &Faults,
     timing: &mut EvidenceTiming,
-) -> Result<Vec<EvidenceMethod>, Failure> {
+) -> Result<Estimates, Failure> {
     let mut estimation = Estimation::new(prior, options, session, faults);
-    let mut methods = options.methods.clone();
-    if methods.is_empty() {
-        methods = estimation.default_methods();
-    }
-    methods.sort_unstable();
-    methods.dedup();
-    let mut results = Vec::new();
+    let by_default = options.methods.is_empty();
+    let mut wanted = if by_default { estimation.default_methods() } else { options.methods.clone() };
+    wanted.sort_unstable();
+    wanted.dedup();
+    let (mut methods, mut warnings) = (Vec::new(), Vec::new());
     let mut run = |estimation: &mut Estimation<'_>, method: Estimator| -> Result<(), Failure> {
         session.begin(method.title(), 0, Unit::Transitions);
         let begin = Instant::now();
-        results.push(estimation.run(method)?);
+        methods.push(estimation.run(method)?);
         timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
         Ok(())
     };
-    for method in methods {
+    for method in wanted {
+        match run(&mut estimation, method) {
+            // Nobody has asked for the second look, which is taken from the prior: its failure is no reason to say nothing.
+            Err(Failure::Infer(InferError::NoLikelihood { draws, .. })) if by_default && method == Estimator::Smc => {
+                warnings.push(format!(
+                    "the likelihood is 0 at all of {draws} draws from the prior, so that nothing was estimated from there \
+                     and a part of the posterior may be missed; a narrower prior helps"
+                ));
+            }
+            other => other?,
+        }
+    }
+    if let (true, Some(method)) = (by_default, estimation.second_opinion()) {
         run(&mut estimation, method)?;
     }
-    if let (true, Some(method)) = (options.methods.is_empty(), estimation.second_opinion()) {
-        run(&mut estimation, method)?;
-    }
-    Ok(results)
+    Ok(Estimates { methods, warnings })
 }
 
 impl Estimator {

@@ -161,9 +161,9 @@ impl<'a> StanExperiment<'a> {
         self.loaded.typed()
     }
 
-    /// Parameters by name at a point.
-    pub fn parameters(&mut self, point: &[f64]) -> Result<Values, Trouble> {
-        Ok(self.prior.parameters(point)?)
+    /// Parameters at a point as Stan JSON, which `sample --init` and `simulate --fix` read.
+    pub fn parameters_json(&mut self, point: &[f64]) -> Result<String, Trouble> {
+        Ok(self.prior.parameters_json(point)?)
     }
 
     fn anneal(

@@ -31,6 +31,18 @@ use program::{Drawing, Phase};
 pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
 pub(crate) use scored::{ScoredDraw, Scorer};
 
+/// Nobody has chosen the values of draws: what to do is something else than for values that were given.
+fn no_value(error: &UnconstrainError) -> String {
+    match error {
+        UnconstrainError::Edge { name } => format!(
+            "that of `{name}` rounds to the edge of its constraint, since its prior is so wide; narrow the prior (for \
+             example `{name} ~ normal(0, 1)` in place of a Cauchy distribution), or fit it to the data with \
+             `bread --hyper {name}`"
+        ),
+        other => other.to_string(),
+    }
+}
+
 /// Why nothing can be drawn.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SimulateError {
@@ -38,7 +50,7 @@ pub enum SimulateError {
     Engine(#[from] EngineError),
     #[error("a draw failed: {}", .0.message)]
     Rejected(Rejection),
-    #[error("a draw from the prior is no value of its parameter: {0}")]
+    #[error("a draw from the prior is no value of its parameter: {}", no_value(.0))]
     Unconstrain(#[from] UnconstrainError),
     /// An element that no statement draws, or that waits for itself.
     #[error("{}", .0.message)]

@@ -1,10 +1,9 @@
 //! Causes of errors that are not those of another crate.
 
 use crate::problem::Program;
-use crust_engine::{EngineError, SimulateError, UnconstrainError};
+use crust_engine::{EngineError, UnconstrainError};
 use crust_stan::data::DataErrors;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Input that is valid, but that the command can do nothing with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -158,46 +157,13 @@ pub enum CompareError {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EvidenceError {
     #[error(
-        "{method} needs the normaliser of the prior, and {why}; or use --methods smc,stepping-stone, which need no \
-         normaliser"
+        "{method} needs to know what the prior integrates to, and a part of it is drawn until it fits its constraints, so \
+         that crust does not know: write its priors with `T[…, …]`, or use --methods smc,stepping-stone, which do not \
+         need it"
     )]
-    NoNormaliser { method: &'static str, why: NormaliserError },
+    NoNormaliser { method: &'static str },
     #[error("no density can be fitted to the draws of the posterior: {why}; use --methods smc")]
     NoProposal { why: String },
-}
-
-/// Why it is not known what a prior integrates to, and what to do.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum NormaliserError {
-    #[error("the program adds a constant to `target`, which may or may not be meant as one: leave it out")]
-    Constant,
-    #[error("the prior of `{0}` is that of a multiple of it: write it as the prior of `{0}` itself")]
-    Multiple(String),
-    #[error(
-        "the mixture that is the prior of `{0}` is cut off by its bounds: leave out the bounds, or use one distribution"
-    )]
-    CutMixture(String),
-    #[error("`{0}` is a tuple: declare its parts as parameters")]
-    Tuple(String),
-    #[error("`{0}` has no statement: write its prior out, for example `{0} ~ lkj_corr(1)`")]
-    NoStatement(String),
-    #[error("the order of `{0}` cuts off a part of its prior that crust cannot compute")]
-    Order(String),
-    #[error("`{0}` has bounds and a density of the program's own: leave out the bounds")]
-    OwnDensity(String),
-    #[error("the bounds of `{name}` cut off a part of its `{stem}` prior: draw its elements in a loop, with `T[…, …]`")]
-    Bounds { name: String, stem: String },
-    #[error(
-        "the part of a prior that bounds cut off has no distribution function in crust: write the prior with `T[…, \
-         …]`, or without bounds"
-    )]
-    NoDistributionFunction,
-    #[error("what bounds cut off from the prior is not the same everywhere: write the priors with `T[…, …]`")]
-    NotConstant,
-    #[error("{0}")]
-    Simulate(Arc<SimulateError>),
-    #[error("{0}")]
-    Engine(Arc<EngineError>),
 }
 
 /// Data that are allowed but not finite, which may be why something went wrong: infinite bounds are sensible, infinite

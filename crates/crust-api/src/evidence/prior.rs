@@ -18,9 +18,13 @@ use std::sync::Arc;
 /// A program with its data and its prior.
 pub(super) struct PriorReading<'a> {
     pub problem: &'a Problem,
-    pub joint: Joint,
     pub simulator: Simulator,
     pub model: Arc<Model>,
+    /// log of what the density of the prior integrates to. Stan does not divide by the probability of declared bounds:
+    /// `sigma ~ normal(0, 1)` with `<lower=0>` integrates to ½. Estimators that only look at the likelihood of draws do
+    /// not care; those that look at the density of the prior have to divide by it. The proof of the reading finds it:
+    /// the program's density minus that of the draws, which is normalised.
+    pub log_prior_integral: Option<f64>,
 }
 
 impl<'a> PriorReading<'a> {
@@ -38,8 +42,8 @@ impl<'a> PriorReading<'a> {
         finite::refuse_nan(program.typed(), data, problem.words())?;
         let model = problem.model(session.seed)?;
         let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
-        proven(program, &simulator, false, (session.seed, problem.suspicion(data).as_ref()))?;
-        Ok(Self { problem, joint, simulator, model })
+        let proof = proven(program, &simulator, false, (session.seed, problem.suspicion(data).as_ref()))?;
+        Ok(Self { problem, simulator, model, log_prior_integral: proof.log_prior_integral })
     }
 }
 

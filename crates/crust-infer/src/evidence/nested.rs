@@ -4,7 +4,8 @@
 //! With K live points, removing the one with the least likelihood shrinks log V by 1/K on average; several may be
 //! replaced at once, so that they are moved in one batch, and the i-th of them shrinks it by 1/(K − i). The
 //! replacements are survivors that a Markov chain moved within the constrained prior: not exact draws of it, so that
-//! the estimate is on no known side of the truth. Ties are broken by labels ([`Floor`]), so that states may be discrete
+//! the estimate is on no known side of the truth. Where the likelihood is 0 there is nothing to climb: the volume starts
+//! at the share of the prior that has one. Ties are broken by labels ([`Floor`]), so that states may be discrete
 //! and likelihoods flat.
 
 use crust_math::random::{Purpose, Stream, StreamKey};
@@ -52,6 +53,17 @@ impl Shrinkage {
     }
 }
 
+impl Shrinkage {
+    /// log of the share p of the prior that has a likelihood, where the K-th point with one was draw N: (K − 1)/(N − 1)
+    /// has mean p, and −Σ 1/j over j = K … N − 1 has mean log p (inverse binomial sampling).
+    fn positive(self, live: usize, draws: usize) -> f64 {
+        match self {
+            Self::Mean => f_log(float(live - 1) / float(draws - 1)),
+            Self::Geometric => -(live..draws).map(|j| 1.0 / float(j)).sum::<f64>(),
+        }
+    }
+}
+
 impl NestedSettings {
     fn check(&self) -> Result<(), Error> {
         let Self { live, replaced, steps, .. } = *self;
@@ -68,7 +80,7 @@ impl NestedSettings {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nested {
     pub log_z: f64,
-    /// √(H/K), with the information H: the uncertainty of the volumes (Skilling 2006).
+    /// √(H/K), with the information H: the uncertainty of the volumes (Skilling 2006), and that of the first one.
     pub se: f64,
     /// H, the divergence of the posterior from the prior in nats.
     pub information: f64,
@@ -83,17 +95,13 @@ pub struct Nested {
 pub fn nested<P: Climbing>(population: &mut P, settings: NestedSettings, run: &Shared<'_>) -> Result<Nested, Error> {
     settings.check()?;
     let before = population.evaluations();
-    let particles = population.draw(0..number(settings.live), run.key.purpose(Purpose::PRIOR))?;
-    let heights = population.log_ratios(&particles, 0.0, 1.0)?;
-    if heights.iter().all(|height| *height == f64::NEG_INFINITY) {
-        return Err(Error::NoLikelihood { draws: settings.live, reason: population.rejection() });
-    }
+    let First { particles, heights, draws } = first(population, settings.live, run)?;
     let mut live = Live::new(P::ROUNDING);
     for (k, (particle, height)) in particles.into_iter().zip(heights).enumerate() {
         live.push(particle, height, label_key(run, k, u64::MAX).stream().uniform());
     }
     live.sort();
-    let mut sum = Sum::default();
+    let mut sum = Sum { log_volume: settings.shrinkage.positive(settings.live, draws), ..Sum::default() };
     let (mut accept, mut rounds) = (0.0, 0);
     while sum.goes_on(live.top(), &settings) {
         accept = live.round(population, &mut sum, &settings, rounds, run)?;
@@ -101,8 +109,48 @@ pub fn nested<P: Climbing>(population: &mut P, settings: NestedSettings, run: &S
     }
     let unfinished = sum.ends_unfinished(&settings);
     let (log_z, information) = sum.finish(&live.heights);
-    let se = (information / float(settings.live)).sqrt();
+    // H is relative to the whole prior; the way to where the likelihood is positive has an error of its own,
+    // (1 − p)/K for the log of the share p.
+    let share = float(settings.live) / float(draws);
+    let shrunk = (information + f_log(share)).max(0.0);
+    let se = ((shrunk + 1.0 - share) / float(settings.live)).sqrt();
     Ok(Nested { log_z, se, information, evaluations: population.evaluations() - before, unfinished, accept })
+}
+
+/// The first live points, and how many draws of the prior it took to find them.
+struct First<P> {
+    particles: Vec<P>,
+    heights: Vec<f64>,
+    draws: usize,
+}
+
+/// Draws of the prior for each live point, at which the search for points with a likelihood ends.
+const MOST_DRAWS: usize = 1000;
+
+/// Draws from the prior until K have a likelihood. Points without one are no ties that are climbed over: they say how
+/// much of the prior has a likelihood at all, which is where the volume starts from.
+fn first<P: Climbing>(population: &mut P, live: usize, run: &Shared<'_>) -> Result<First<P::Particle>, Error> {
+    let key = run.key.purpose(Purpose::PRIOR);
+    let (mut particles, mut heights, mut draws) = (Vec::with_capacity(live), Vec::with_capacity(live), 0);
+    while particles.len() < live {
+        if draws >= MOST_DRAWS * live {
+            return Err(Error::NoLikelihood { draws, reason: population.rejection() });
+        }
+        run.check_interrupt()?;
+        let drawn = population.draw(number(draws)..number(draws + live), key)?;
+        let found = population.log_ratios(&drawn, 0.0, 1.0)?;
+        for (particle, height) in drawn.into_iter().zip(found) {
+            if particles.len() == live {
+                break;
+            }
+            draws += 1;
+            if height > f64::NEG_INFINITY {
+                particles.push(particle);
+                heights.push(height);
+            }
+        }
+    }
+    Ok(First { particles, heights, draws })
 }
 
 /// Labels break ties only: they have streams of their own.
@@ -266,6 +314,24 @@ mod tests {
         let first = (1.0 / 101.0_f64).powi(2);
         let (log_z, _) = sum.finish(&[3.0_f64.ln(); 2]);
         assert!((log_z.exp() - (2.0 + first)).abs() < 1e-7, "{}", log_z.exp());
+    }
+
+    /// Where the K-th success is trial N, both estimates of p are unbiased on their scale: summed over all N.
+    #[test]
+    fn the_share_with_a_likelihood_is_unbiased() {
+        let (p, live): (f64, usize) = (0.3, 3);
+        let (mut mean, mut log_mean, mut total) = (0.0, 0.0, 0.0);
+        // P(N = n) = C(n − 1, K − 1) p^K (1 − p)^(n − K)
+        let mut probability = p.powi(3);
+        for n in live..400 {
+            total += probability;
+            mean += probability * Shrinkage::Mean.positive(live, n).exp();
+            log_mean += probability * Shrinkage::Geometric.positive(live, n);
+            probability *= float(n) / float(n + 1 - live) * (1.0 - p);
+        }
+        assert!((total - 1.0).abs() < 1e-12, "{total}");
+        assert!((mean - p).abs() < 1e-12, "{mean}");
+        assert!((log_mean - p.ln()).abs() < 1e-12, "{log_mean}");
     }
 
     #[test]
