@@ -162,6 +162,11 @@ pub enum EvidenceError {
          need it"
     )]
     NoNormaliser { method: &'static str },
+    #[error(
+        "the likelihood is 0 at some draws from the prior, so that its logarithm has no mean and thermodynamic integration \
+         no value: use --methods stepping-stone"
+    )]
+    NoIntegral,
     #[error("no density can be fitted to the draws of the posterior: {why}; use --methods smc")]
     NoProposal { why: String },
 }

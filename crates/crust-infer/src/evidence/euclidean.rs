@@ -11,6 +11,7 @@ use super::{Particle, Shared, float};
 use crate::anneal::{self, ChainOutcome, Direction, Schedule, TunedKernels, anneal_target};
 use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::metric::cholesky;
 use crate::target::Target;
 use crate::vector::dot;
@@ -77,6 +78,11 @@ where
     }
 }
 
+/// Step sizes that transitions take in turn, relative to the tuned one. What is tuned suits most of a distribution; a
+/// funnel has a neck in which only short steps are accepted, and chains that cannot get there all agree on an estimate
+/// without it.
+const STEPS: [f64; 4] = [1.0, 0.25, 1.0, 0.06];
+
 impl<T, D> Moving for Euclidean<'_, T, D, &TunedKernels>
 where
     T: Target + Clone + Send,
@@ -90,8 +96,10 @@ where
         key: StreamKey,
     ) -> Result<Walks<Particle>, Error> {
         let kernel = self.kernels.at(beta);
+        let shorter = |factor: f64| Kernel { step_size: factor * kernel.step_size, ..kernel.clone() };
+        let kernels = STEPS.map(shorter);
         let trail =
-            |(start, k): (&&Particle, u32)| Trail::new(&start.q, &kernel, beta, steps, key.chain(k), self.run.control);
+            |(start, k): (&&Particle, u32)| Trail::new(&start.q, &kernels, beta, steps, key.chain(k), self.run.control);
         let mut trails: Vec<Trail<'_>> = starts.iter().zip(0..).map(trail).collect();
         self.driver.drive(&mut trails, self.run.control)?;
         self.run.check_interrupt()?;

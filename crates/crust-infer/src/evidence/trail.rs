@@ -13,7 +13,8 @@ use crate::target::Target;
 pub(super) struct Trail<'a> {
     state: State,
     transition: Transition,
-    kernel: &'a Kernel,
+    /// Taken in turn: each leaves the distribution as it is.
+    kernels: &'a [Kernel],
     beta: f64,
     key: StreamKey,
     control: &'a Control,
@@ -29,16 +30,16 @@ pub(super) struct Trail<'a> {
 impl<'a> Trail<'a> {
     pub(super) fn new(
         start: &[f64],
-        kernel: &'a Kernel,
+        kernels: &'a [Kernel],
         beta: f64,
         steps: usize,
         key: StreamKey,
         control: &'a Control,
     ) -> Self {
         Self {
-            state: State::at(start, kernel.method.needs_gradient()),
-            transition: Transition::new(kernel.method, start.len()),
-            kernel,
+            state: State::at(start, kernels[0].method.needs_gradient()),
+            transition: Transition::new(kernels[0].method, start.len()),
+            kernels,
             beta,
             key,
             control,
@@ -49,10 +50,15 @@ impl<'a> Trail<'a> {
         }
     }
 
+    /// That of the transition that is under way.
+    fn kernel(&self) -> &'a Kernel {
+        &self.kernels[self.visited.len() % self.kernels.len()]
+    }
+
     fn begin(&mut self) {
         if self.visited.len() < self.steps {
             let key = self.key.step(self.key.step + self.visited.len() as u64);
-            self.transition.begin(self.kernel, &self.state, key.stream());
+            self.transition.begin(self.kernel(), &self.state, key.stream());
         }
     }
 }
@@ -84,7 +90,7 @@ impl Walker for Trail<'_> {
                 let failure = InitialFailure { given: true, tries: 1, bad_gradients: 0, reason: answer.rejection() };
                 return Err(Error::Initial { chain: self.key.chain, failure });
             }
-        } else if let Some(statistics) = self.transition.advance(self.kernel, answer.densities()) {
+        } else if let Some(statistics) = self.transition.advance(self.kernel(), answer.densities()) {
             self.transition.finish(&mut self.state);
             self.accept += statistics.accept_stat;
             self.control.count_iteration();

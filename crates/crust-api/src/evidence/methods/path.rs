@@ -1,8 +1,11 @@
 //! Estimators that start at the prior: sequential Monte Carlo, annealed importance sampling, stepping stones, nested
 //! sampling, likelihood weighting.
 
+use super::posterior::Tail;
 use super::{Estimation, Found, Use, draw, named, wide};
+use crate::error::EvidenceError;
 use crate::evidence::Estimator;
+use crust_diagnose::psis::psis;
 use crust_diagnose::result::{EvidenceKind, EvidenceMethod};
 use crust_infer::anneal::{Pilot, Schedule, TunedKernels, tune};
 use crust_infer::drive::Driver;
@@ -106,7 +109,10 @@ impl Estimation<'_> {
             ("accept", found.accept),
             ("thermodynamic_length", kernels.length()),
         ]);
-        let se = log_mean_error(&found.log_weights);
+        // Few weights decide where they vary much: smoothing their tail tells by how much.
+        let tail =
+            psis(&found.log_weights, 1.0).map_or(0.0, |smoothed| Tail::of(&found.log_weights, &smoothed).correction);
+        let se = log_mean_error(&found.log_weights).hypot(tail);
         Ok(EvidenceMethod {
             name: Estimator::Ais.name().to_owned(),
             kind: EvidenceKind::StochasticLowerBound,
@@ -130,6 +136,9 @@ impl Estimation<'_> {
                 // a heavy tail near the prior.
                 let gap = (found.thermodynamic - found.log_z).abs();
                 let se = found.thermodynamic_se.hypot(gap);
+                if se.is_nan() {
+                    return Err(EvidenceError::NoIntegral.into());
+                }
                 (found.thermodynamic, se, coarse(gap, se))
             }
             _ => (found.log_z, found.se, wide(found.se)),
@@ -220,9 +229,10 @@ fn strides(kernels: &TunedKernels) -> f64 {
     kernels.knots().len() as f64 - 1.0
 }
 
-/// Distributions of sequential Monte Carlo and of stepping stones.
+/// Distributions of sequential Monte Carlo and of stepping stones. The pilot's few draws see no rare ones, so that its
+/// strides are too long for them.
 fn smc_steps(kernels: &TunedKernels) -> f64 {
-    (1.0 + strides(kernels)).max(8.0)
+    (1.0 + 2.0 * strides(kernels)).max(8.0)
 }
 
 /// Distributions of annealed importance sampling, whose chains are never resampled. On the clustering example 400 of

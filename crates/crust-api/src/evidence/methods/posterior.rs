@@ -184,21 +184,20 @@ impl Fit {
 }
 
 /// How much the largest weights matter.
-struct Tail {
+pub(super) struct Tail {
     /// |log of the mean of smoothed weights − that of the weights themselves|, in nats.
-    correction: f64,
+    pub correction: f64,
     /// The share of the largest one in their sum.
     largest: f64,
 }
 
 impl Tail {
-    fn of(log_weights: &[f64], smoothed: &Psis) -> Self {
+    pub fn of(log_weights: &[f64], smoothed: &Psis) -> Self {
         let greatest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Smoothing leaves the weights below the tail alone: how their share of the sum changes is the correction.
-        let unchanged = log_weights.iter().zip(&smoothed.log_weights).min_by(|a, b| a.0.total_cmp(b.0));
         let log_sum = log_mean_exp(log_weights) + log_count(log_weights.len());
         let finite = log_weights.iter().zip(&smoothed.log_weights).filter(|(raw, _)| raw.is_finite());
-        let lowest = finite.min_by(|a, b| a.0.total_cmp(b.0)).or(unchanged);
+        let lowest = finite.min_by(|a, b| a.0.total_cmp(b.0));
         let correction = lowest.map_or(0.0, |(raw, new)| ((raw - log_sum) - new).abs());
         Self { correction, largest: (greatest - log_sum).exp() }
     }

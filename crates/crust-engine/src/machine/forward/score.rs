@@ -2,6 +2,7 @@
 
 use crust_math::density::Domain;
 use crust_math::random::{Draw, Stream};
+use crust_math::special::lgamma;
 use crust_stan::span::Span;
 
 use super::super::Machine;
@@ -93,6 +94,12 @@ impl Machine {
         }
         if order != Order::Free && after.windows(2).any(|pair| pair[0] >= pair[1]) {
             score.add(f64::NEG_INFINITY.into(), span);
+        }
+        // Numbers that are alike are as probable in any of their K! orders, and only one is left of them.
+        let drawn = before.iter().all(|x| x.is_nan()) || score.mode == Mode::Given;
+        if order == Order::Sorted && drawn && after.iter().all(|x| !x.is_nan()) {
+            #[allow(clippy::cast_precision_loss, reason = "sizes of vectors")]
+            score.add(lgamma(after.len() as f64 + 1.0).into(), span);
         }
         // The probability to be in order by chance is not known: it must always be the same.
         if order == Order::Ordered && score.mode == Mode::Given {
