@@ -32,6 +32,8 @@ const CHAIN: f64 = 32.0;
 /// Chains whose ends are so much like their beginnings do not explore. Of 256 chains that do, one in a million is
 /// beyond this.
 const MOST_MEMORY: f64 = 0.35;
+/// A draw from the prior with a greater share of all weights decides alone.
+const MOST_SHARE: f64 = 0.1;
 /// Thermodynamic integration that is so many nats from the stones of the same chains is told to be poor.
 const INTEGRAL_MATTERS: f64 = 0.1;
 
@@ -210,14 +212,20 @@ impl Estimation<'_> {
         let (simulator, faults) = (&mut self.simulator, &self.faults);
         let mut population = Euclidean::new(&self.target, |key| draw(simulator, key, faults), run);
         let found = likelihood_weighting(&mut population, draws_wanted, run.key)?;
+        let tail = psis(&found.log_weights, 1.0).ok().map(|smoothed| Tail::of(&found.log_weights, &smoothed));
+        let se = found.se.hypot(tail.as_ref().map_or(0.0, |tail| tail.correction));
+        let mut warnings = wide(se);
+        if warnings.is_empty() && tail.is_some_and(|tail| tail.largest > MOST_SHARE) {
+            warnings.push("one draw has most of the weight: the prior is too wide for this method".to_owned());
+        }
         Ok(EvidenceMethod {
             name: Estimator::LikelihoodWeighting.name().to_owned(),
             kind: EvidenceKind::StochasticLowerBound,
             log_ml: found.log_z,
-            se: found.se,
+            se,
             evaluations: found.evaluations,
             details: named(BTreeMap::from([("draws", f64::from(draws_wanted))])),
-            warnings: wide(found.se),
+            warnings,
         })
     }
 }
