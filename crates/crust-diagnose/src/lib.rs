@@ -16,6 +16,7 @@ pub mod number;
 pub mod psis;
 pub mod result;
 pub mod sandwich;
+pub mod sbc;
 pub mod summary;
 pub mod taddaa;
 mod timing;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[expect(clippy::cast_precision_loss, reason = "no run has 2⁵³ draws")]
-pub(crate) fn count(n: usize) -> f64 {
+pub fn count(n: usize) -> f64 {
     n as f64
 }
 

@@ -10,6 +10,7 @@ mod density;
 mod evidence;
 mod reproduce;
 mod sample;
+mod sbc;
 mod simulate;
 mod testbed;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use density::{Bench, BenchRow, Density, Point};
 pub use evidence::{Evidence, EvidenceKind, EvidenceMethod, EvidenceTiming};
 pub use reproduce::{RealDataRow, RealDataTable, Reproduce, Table1, Table1Cell, Table1Row, Toy, ToyRow};
 pub use sample::{Sample, SampleFacts, Seconds};
+pub use sbc::{Sbc, SbcQuantity, Troubles};
 pub use simulate::{Json, Simulate, SimulatedData};
 pub use testbed::{
     GroundTruth, Knob, ModelName, ModelTiming, OurResult, PaperComparison, PaperResult, Testbed, TestbedKind,
@@ -49,6 +51,7 @@ pub enum Results {
     Compare(Compare),
     Evidence(Evidence),
     Reproduce(Reproduce),
+    Sbc(Sbc),
     Testbed(Testbed),
 }
 

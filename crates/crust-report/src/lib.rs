@@ -9,6 +9,7 @@ mod common;
 mod figures;
 pub mod html;
 mod number;
+pub mod sbc;
 pub mod svg;
 pub mod terminal;
 pub mod testbed;

@@ -6,6 +6,7 @@ mod density;
 mod evidence;
 mod reproduce;
 mod sample;
+mod sbc;
 
 pub use approximate::{approximate, taddaa};
 pub use check::check;
@@ -13,6 +14,7 @@ pub use density::{bench, density};
 pub use evidence::evidence;
 pub use reproduce::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
 pub use sample::sample;
+pub use sbc::sbc;
 
 use crate::figures::best_log_ml;
 use crate::number::{as_f64, fixed, nats, quartiles, range, with_error};

@@ -1,10 +1,12 @@
 //! The command line, and the options of the library that it stands for.
 
 mod approximation;
+mod calibration;
 mod choices;
 mod options;
 
 pub use approximation::{Approximate, Taddaa};
+pub use calibration::Sbc;
 pub use choices::{EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice};
 
 use choices::{
@@ -49,6 +51,8 @@ pub enum Command {
     Bdmc(Bdmc),
     /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data
     Bread(Bread),
+    /// Is a sampler or an approximation calibrated? Ranks of exact draws among its own, on data that the model has made
+    Sbc(Sbc),
     /// Representations of a model, kernels or schedules side by side on the same simulated data
     Compare(Compare),
     /// The log marginal likelihood of real data by one or several estimators, each with its error and what kind of

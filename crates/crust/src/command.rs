@@ -11,6 +11,7 @@ pub mod evidence;
 pub mod reproduce;
 pub mod run;
 pub mod sample;
+pub mod sbc;
 pub mod simulate;
 pub mod taddaa;
 pub mod testbed;

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Simulate(simulate) => command::simulate::run(simulate, common),
         Command::Bdmc(bdmc) => command::bdmc::run(bdmc, common),
         Command::Bread(bread) => command::bread::run(bread, common),
+        Command::Sbc(sbc) => command::sbc::run(sbc, common),
         Command::Compare(compare) => command::compare::run(compare, common),
         Command::Evidence(evidence) => command::evidence::run(evidence, common),
         Command::Reproduce(reproduce) => command::reproduce::run(reproduce, common),

@@ -20,7 +20,7 @@ impl Includes {
         Problem::new(program, data.map(terminal::source).transpose()?)
     }
 
-    fn generation(&self, hyper: Option<&[String]>, simulator: Option<&Path>) -> Result<Generation, Error> {
+    pub(super) fn generation(&self, hyper: Option<&[String]>, simulator: Option<&Path>) -> Result<Generation, Error> {
         let simulator = simulator.map(|path| crust_api::Program::read(self.program(path)?)).transpose()?;
         Ok(Generation { hyper: hyper.map(<[String]>::to_vec), simulator, ..Generation::default() })
     }
