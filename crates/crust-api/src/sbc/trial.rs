@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::convergence::{ess_bulk, rhat};
 use crust_diagnose::number::count;
-use crust_engine::{EngineError, Model, SimulateError, Simulator};
+use crust_engine::{EngineError, SimulateError, Simulator};
 use crust_infer::approximate::Error as ApproximateError;
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::drive::{Control, Driver, Parallelism};
