@@ -107,7 +107,11 @@ impl Machine {
                     }
                 })
             }
-            Forward::Flat(flat) => flat_cells(&mut stream, flat, shape, &mut out),
+            Forward::Flat(flat) => {
+                let drawn = flat_cells(&mut stream, flat, shape, &mut out);
+                self.score_flat(flat, shape, (first, &out), span);
+                drawn
+            }
         };
         if let Err(error) = drawn {
             let mut trouble = Trouble::new();

@@ -1,6 +1,7 @@
 //! How likely the steps of the forward sampler are.
 
 use crust_math::density::Domain;
+use crust_math::functions::{Cell, Shape};
 use crust_math::random::{Draw, Stream};
 use crust_math::special::lgamma;
 use crust_stan::span::Span;
@@ -9,7 +10,7 @@ use super::super::Machine;
 use super::component;
 use crate::density::Density;
 use crate::random::Scalar;
-use crate::simulate::{Mode, Order, Score, log_mass, number_density};
+use crate::simulate::{Flat, Mode, Order, Score, log_mass, number_density};
 
 impl Machine {
     /// Something if nothing is drawn.
@@ -104,6 +105,34 @@ impl Machine {
         // The probability to be in order by chance is not known: it must always be the same.
         if order == Order::Ordered && score.mode == Mode::Given {
             score.assume(arguments.concat(), span);
+        }
+    }
+}
+
+impl Machine {
+    /// Flat densities are normalised where their volume is known: simplexes of K numbers have the volume 1/Γ(K).
+    pub(super) fn score_flat(&mut self, flat: Flat, shape: Shape, (before, after): (&[f64], &[f64]), span: Span) {
+        let Some(score) = &mut self.score else { return };
+        let size = shape.cell_len().max(1);
+        let rows = if shape.cell() == Cell::Scalar { 1 } else { shape.rows() }.max(1);
+        let (simplexes, k) = match flat {
+            Flat::Simplex => (1, size),
+            Flat::Columns => (size / rows, rows),
+            Flat::Rows => (rows, size / rows),
+            Flat::UnitVector | Flat::CorrMatrix | Flat::CholeskyFactorCorr => {
+                if score.mode == Mode::Given {
+                    score.assume(vec![], span);
+                }
+                return;
+            }
+        };
+        #[allow(clippy::cast_precision_loss, reason = "sizes of parameters")]
+        let log_density = simplexes as f64 * lgamma(k as f64);
+        for (was, is) in before.chunks(size).zip(after.chunks(size)) {
+            let drawn = was.iter().any(|x| x.is_nan()) || score.mode == Mode::Given;
+            if drawn && is.iter().all(|x| !x.is_nan()) {
+                score.add(log_density.into(), span);
+            }
         }
     }
 }
