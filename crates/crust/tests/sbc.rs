@@ -1,0 +1,70 @@
+//! `crust sbc` as a user runs it.
+
+mod common;
+
+use common::{Folder, crust, json, number, text};
+use serde_json::Value;
+
+const LINE: &str = "
+data { int N; vector[N] x; }
+transformed data { vector[N] z = x + 5; }
+parameters { real a; real b; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); y ~ normal(a + b * z, 1); }
+";
+
+fn program() -> String {
+    LINE.replace("vector[N] x; }", "vector[N] x; vector[N] y; }")
+}
+
+const SIZES: &str = r#"{"N": 8, "x": [-1, -0.5, 0, 0.3, 0.4, 1, 1.2, -0.7]}"#;
+
+fn adjusted(result: &Value) -> f64 {
+    let quantities = result["quantities"].as_array().expect("quantities");
+    quantities.iter().map(|q| number(&q["adjusted_p_value"])).fold(1.0, f64::min)
+}
+
+/// NUTS is right on a regression; a normal distribution without correlations is too narrow, and is told to be.
+#[test]
+fn nuts_is_calibrated_and_mean_field_is_not() {
+    let folder = Folder::new("sbc");
+    let (model, data) = (folder.file("line.stan", &program()), folder.file("sizes.json", SIZES));
+    let right = crust(&["sbc", &model, &data, "--datasets", "60", "--json", "-"]);
+    assert_eq!(right.status.code(), Some(0), "{}", text(&right));
+    let right = json(&right);
+    assert!(adjusted(&right) > 0.01, "{right}");
+    assert_eq!(right["verdict"]["level"], "good");
+    let names: Vec<&str> =
+        right["quantities"].as_array().expect("list").iter().filter_map(|q| q["name"].as_str()).collect();
+    assert_eq!(names, ["a", "b", "log likelihood"]);
+    let out = folder.path("out");
+    let wrong = crust(&["sbc", &model, &data, "--datasets", "60", "--method", "meanfield", "--out", &out]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong));
+    assert!(text(&wrong).contains("too close together"), "{}", text(&wrong));
+    let page = std::fs::read_to_string(folder.path("out/report.html")).expect("report");
+    assert!(page.contains("share below z, minus z") && page.contains("too close together"));
+    assert!(adjusted(&folder.json("out/result.json")) < 0.01);
+}
+
+/// Results depend on the seed alone.
+#[test]
+fn places_do_not_depend_on_threads() {
+    let folder = Folder::new("threads");
+    let (model, data) = (folder.file("line.stan", &program()), folder.file("sizes.json", SIZES));
+    let run = |threads: &str| {
+        json(&crust(&["sbc", &model, &data, "--datasets", "6", "--threads", threads, "--seed", "3", "--json", "-"]))
+    };
+    let (one, three) = (run("1"), run("3"));
+    assert_eq!(one, three);
+    assert!(one["verdict"]["sentence"].as_str().is_some_and(|s| s.contains("no test")), "{one}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    let folder = Folder::new("refused");
+    let flat = folder.file("flat.stan", "data { real y; } parameters { real m; } model { y ~ normal(m, 1); }");
+    let output = crust(&["sbc", &flat]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("improper"), "{}", text(&output));
+    let output = crust(&["sbc", &flat, "--datasets", "0"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+}
