@@ -180,6 +180,9 @@ fn commands_in_the_documents_work() {
             if ["bread", "bdmc", "compare"].contains(&arguments[0].as_str()) {
                 arguments.extend(["--steps", "10,30", "--chains", "8"].map(str::to_owned));
             }
+            if arguments[0] == "sbc" {
+                arguments.extend(["--datasets", "4"].map(str::to_owned));
+            }
             if arguments[0] == "evidence" {
                 arguments.extend(["--effort", "0.05"].map(str::to_owned));
             }
