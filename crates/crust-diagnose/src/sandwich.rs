@@ -15,18 +15,10 @@ pub use violation::{
     Exchange, LEVEL, SLOPE_LEVEL, exchange_check, fisher_combination, fluctuation_slope, markov_check, rank_p_values,
 };
 
+pub use crust_math::special::log_mean_exp;
+
 use crate::convergence::{mean, sd};
 use crate::number::count;
-
-/// log of the mean of exp: −∞ of nothing but −∞.
-pub fn log_mean_exp(values: &[f64]) -> f64 {
-    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if greatest.is_infinite() {
-        return greatest;
-    }
-    let sum: f64 = values.iter().map(|v| (v - greatest).exp()).sum();
-    greatest + (sum / count(values.len())).ln()
-}
 
 /// The stochastic lower bound on log Z of section 2.3: log of the mean weight. E\[w\] = Z (Eq. 23), so by Jensen's
 /// inequality E[log mean w] ≤ log Z, and by Markov's P(log mean w > log Z + b) < e^−b.

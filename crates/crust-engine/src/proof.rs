@@ -10,8 +10,6 @@ mod compare;
 mod message;
 mod points;
 mod program;
-#[cfg(test)]
-mod tests;
 
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;

@@ -36,8 +36,10 @@ pub use smc::{Keep, Smc, SmcSettings, find_schedule, smc};
 pub use stones::{Pair, Stones, StonesSettings, stones};
 pub use weighting::{Weights, harmonic_mean, importance, likelihood_weighting, posterior_log_likelihoods};
 
+pub use crust_math::special::log_mean_exp;
+
 use crust_math::random::StreamKey;
-use pxfm::{f_exp, f_log};
+use pxfm::f_exp;
 
 use crate::drive::{Control, Parallelism};
 use crate::error::Error;
@@ -72,16 +74,6 @@ impl Particle {
         let sum = self.log_prior + self.log_likelihood;
         if sum.is_finite() { sum } else { f64::NEG_INFINITY }
     }
-}
-
-/// log of the mean of exp: −∞ of nothing but −∞, and of nothing.
-pub fn log_mean_exp(values: &[f64]) -> f64 {
-    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if greatest.is_infinite() {
-        return greatest;
-    }
-    let sum: f64 = values.iter().map(|v| f_exp(v - greatest)).sum();
-    greatest + f_log(sum / float(values.len()))
 }
 
 /// The standard error of the log of the mean weight of independent draws, by the delta method: √((E\[w²\]/E\[w\]² −

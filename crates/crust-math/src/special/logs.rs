@@ -128,6 +128,14 @@ pub fn log_sum_exp_slice(terms: &[f64]) -> f64 {
     high + others.ln_1p()
 }
 
+/// log of the mean of exp(xᵢ): −∞ of nothing but −∞, and of nothing.
+pub fn log_mean_exp(terms: &[f64]) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "counts are far below 2⁵³")]
+    let n = terms.len() as f64;
+    let sum = log_sum_exp_slice(terms);
+    if sum.is_infinite() { sum } else { sum - n.ln() }
+}
+
 /// log(`inv_logit`(x) − `inv_logit`(y)) for x ≥ y.
 #[inline]
 pub fn log_inv_logit_diff(x: f64, y: f64) -> f64 {

@@ -1,1 +1,0 @@
-//! Proofs of readings, and planted mistakes that they find.
