@@ -5,14 +5,15 @@ mod matrices;
 mod shapes;
 
 pub use matrices::{cholesky, determinant, dot, inverse, transpose};
-pub use shapes::{concat, diagonal, from_scalars, get, range, reshape, split, to_scalars};
+pub use shapes::{concat, diagonal, from_scalars, get, length, range, reshape, split, to_scalars};
 
 use std::rc::Rc;
 
 use crate::coerce;
 use crate::error::{Run, fail};
 use crate::machine::operators::{num_power, power};
-use crate::tape::{Num, Placed, tensor_of};
+use crate::record::Op;
+use crate::tape::{Num, Placed, recorded, tensor_of};
 use crate::tensor::Tensor;
 use crate::value::Value;
 use crust_math::special;
@@ -91,7 +92,7 @@ impl Unary {
     }
 
     /// The derivative at `x`, where the value is `y`.
-    fn slope(self, x: f64, y: f64) -> f64 {
+    pub fn slope(self, x: f64, y: f64) -> f64 {
         match self {
             Self::Neg => -1.0,
             // what WebPPL's differentiation has for steps
@@ -125,6 +126,11 @@ impl Unary {
 
     /// Of a number or tensor.
     pub fn apply(self, value: &Value) -> Run<Value> {
+        if is_tensor(value) {
+            if let Some(out) = recorded(&[value], move |v| self.apply(&v[0])) {
+                return out;
+            }
+        }
         if let Some((t, place)) = tensor_of(value) {
             let out = Rc::new(t.map(|x| self.value(x)));
             let Some((tape, index)) = place else { return Ok(Value::Tensor(out)) };
@@ -139,10 +145,10 @@ impl Unary {
             Some(x) => x,
             None => Num::Plain(coerce::number(value)),
         };
-        let y = self.value(x.value());
+        let y = self.value(x.raw());
         Ok(match x {
             Num::Plain(_) => Value::Number(y),
-            x @ Num::Ad(_) => Num::function(&[&x], y, &[self.slope(x.value(), y)]).into_value(),
+            x @ Num::Ad(_) => Num::function(Op::Unary(self), &[&x], y, &[self.slope(x.raw(), y)]).into_value(),
         })
     }
 }
@@ -176,7 +182,7 @@ impl Binary {
         }
     }
 
-    fn slopes(self, x: f64, y: f64) -> [f64; 2] {
+    pub fn slopes(self, x: f64, y: f64) -> [f64; 2] {
         match self {
             Self::Add => [1.0, 1.0],
             Self::Sub => [1.0, -1.0],
@@ -208,20 +214,22 @@ impl Binary {
 
     /// Of numbers and tensors; a number stands for a tensor of any shape.
     pub fn apply(self, left: &Value, right: &Value) -> Run<Value> {
-        let (a, b) = (tensor_of(left), tensor_of(right));
-        if a.is_none() && b.is_none() {
+        if !is_tensor(left) && !is_tensor(right) {
             let num = |v: &Value| Num::of(v).unwrap_or_else(|| Num::Plain(coerce::number(v)));
             let (x, y) = (num(left), num(right));
             if self == Self::Pow {
                 return Ok(num_power(&x, &y).into_value());
             }
-            let (u, v) = (x.value(), y.value());
-            return Ok(Num::function(&[&x, &y], self.value(u, v), &self.slopes(u, v)).into_value());
+            let (u, v) = (x.raw(), y.raw());
+            return Ok(Num::function(Op::Binary(self), &[&x, &y], self.value(u, v), &self.slopes(u, v)).into_value());
         }
         self.tensors(left, right)
     }
 
     fn tensors(self, left: &Value, right: &Value) -> Run<Value> {
+        if let Some(out) = recorded(&[left, right], move |v| self.tensors(&v[0], &v[1])) {
+            return out;
+        }
         let (x, px) = operand(left)?;
         let (y, py) = operand(right)?;
         let dims = match (&x.dims[..], &y.dims[..]) {
@@ -252,6 +260,15 @@ impl Binary {
     }
 }
 
+/// Whether a value is a tensor, with derivatives or without.
+fn is_tensor(value: &Value) -> bool {
+    match value {
+        Value::Tensor(_) => true,
+        Value::Ad(ad) => matches!(ad.raw(), Value::Tensor(_)),
+        _ => false,
+    }
+}
+
 /// A tensor, or a number as a tensor without dimensions; with its place on a tape.
 fn operand(value: &Value) -> Run<Placed> {
     if let Some(t) = tensor_of(value) {
@@ -259,8 +276,8 @@ fn operand(value: &Value) -> Run<Placed> {
     }
     match value {
         Value::Number(x) => Ok((Rc::new(Tensor::new(Vec::new(), vec![*x])), None)),
-        Value::Ad(ad) => match ad.value {
-            Value::Number(x) => Ok((Rc::new(Tensor::new(Vec::new(), vec![x])), Some((ad.tape.clone(), ad.index)))),
+        Value::Ad(ad) => match ad.read() {
+            Value::Number(x) => Ok((Rc::new(Tensor::new(Vec::new(), vec![*x])), Some((ad.tape.clone(), ad.index)))),
             _ => fail("a tensor or number is expected"),
         },
         other => fail(format!("a tensor or number is expected, not {}", crate::format::inspect(other))),
@@ -277,6 +294,9 @@ pub fn tensor(value: &Value, what: &str) -> Run<Placed> {
 
 /// The sum of all elements.
 pub fn sum(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| sum(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "sumreduce")?;
     let total = Value::Number(t.data.iter().sum());
     let Some((tape, index)) = place else { return Ok(total) };
@@ -285,6 +305,9 @@ pub fn sum(value: &Value) -> Run<Value> {
 }
 
 pub fn softmax(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| softmax(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "softmax")?;
     let max = t.data.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut out = t.map(|x| (x - max).exp());

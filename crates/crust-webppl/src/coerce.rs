@@ -11,7 +11,7 @@ pub fn truthy(value: &Value) -> bool {
         Value::Bool(b) => *b,
         Value::Number(x) => *x != 0.0 && !x.is_nan(),
         Value::Text(t) => !t.is_empty(),
-        Value::Ad(ad) => truthy(&ad.value),
+        Value::Ad(ad) => truthy(ad.read()),
         _ => true,
     }
 }
@@ -24,7 +24,7 @@ pub fn number(value: &Value) -> f64 {
         Value::Null => 0.0,
         Value::Bool(b) => f64::from(u8::from(*b)),
         Value::Text(t) => parse_number(t),
-        Value::Ad(ad) => number(&ad.value),
+        Value::Ad(ad) => number(ad.read()),
         Value::Array(_) => parse_number(&text(value)),
         _ => f64::NAN,
     }
@@ -70,7 +70,7 @@ pub fn text(value: &Value) -> String {
             };
             a.items().iter().map(item).collect::<Vec<_>>().join(",")
         }
-        Value::Ad(ad) => text(&ad.value),
+        Value::Ad(ad) => text(ad.read()),
         Value::Cell(c) => text(&c.borrow()),
         Value::Object(_) | Value::Query => "[object Object]".into(),
         Value::Wrapped(w) if matches!(**w, Wrapped::Regex { .. }) => format::inspect(value),
@@ -96,7 +96,7 @@ pub fn type_of(value: &Value) -> &'static str {
         Value::Bool(_) => "boolean",
         Value::Number(_) => "number",
         Value::Text(_) => "string",
-        Value::Ad(ad) => type_of(&ad.value),
+        Value::Ad(ad) => type_of(ad.read()),
         v if v.is_function() => "function",
         _ => "object",
     }
@@ -116,8 +116,8 @@ pub fn identical(a: &Value, b: &Value) -> bool {
         (Value::Wrapped(a), Value::Wrapped(b)) => Rc::ptr_eq(a, b),
         (Value::Tensor(a), Value::Tensor(b)) => Rc::ptr_eq(a, b),
         (Value::Dist(a), Value::Dist(b)) => Rc::ptr_eq(a, b),
-        (Value::Ad(a), b) => identical(&a.value, &b.primal()),
-        (a, Value::Ad(b)) => identical(a, &b.value),
+        (Value::Ad(a), b) => identical(a.read(), &b.primal()),
+        (a, Value::Ad(b)) => identical(a, b.read()),
         _ => false,
     }
 }
@@ -127,8 +127,8 @@ pub fn loosely_equal(a: &Value, b: &Value) -> bool {
     use Value as V;
     let is_object = |v: &V| matches!(v, V::Array(_) | V::Object(_) | V::Tensor(_) | V::Dist(_)) || v.is_function();
     match (a, b) {
-        (V::Ad(x), _) => loosely_equal(&x.value, b),
-        (_, V::Ad(y)) => loosely_equal(a, &y.value),
+        (V::Ad(x), _) => loosely_equal(x.read(), b),
+        (_, V::Ad(y)) => loosely_equal(a, y.read()),
         (V::Undefined | V::Null, V::Undefined | V::Null) => true,
         (V::Undefined | V::Null, _) | (_, V::Undefined | V::Null) => false,
         (V::Number(_) | V::Bool(_), V::Text(_) | V::Number(_) | V::Bool(_))
@@ -154,8 +154,8 @@ pub fn deep_equal(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().all(|(k, v)| b.get(k).is_some_and(|w| deep_equal(v, w)))
         }
         (Value::Tensor(a), Value::Tensor(b)) => a == b,
-        (Value::Ad(x), b) => deep_equal(&x.value, &b.primal()),
-        (a, Value::Ad(y)) => deep_equal(a, &y.value),
+        (Value::Ad(x), b) => deep_equal(x.read(), &b.primal()),
+        (a, Value::Ad(y)) => deep_equal(a, y.read()),
         _ => identical(a, b),
     }
 }

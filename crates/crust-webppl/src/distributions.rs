@@ -5,7 +5,7 @@ pub mod draw;
 pub mod family;
 mod multivariate;
 mod reparam;
-mod scalar;
+pub mod scalar;
 mod support;
 pub mod table;
 

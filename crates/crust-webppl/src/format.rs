@@ -76,7 +76,7 @@ fn inspect_inner(value: &Value, depth: usize, indent: usize) -> String {
         Value::Number(x) if *x == 0.0 && x.is_sign_negative() => "-0".into(),
         Value::Number(x) => number(*x),
         Value::Text(t) => quoted(t),
-        Value::Ad(ad) => inspect_inner(&ad.value, depth, indent),
+        Value::Ad(ad) => inspect_inner(ad.read(), depth, indent),
         Value::Cell(c) => inspect_inner(&c.borrow(), depth, indent),
         Value::Array(a) => {
             if depth > MAX_DEPTH {

@@ -8,7 +8,11 @@ mod dream;
 mod elbo;
 mod enumerate;
 mod eubo;
+pub mod fast;
+#[cfg(test)]
+mod fast_tests;
 mod forward;
+mod graph;
 pub mod guide;
 mod hmc;
 pub mod kernel;

@@ -32,7 +32,7 @@ fn write_value(out: &mut String, value: &Value, infinities: bool) -> bool {
         }
         Value::Number(_) => out.push_str("null"),
         Value::Text(t) => quote(out, t),
-        Value::Ad(ad) => return write_value(out, &ad.value, infinities),
+        Value::Ad(ad) => return write_value(out, ad.read(), infinities),
         Value::Cell(c) => return write_value(out, &c.borrow(), infinities),
         Value::Array(a) => {
             out.push('[');

@@ -38,6 +38,7 @@ mod machine;
 mod object;
 mod output;
 mod parser;
+mod record;
 mod regex;
 #[cfg(test)]
 mod script;

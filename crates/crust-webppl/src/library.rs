@@ -69,12 +69,23 @@ pub enum Control {
     Eval,
 }
 
+/// Native functions that take recorded numbers as they are: their results are recorded, or they only move values.
+const RECORDED: &[&str] = &[
+    "sum", "sumreduce", "get", "toScalars", "fromScalars", "range", "split", "concat", "reshape", "transpose",
+    "diagonal", "inverse", "determinant", "dot", "cholesky", "softmax", "Vector", "Matrix", "Tensor", "dims",
+];
+
 impl Native {
     /// Calls a function that needs nothing from the machine.
     #[inline]
     pub fn call(&self, world: &mut World, args: &[Value]) -> Option<Run<Value>> {
         let arg = |i: usize| args.get(i).unwrap_or(&Value::Undefined);
         Some(match self.body {
+            // functions that do not know of recordings see plain values, and the recording knows what they saw
+            Body::Plain(run) if world.context.recording && !RECORDED.contains(&self.name) => {
+                let plain: Vec<Value> = args.iter().map(Value::deep_primal).collect();
+                run(world, &plain)
+            }
             Body::Plain(run) => run(world, args),
             Body::Make(family) => distributions::from_params(family, args).map(|d| Value::Dist(Rc::new(d))),
             Body::Unary(op) => op.apply(arg(0)),

@@ -71,7 +71,7 @@ fn write(out: &mut String, value: &Value) -> Run<()> {
             numbers(out, &t.data);
             out.push('}');
         }
-        Value::Ad(ad) => write(out, &ad.value)?,
+        Value::Ad(ad) => write(out, ad.read())?,
         Value::Cell(c) => write(out, &c.borrow())?,
         Value::Dist(d) => distribution(out, d)?,
         Value::Query => out.push_str("{}"),

@@ -23,7 +23,7 @@ use crate::error::{Failure, Run, RunError, fail};
 use crate::infer::kernel::Scope;
 use crate::infer::mh::Mh;
 use crate::infer::trace::{Choice, Choose, Data, DataMode, Ended, Prior, Trace};
-use crate::infer::{Model, ROOT};
+use crate::infer::{Model, ROOT, fast};
 use crate::lexer::{self, Token};
 use crate::machine::{Effect, State};
 use crate::value::Value;
@@ -127,12 +127,12 @@ impl Execution {
 
     /// The value of the model, as JSON.
     pub fn value(&self) -> Result<String, RunError> {
-        output::json(self.trace.value.as_ref().unwrap_or(&Value::Undefined))
+        output::json(&self.trace.value()?)
     }
 
     /// Everything that is needed to make this execution again.
     pub fn snapshot(&self) -> Result<Snapshot, RunError> {
-        let drawn = |choice: &Choice| match Plain::drawn(&choice.dist, &choice.value) {
+        let drawn = |(at, choice): (usize, &Choice)| match Plain::drawn(&choice.dist, &self.trace.choice_value(at)) {
             Some(value) => Ok(Drawn {
                 address: choice.addr,
                 name: choice.state.variable().map_or_else(|| "choice".to_owned(), |name| name.to_string()),
@@ -142,7 +142,7 @@ impl Execution {
             None => fail("a choice has a value that is neither plain data nor in a finite support"),
         };
         Ok(Snapshot {
-            choices: self.trace.choices.iter().map(drawn).collect::<Run<_>>()?,
+            choices: self.trace.choices.iter().enumerate().map(drawn).collect::<Run<_>>()?,
             log_prior: finite(self.log_prior()),
             log_likelihood: finite(self.log_likelihood()),
         })
@@ -273,7 +273,7 @@ impl Simulator {
         for _ in 0..kernel.proposals {
             let pair = kernel.pairs && self.world.index_below(4) == 0;
             let mh = Mh { drift: kernel.drift, pair, ..Mh::default() };
-            mh.step(&mut self.world, trace, &scope)?;
+            fast::step(&mh, &mut self.world, &self.model, trace, &scope)?;
         }
         Ok(Steps { accepted: trace.info[0] - accepted, proposed: trace.info[1] - proposed })
     }

@@ -140,7 +140,7 @@ impl Value {
     /// The value without derivatives.
     pub fn primal(&self) -> Self {
         match self {
-            Self::Ad(ad) => ad.value.clone(),
+            Self::Ad(ad) => ad.read().clone(),
             other => other.clone(),
         }
     }
@@ -150,7 +150,7 @@ impl Value {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(x) => Some(*x),
-            Self::Ad(ad) => ad.value.as_number(),
+            Self::Ad(ad) => ad.read().as_number(),
             _ => None,
         }
     }
@@ -159,15 +159,23 @@ impl Value {
     pub fn as_tensor(&self) -> Option<&Rc<Tensor>> {
         match self {
             Self::Tensor(t) => Some(t),
-            Self::Ad(ad) => ad.value.as_tensor(),
+            Self::Ad(ad) => ad.read().as_tensor(),
             _ => None,
+        }
+    }
+
+    /// The plain value, for those who look at its type and shape only.
+    pub fn shape(&self) -> &Self {
+        match self {
+            Self::Ad(ad) => ad.raw(),
+            other => other,
         }
     }
 
     /// Without derivatives, also inside of arrays and objects.
     pub fn deep_primal(&self) -> Self {
         match self {
-            Self::Ad(ad) => ad.value.clone(),
+            Self::Ad(ad) => ad.read().clone(),
             Self::Array(a) if a.items().iter().any(Self::has_derivatives) => {
                 Self::array(a.items().iter().map(Self::deep_primal).collect())
             }

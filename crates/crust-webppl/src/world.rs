@@ -42,6 +42,8 @@ pub struct Context {
     pub map_hooks: bool,
     /// Observations are reported without their score.
     pub observe_hook: bool,
+    /// What is computed is written down: nothing may be kept beyond the run.
+    pub recording: bool,
     /// Parameters carry derivatives, on this tape.
     pub tape: Option<Rc<Tape>>,
 }
@@ -67,6 +69,8 @@ pub struct World {
     pub folder: Option<PathBuf>,
     /// Files that the user named.
     pub data: HashMap<String, PathBuf>,
+    /// Something happened in a recorded run that a recording cannot stand for.
+    pub spoiled: bool,
     /// How many ids `_.uniqueId` has given.
     pub ids: u64,
     pub empty_store: Rc<Object>,
@@ -103,6 +107,7 @@ impl World {
             spare: Vec::new(),
             folder: None,
             data: HashMap::new(),
+            spoiled: false,
             ids: 0,
             empty_store: Rc::default(),
             wanted: None,

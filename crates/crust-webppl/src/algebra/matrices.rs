@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::tensor;
 use crate::error::Run;
-use crate::tape::Adjoints;
+use crate::tape::{Adjoints, recorded};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
@@ -31,6 +31,9 @@ fn flip(a: &Tensor) -> Tensor {
 }
 
 pub fn transpose(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| transpose(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "transpose")?;
     let out = Value::tensor(t.transpose()?);
     let Some((tape, index)) = place else { return Ok(out) };
@@ -39,6 +42,9 @@ pub fn transpose(value: &Value) -> Run<Value> {
 }
 
 pub fn dot(left: &Value, right: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[left, right], |v| dot(&v[0], &v[1])) {
+        return out;
+    }
     let (a, pa) = tensor(left, "dot")?;
     let (b, pb) = tensor(right, "dot")?;
     let out = a.dot(&b)?;
@@ -58,6 +64,9 @@ pub fn dot(left: &Value, right: &Value) -> Run<Value> {
 }
 
 pub fn inverse(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| inverse(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "inverse")?;
     let out = Rc::new(t.inverse()?);
     let Some((tape, index)) = place else { return Ok(Value::Tensor(out)) };
@@ -70,6 +79,9 @@ pub fn inverse(value: &Value) -> Run<Value> {
 }
 
 pub fn determinant(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| determinant(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "determinant")?;
     let det = t.determinant()?;
     let Some((tape, index)) = place else { return Ok(Value::Number(det)) };
@@ -82,6 +94,9 @@ pub fn determinant(value: &Value) -> Run<Value> {
 /// The lower factor; backward as in Murray (2016), eq. 10: with Φ taking the lower half, Ā = L⁻ᵀ Φ(Lᵀ L̄) L⁻¹,
 /// symmetrised.
 pub fn cholesky(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| cholesky(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "cholesky")?;
     let l = Rc::new(t.cholesky()?);
     let Some((tape, index)) = place else { return Ok(Value::Tensor(l)) };

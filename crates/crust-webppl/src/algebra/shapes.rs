@@ -4,12 +4,16 @@ use std::rc::Rc;
 
 use super::tensor;
 use crate::error::{Run, fail};
-use crate::tape::Num;
+use crate::tape::{Num, recorded};
 use crate::tensor::Tensor;
 use crate::value::Value;
 
 /// Elements `from..to` as a tensor of the given dims.
-fn part(value: &Value, from: usize, dims: Vec<usize>, what: &str) -> Run<Value> {
+fn part(value: &Value, from: usize, dims: Vec<usize>, what: &'static str) -> Run<Value> {
+    let shape = dims.clone();
+    if let Some(out) = recorded(&[value], move |v| part(&v[0], from, shape.clone(), what)) {
+        return out;
+    }
     let (t, place) = tensor(value, what)?;
     let n: usize = dims.iter().product();
     if from + n > t.len() {
@@ -24,8 +28,17 @@ fn part(value: &Value, from: usize, dims: Vec<usize>, what: &str) -> Run<Value> 
     }))
 }
 
+/// How many elements a tensor has.
+pub fn length(value: &Value, what: &str) -> Run<usize> {
+    match value {
+        // shapes do not depend on numbers
+        Value::Ad(ad) => length(ad.raw(), what),
+        other => Ok(tensor(other, what)?.0.len()),
+    }
+}
+
 pub fn reshape(value: &Value, dims: Vec<usize>) -> Run<Value> {
-    let n = tensor(value, "reshape")?.0.len();
+    let n = length(value, "reshape")?;
     if dims.iter().product::<usize>() != n {
         return fail(format!("reshape: {n} elements do not make a tensor of dims {dims:?}"));
     }
@@ -51,6 +64,9 @@ pub fn split(value: &Value, sizes: &[usize]) -> Run<Value> {
 
 /// One element as a number.
 pub fn get(value: &Value, i: usize) -> Run<Value> {
+    if let Some(out) = recorded(&[value], move |v| get(&v[0], i)) {
+        return out;
+    }
     let (t, place) = tensor(value, "get")?;
     let Some(x) = t.data.get(i) else { return fail(format!("get: the tensor has only {} elements", t.len())) };
     let Some((tape, index)) = place else { return Ok(Value::Number(*x)) };
@@ -58,12 +74,15 @@ pub fn get(value: &Value, i: usize) -> Run<Value> {
 }
 
 pub fn to_scalars(value: &Value) -> Run<Vec<Value>> {
-    let n = tensor(value, "toScalars")?.0.len();
+    let n = length(value, "toScalars")?;
     (0..n).map(|i| get(value, i)).collect()
 }
 
 /// A tensor of dims `[n]` from numbers.
 pub fn from_scalars(items: &[Value]) -> Run<Value> {
+    if let Some(out) = recorded(&items.iter().collect::<Vec<_>>(), from_scalars) {
+        return out;
+    }
     let mut data = Vec::with_capacity(items.len());
     let mut places = Vec::new();
     let mut tape = None;
@@ -71,7 +90,7 @@ pub fn from_scalars(items: &[Value]) -> Run<Value> {
         match Num::of(item) {
             Some(Num::Plain(x)) => data.push(x),
             Some(Num::Ad(ad)) => {
-                data.push(ad.value.as_number().unwrap_or(f64::NAN));
+                data.push(ad.read().as_number().unwrap_or(f64::NAN));
                 places.push((i, ad.index));
                 tape = Some(ad.tape.clone());
             }
@@ -91,6 +110,9 @@ pub fn from_scalars(items: &[Value]) -> Run<Value> {
 
 /// All elements one after the other, with dims `[n]`.
 pub fn concat(items: &[Value]) -> Run<Value> {
+    if let Some(out) = recorded(&items.iter().collect::<Vec<_>>(), concat) {
+        return out;
+    }
     let mut data = Vec::new();
     let mut places = Vec::new();
     let mut tape = None;
@@ -115,6 +137,9 @@ pub fn concat(items: &[Value]) -> Run<Value> {
 
 /// A diagonal matrix.
 pub fn diagonal(value: &Value) -> Run<Value> {
+    if let Some(out) = recorded(&[value], |v| diagonal(&v[0])) {
+        return out;
+    }
     let (t, place) = tensor(value, "diagonal")?;
     let n = t.len();
     let mut out = Tensor::fill(&[n, n], 0.0);

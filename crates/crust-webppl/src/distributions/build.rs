@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::family::{Kind, Parameter};
 use super::{Dist, Family, NONE, Parts, Samples, Table};
 use crate::error::{Run, fail};
+use crate::record::Guard;
 use crate::tape::Num;
 use crate::tensor::Tensor;
 use crate::value::{Text, Value};
@@ -73,33 +74,44 @@ fn real(family: Family, p: &Parameter, value: &Value) -> Run<Num> {
     Num::of(value).map_or_else(|| wrong(p), Ok)
 }
 
-fn within(x: f64, low: f64, high: f64, closed: [bool; 2]) -> bool {
+pub fn within(x: f64, low: f64, high: f64, closed: [bool; 2]) -> bool {
     (x > low || (closed[0] && x == low)) && (x < high || (closed[1] && x == high))
+}
+
+/// Whether a number lies between bounds; a recording notes that it must stay there.
+fn value_within(value: &Value, low: f64, high: f64, closed: [bool; 2]) -> bool {
+    match (value, value.shape()) {
+        (Value::Ad(ad), Value::Number(x)) => {
+            ad.guard(Guard::Within { low, high, closed });
+            within(*x, low, high, closed)
+        }
+        _ => value.as_number().is_some_and(|x| within(x, low, high, closed)),
+    }
 }
 
 fn check(p: &Parameter, value: &Value) -> Run<()> {
     let integer = |v: &Value, low: f64| v.as_number().is_some_and(|x| x.is_finite() && x.fract() == 0.0 && x >= low);
-    let numbers = |v: &Value, ok: &dyn Fn(f64) -> bool| match v {
-        Value::Array(a) => a.items().iter().all(|v| v.as_number().is_some_and(ok)),
+    let numbers = |v: &Value, ok: &dyn Fn(&Value) -> bool| match v {
+        Value::Array(a) => a.items().iter().all(ok),
         _ => false,
     };
     let ok = match p.kind {
         Kind::Any => true,
-        Kind::Real { low, high, closed } => value.as_number().is_some_and(|x| within(x, low, high, closed)),
+        Kind::Real { low, high, closed } => value_within(value, low, high, closed),
         Kind::Int(low) => integer(value, low as f64),
-        Kind::Vector { .. } => value.as_tensor().is_some_and(|t| t.is_vector()),
+        Kind::Vector { .. } => value.shape().as_tensor().is_some_and(|t| t.is_vector()),
         Kind::Weights => match value.as_tensor() {
             Some(t) => t.is_vector() && t.data.iter().all(|x| within(*x, 0.0, f64::INFINITY, [true, false])),
-            None => numbers(value, &|x| within(x, 0.0, f64::INFINITY, [true, false])),
+            None => numbers(value, &|v| value_within(v, 0.0, f64::INFINITY, [true, false])),
         },
-        Kind::Matrix => value.as_tensor().is_some_and(|t| t.is_matrix() && t.dims[0] == t.dims[1]),
-        Kind::Tensor { .. } => value.as_tensor().is_some(),
+        Kind::Matrix => value.shape().as_tensor().is_some_and(|t| t.is_matrix() && t.dims[0] == t.dims[1]),
+        Kind::Tensor { .. } => value.shape().as_tensor().is_some(),
         Kind::Probabilities => {
             let sum: f64 = match value {
                 Value::Array(a) => a.items().iter().filter_map(Value::as_number).sum(),
                 _ => f64::NAN,
             };
-            numbers(value, &|x| within(x, 0.0, f64::INFINITY, [true, false])) && (sum - 1.0).abs() < 1e-8
+            numbers(value, &|v| value_within(v, 0.0, f64::INFINITY, [true, false])) && (sum - 1.0).abs() < 1e-8
         }
         Kind::Array => matches!(value, Value::Array(_)),
         Kind::Dims => match value {
@@ -130,7 +142,7 @@ pub fn dims_of(value: &Value) -> Vec<usize> {
 }
 
 fn shape(value: &Value) -> Vec<usize> {
-    value.as_tensor().map(|t| t.dims.clone()).unwrap_or_default()
+    value.shape().as_tensor().map(|t| t.dims.clone()).unwrap_or_default()
 }
 
 fn build(family: Family, values: Vec<Value>) -> Run<Dist> {

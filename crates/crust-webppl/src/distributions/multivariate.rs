@@ -3,7 +3,7 @@
 use super::Family;
 use crate::algebra::{self, Binary, Unary};
 use crate::error::{Run, fail};
-use crate::tape::Num;
+use crate::tape::{Num, recorded};
 use crate::value::Value;
 use crust_math::special::lgamma;
 
@@ -31,6 +31,12 @@ fn total(a: &Value) -> Run<Num> {
 
 /// The score of a tensor; one of other dims has none.
 pub fn score(family: Family, params: &[Value], dims: &[usize], value: &Value) -> Run<Num> {
+    let args: Vec<&Value> = params.iter().chain([value]).collect();
+    let (count, shape) = (params.len(), dims.to_vec());
+    let again = move |v: &[Value]| Ok(score(family, &v[..count], &shape, &v[count])?.into_value());
+    if let Some(out) = recorded(&args, again) {
+        return num(&out?);
+    }
     let Some(x) = value.as_tensor() else { return Ok(MINUS_INFINITY) };
     if x.dims != dims {
         return Ok(MINUS_INFINITY);

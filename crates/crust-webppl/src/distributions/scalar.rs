@@ -2,6 +2,7 @@
 
 use super::{Dist, Family, Parts};
 use crate::error::Run;
+use crate::record::Op;
 use crate::tape::Num;
 use crate::value::Value;
 use crust_math::density::{Density, Terms};
@@ -77,6 +78,22 @@ fn score(family: Family, x: f64, a: f64, b: f64) -> Score {
     }
 }
 
+/// The log density of a number.
+#[inline]
+pub fn value(family: Family, x: f64, a: f64, b: f64) -> f64 {
+    if family == Family::Gaussian {
+        let z = (x - a) / b;
+        return -0.5 * (LOG_2PI + 2.0 * b.ln() + z * z);
+    }
+    score(family, x, a, b).0
+}
+
+/// Its partials.
+#[inline]
+pub fn slopes(family: Family, x: f64, a: f64, b: f64) -> [f64; 3] {
+    score(family, x, a, b).1
+}
+
 impl Dist {
     pub(super) fn score_scalar(&self, value: &Value) -> Run<Num> {
         let [a, b] = &self.args;
@@ -101,14 +118,10 @@ impl Dist {
             return Ok(logit_normal(&x, params));
         }
         if let (Num::Plain(x), Num::Plain(a), Num::Plain(b)) = (&x, a, b) {
-            if self.family == Family::Gaussian {
-                let z = (x - a) / b;
-                return Ok(Num::Plain(-0.5 * (LOG_2PI + 2.0 * b.ln() + z * z)));
-            }
-            return Ok(Num::Plain(score(self.family, *x, *a, *b).0));
+            return Ok(Num::Plain(self::value(self.family, *x, *a, *b)));
         }
-        let (value, d) = score(self.family, x.value(), a.value(), b.value());
-        Ok(Num::function(&[&x, a, b], value, &d))
+        let (value, d) = score(self.family, x.raw(), a.raw(), b.raw());
+        Ok(Num::function(Op::Score(self.family), &[&x, a, b], value, &d))
     }
 }
 
@@ -122,6 +135,6 @@ fn logit_normal(v: &Num, params: &[Num; 4]) -> Num {
     let y = v.sub(a).div(&width);
     let rest = one.sub(&y);
     let x = y.div(&rest).ln();
-    let (value, d) = gaussian(x.value(), mu.value(), sigma.value());
-    Num::function(&[&x, mu, sigma], value, &d).sub(&y.mul(&rest).mul(&width).ln())
+    let (value, d) = gaussian(x.raw(), mu.raw(), sigma.raw());
+    Num::function(Op::Score(Family::Gaussian), &[&x, mu, sigma], value, &d).sub(&y.mul(&rest).mul(&width).ln())
 }

@@ -3,7 +3,7 @@
 use super::kernel::Scope;
 use super::mh::Mh;
 use super::trace::Trace;
-use super::{Model, Options};
+use super::{Model, Options, fast};
 use crate::error::Run;
 use crate::value::Value;
 use crate::world::World;
@@ -21,7 +21,7 @@ pub fn ais(world: &mut World, model: &Model, options: &mut Options) -> Run<Value
         for i in 1..=steps {
             total += increment * trace.scores.factor;
             let scope = Scope { beta: i as f64 * increment, hard: false, ..Scope::default() };
-            kernel.step(world, &mut trace, &scope)?;
+            fast::step(&kernel, world, model, &mut trace, &scope)?;
         }
     }
     Ok(Value::Number(total / samples as f64))

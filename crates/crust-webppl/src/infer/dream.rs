@@ -24,7 +24,7 @@ const DREAM: u64 = 0x64_7265_616D;
 
 /// Draws global choices from the guide, local ones and observations from the program.
 pub fn sample(world: &mut World, model: &Model) -> Run<Record> {
-    world.context = Context { guide_required: true, map_hooks: true, observe_hook: true, tape: None };
+    world.context = Context { guide_required: true, map_hooks: true, observe_hook: true, recording: false, tape: None };
     let mut record = Record { values: HashMap::new(), data: Vec::new() };
     let mut inside = false;
     let mut observations = Vec::new();
@@ -119,7 +119,7 @@ pub fn estimate(world: &mut World, model: &Model, samples: usize) -> Run<(Gradie
 
 fn guide_score(world: &mut World, model: &Model, record: &Record) -> Run<Num> {
     let tape = Some(Rc::new(Tape::default()));
-    world.context = Context { guide_required: true, map_hooks: true, observe_hook: true, tape };
+    world.context = Context { guide_required: true, map_hooks: true, observe_hook: true, recording: false, tape };
     world.params.seen.clear();
     let mut log_q = Num::Plain(0.0);
     let mut inside = false;

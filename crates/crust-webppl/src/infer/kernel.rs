@@ -4,7 +4,7 @@ use super::hmc::Hmc;
 use super::mh::Mh;
 use super::options::Options;
 use super::trace::Trace;
-use super::{Model, options};
+use super::{Model, fast, options};
 use crate::error::{Run, fail};
 use crate::value::Value;
 use crate::world::World;
@@ -59,7 +59,7 @@ impl Kernel {
 
     pub fn step(&self, world: &mut World, model: &Model, trace: &mut Trace, scope: &Scope) -> Run<()> {
         match self {
-            Self::Mh(mh) => mh.step(world, trace, scope),
+            Self::Mh(mh) => fast::step(mh, world, model, trace, scope),
             Self::HmcOnly(hmc) => hmc.step(world, model, trace, scope),
             Self::Hmc(hmc, mh) => {
                 hmc.step(world, model, trace, scope)?;

@@ -53,27 +53,27 @@ fn chain(world: &mut World, model: &Model, options: &mut Options, kernel: &Kerne
     for i in 1..=iterations {
         kernel.step(world, model, &mut trace, &scope)?;
         if report {
-            callbacks.call(world, "iteration", &[summary(&trace)])?;
+            callbacks.call(world, "iteration", &[summary(&trace)?])?;
         }
         if i > burn && (i - burn).is_multiple_of(lag + 1) {
-            let value = trace.value.clone().unwrap_or(Value::Undefined);
+            let value = trace.value()?;
             let score = trace.scores.total(1.0);
             callbacks.sample(world, &value, Some(score))?;
             histogram.add(value, Some(score));
         }
     }
-    callbacks.call(world, "finish", &[summary(&trace)])?;
+    callbacks.call(world, "finish", &[summary(&trace)?])?;
     histogram.value(None)
 }
 
 /// What callbacks see of a trace.
-fn summary(trace: &Trace) -> Value {
+fn summary(trace: &Trace) -> Run<Value> {
     let [accepted, total] = trace.info;
     let info = [("accepted".into(), Value::Number(accepted as f64)), ("total".into(), Value::Number(total as f64))];
-    Value::object([
-        ("value".into(), trace.value.clone().unwrap_or(Value::Undefined)),
+    Ok(Value::object([
+        ("value".into(), trace.value()?),
         ("score".into(), Value::Number(trace.scores.total(1.0))),
         ("length".into(), Value::Number(trace.choices.len() as f64)),
         ("info".into(), Value::object(info)),
-    ])
+    ]))
 }

@@ -45,25 +45,34 @@ impl Mh {
         }
     }
 
-    fn pick(&self, world: &mut World, trace: &Trace, boundary: usize) -> Option<usize> {
+    /// Draws which choice is changed, and whether it drifts.
+    pub fn pick(&self, world: &mut World, trace: &Trace, boundary: usize) -> Option<(usize, bool)> {
+        let drift = self.drift > 0.0 && world.index_below(2) == 1;
         let n = self.count(&trace.choices, boundary);
         if n == 0 {
             return None;
         }
         let k = world.index_below(n);
         if !self.discrete_only {
-            return Some(boundary + k);
+            return Some((boundary + k, drift));
         }
         let discrete = trace.choices.iter().enumerate().skip(boundary).filter(|(_, c)| !c.dist.is_continuous());
-        discrete.map(|(i, _)| i).nth(k)
+        discrete.map(|(i, _)| (i, drift)).nth(k)
     }
 
     pub fn step(&self, world: &mut World, trace: &mut Trace, scope: &Scope) -> Run<()> {
         if self.pair {
             return self.step_pair(world, trace, scope);
         }
-        let drift = self.drift > 0.0 && world.index_below(2) == 1;
-        let Some(at) = self.pick(world, trace, scope.boundary) else { return Ok(()) };
+        match self.pick(world, trace, scope.boundary) {
+            Some(picked) => self.step_at(world, trace, scope, picked),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes a choice that was picked, by drift or by a draw.
+    pub fn step_at(&self, world: &mut World, trace: &mut Trace, scope: &Scope, picked: (usize, bool)) -> Run<()> {
+        let (at, drift) = picked;
         trace.info[1] += 1;
         let choice = &trace.choices[at];
         let numbers = [self.count(&trace.choices, scope.boundary), 0];
@@ -85,13 +94,27 @@ impl Mh {
 
     /// Draws two choices again from the prior, each pair with the same probability.
     fn step_pair(&self, world: &mut World, trace: &mut Trace, scope: &Scope) -> Run<()> {
-        let n = trace.choices.len().saturating_sub(scope.boundary);
+        match self.pick_pair(world, trace, scope.boundary) {
+            Some(picked) => self.step_pair_at(world, trace, scope, picked),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws which two choices are changed.
+    pub fn pick_pair(&self, world: &mut World, trace: &Trace, boundary: usize) -> Option<(usize, usize)> {
+        let n = trace.choices.len().saturating_sub(boundary);
         if n < 2 {
-            return Ok(());
+            return None;
         }
         let (i, j) = (world.index_below(n), world.index_below(n - 1));
         let j = if j < i { j } else { j + 1 };
-        let (at, second) = (scope.boundary + i.min(j), scope.boundary + i.max(j));
+        Some((boundary + i.min(j), boundary + i.max(j)))
+    }
+
+    /// Draws two choices again.
+    pub fn step_pair_at(&self, world: &mut World, trace: &mut Trace, scope: &Scope, pair: (usize, usize)) -> Run<()> {
+        let (at, second) = pair;
+        let n = trace.choices.len() - scope.boundary;
         trace.info[1] += 1;
         let dist = trace.choices[at].dist.clone();
         let value = world.draw(&dist)?;
@@ -104,7 +127,7 @@ impl Mh {
     ///
     /// log α = log p(new) − log p(old) + log q(old | new) − log q(new | old), where q draws the choice, then the
     /// choices that are new on the way; the index is drawn uniformly.
-    fn propose(&self, world: &mut World, trace: &mut Trace, scope: &Scope, proposal: Proposal) -> Run<()> {
+    pub fn propose(&self, world: &mut World, trace: &mut Trace, scope: &Scope, proposal: Proposal) -> Run<()> {
         let Proposal { at, value, draws, mut numbers, redraw } = proposal;
         let info = trace.info;
         let old_scores = trace.scores;
@@ -154,6 +177,7 @@ impl Mh {
         trace.info = info;
         if accepted {
             trace.info[0] += 1;
+            trace.changes += 1;
             if let Some(i) = met {
                 let shift = [trace.scores, old_scores];
                 trace.choices.extend(old.into_iter().skip(i).map(|mut c| {
@@ -175,14 +199,14 @@ impl Mh {
     }
 }
 
-struct Proposal {
-    at: usize,
-    value: Value,
+pub struct Proposal {
+    pub at: usize,
+    pub value: Value,
     /// What the value was drawn from, and what the old one is drawn from on the way back; nothing if both have the same
     /// density.
-    draws: Option<[Rc<Dist>; 2]>,
+    pub draws: Option<[Rc<Dist>; 2]>,
     /// Ways to pick what is drawn again, before and after.
-    numbers: [usize; 2],
+    pub numbers: [usize; 2],
     /// A later choice that is drawn again too, counted from the one after `at`.
-    redraw: Option<usize>,
+    pub redraw: Option<usize>,
 }

@@ -72,6 +72,10 @@ pub struct Trace {
     pub info: [u64; 2],
     /// Values of observations that take the place of those in the program.
     pub data: Option<Rc<RefCell<Data>>>,
+    /// The dependency graph, if there is one.
+    pub fast: super::fast::Fast,
+    /// How often choices were changed by running the program.
+    pub changes: u64,
     /// Gradients at this point, if HMC has computed them.
     pub gradient: Option<Rc<super::hmc::Point>>,
 }
@@ -99,23 +103,24 @@ const VARYING: &str = "the number of observations depends on random choices, so 
     observe the same number of values in every execution";
 
 impl Data {
+    /// The value of an observation that was simulated before; `at` is where its numbers begin.
+    pub fn take(&self, at: &mut usize, dist: &Dist) -> Run<Value> {
+        if let Some(dims) = dist.draw_dims() {
+            let n: usize = dims.iter().product();
+            let Some(numbers) = self.values.get(*at..*at + n) else { return fail(VARYING) };
+            *at += n;
+            let numbers = numbers.iter().map(|v| v.as_number().unwrap_or(f64::NAN)).collect();
+            return Ok(Value::tensor(Tensor::new(dims.to_vec(), numbers)));
+        }
+        let Some(value) = self.values.get(*at) else { return fail(VARYING) };
+        *at += 1;
+        Ok(value.clone())
+    }
+
     /// The score and value of an observation; `at` is where its numbers begin.
     fn observe(&mut self, world: &mut World, at: &mut usize, dist: &Rc<Dist>, own: Value) -> Run<(f64, Value)> {
         let value = match self.mode {
-            DataMode::Given => match dist.draw_dims() {
-                Some(dims) => {
-                    let n: usize = dims.iter().product();
-                    let Some(numbers) = self.values.get(*at..*at + n) else { return fail(VARYING) };
-                    *at += n;
-                    let numbers = numbers.iter().map(|v| v.as_number().unwrap_or(f64::NAN)).collect();
-                    Value::tensor(Tensor::new(dims.to_vec(), numbers))
-                }
-                None => {
-                    let Some(value) = self.values.get(*at) else { return fail(VARYING) };
-                    *at += 1;
-                    value.clone()
-                }
-            },
+            DataMode::Given => self.take(at, dist)?,
             mode => {
                 let value = if mode == DataMode::Simulate { dist.sample(&mut world.stream)? } else { own };
                 match &value {
@@ -242,6 +247,8 @@ impl Trace {
             paused: None,
             info: [0; 2],
             data: None,
+            fast: super::fast::Fast::default(),
+            changes: 0,
             gradient: None,
         }
     }

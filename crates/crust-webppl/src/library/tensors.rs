@@ -95,12 +95,13 @@ pub fn globals() -> Vec<Native> {
         ("zeros", |_, args| Ok(Value::tensor(Tensor::fill(&checked_dims(args, "zeros")?, 0.0)))),
         ("ones", |_, args| Ok(Value::tensor(Tensor::fill(&checked_dims(args, "ones")?, 1.0)))),
         ("dims", |_, args| {
-            let t = algebra::tensor(&arg(args, 0), "dims")?.0;
+            let object = arg(args, 0);
+            let t = algebra::tensor(object.shape(), "dims")?.0;
             Ok(Value::numbers(t.dims.iter().map(|d| *d as f64)))
         }),
         ("concat", |_, args| {
             let flat = algebra::concat(&list_of(args))?;
-            let n = algebra::tensor(&flat, "concat")?.0.len();
+            let n = algebra::length(&flat, "concat")?;
             algebra::reshape(&flat, vec![n, 1])
         }),
         ("idMatrix", id_matrix),
@@ -152,7 +153,7 @@ pub fn method(object: &Value, name: &Text, args: &[Value]) -> Run<Value> {
         }
         "get" => match args {
             [Value::Array(_)] => {
-                let t = algebra::tensor(object, "get")?.0;
+                let t = algebra::tensor(object.shape(), "get")?.0;
                 let at = dims_of(&args[0]);
                 let i = at.iter().zip(&t.dims).fold(0, |acc, (i, d)| acc * d + i);
                 algebra::get(object, i)

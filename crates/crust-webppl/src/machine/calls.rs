@@ -75,6 +75,7 @@ fn wrapped_call(
             call(world, state, frame, function, args, addr)
         }
         Wrapped::Cache(function, known, _) => {
+            world.spoiled |= world.context.recording;
             if args.iter().any(|v| matches!(v, Value::Ad(_))) {
                 return fail(
                     "cannot cache functions of scalar/tensor arguments when performing automatic differentiation",
@@ -237,6 +238,10 @@ fn control_call(
             state.set_store(&Value::text("memIndex"), Value::Number(index));
             let prefix = format!("mem{}", crate::format::number(index));
             return Ok(Next::Value(Value::Wrapped(Rc::new(Wrapped::Mem(prefix.into(), arg(0)))), parent));
+        }
+        Control::Infer | Control::Method(_) | Control::Guide | Control::Param | Control::Eval if world.context.recording => {
+            world.spoiled = true;
+            return fail("inference inside of a recorded run");
         }
         Control::Infer => return Ok(Next::Value(infer::infer(world, state, &arg(0), &arg(1), addr)?, parent)),
         Control::Method(method) => {

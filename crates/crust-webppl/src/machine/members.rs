@@ -40,7 +40,8 @@ pub fn member(world: &mut World, object: &Value, name: &Text) -> Run<Value> {
             _ => Value::Undefined,
         }),
         Value::Dist(d) => d.member(world, name),
-        Value::Ad(ad) => member(world, &ad.value.clone(), name),
+        Value::Ad(_) if matches!(&**name, "dims" | "length" | "rank") => member(world, &object.shape().clone(), name),
+        Value::Ad(ad) => member(world, &ad.read().clone(), name),
         Value::Undefined | Value::Null => {
             fail(format!("cannot read the property '{}' of {}", &**name, coerce::text(object)))
         }
@@ -89,7 +90,7 @@ pub fn method(world: &mut World, state: &mut State, object: &Value, name: &Text,
         Value::Bool(_) if &**name == "toString" => Ok(Value::text(&coerce::text(object))),
         Value::Dist(d) => d.method(world, name, args),
         Value::Tensor(_) => crate::library::tensors::method(object, name, args),
-        Value::Ad(ad) => method(world, state, &ad.value.clone(), name, args),
+        Value::Ad(ad) => method(world, state, &ad.read().clone(), name, args),
         Value::Query => query_method(state, name, args),
         Value::Object(_) if matches!(&**name, "hasOwnProperty" | "toString") => match object {
             Value::Object(o) if &**name == "hasOwnProperty" => {

@@ -3,6 +3,8 @@
 use crate::ast::{Binary, Unary};
 use crate::coerce::{self, identical, int32, loosely_equal, truthy};
 use crate::error::{Run, fail};
+use crate::algebra;
+use crate::record::{Op, compare};
 use crate::tape::Num;
 use crate::value::Value;
 
@@ -120,18 +122,40 @@ fn derivatives(op: Binary, left: &Value, right: &Value) -> Run<Value> {
         Binary::Multiply => a.mul(&b),
         Binary::Divide => a.div(&b),
         Binary::Power => num_power(&a, &b),
-        Binary::Remainder => Num::function(&[&a], a.value() % b.value(), &[1.0]),
+        Binary::Remainder => Num::function(Op::Remainder, &[&a, &b], a.raw() % b.raw(), &[1.0, 0.0]),
+        Binary::Less
+        | Binary::LessEqual
+        | Binary::Greater
+        | Binary::GreaterEqual
+        | Binary::Equal
+        | Binary::NotEqual
+        | Binary::Identical
+        | Binary::NotIdentical
+            if is_recorded(left) || is_recorded(right) =>
+        {
+            // JavaScript does not find a number identical to anything else
+            let plain = |v: &Value| matches!(v, Value::Number(_) | Value::Ad(_));
+            if !plain(left) || !plain(right) {
+                return binary(op, &left.primal(), &right.primal());
+            }
+            let yes = f64::from(u8::from(compare(op, a.raw(), b.raw())));
+            Num::function(Op::Test(op), &[&a, &b], yes, &[0.0, 0.0])
+        }
         _ => return binary(op, &left.primal(), &right.primal()),
     };
     Ok(result.into_value())
 }
 
+fn is_recorded(value: &Value) -> bool {
+    matches!(value, Value::Ad(ad) if ad.tape.is_recording())
+}
+
 pub fn num_power(a: &Num, b: &Num) -> Num {
-    let (x, y) = (a.value(), b.value());
+    let (x, y) = (a.raw(), b.raw());
     let value = power(x, y);
     let da = if y == 0.0 { 0.0 } else { y * power(x, y - 1.0) };
     let db = if matches!(b, Num::Plain(_)) { 0.0 } else { value * x.ln() };
-    Num::function(&[a, b], value, &[da, db])
+    Num::function(Op::Binary(algebra::Binary::Pow), &[a, b], value, &[da, db])
 }
 
 pub fn unary(op: Unary, value: &Value) -> Run<Value> {
@@ -143,7 +167,7 @@ pub fn unary(op: Unary, value: &Value) -> Run<Value> {
             None => Value::Number(-coerce::number(value)),
         },
         Unary::Plus => match value {
-            Value::Ad(ad) if matches!(ad.value, Value::Number(_)) => value.clone(),
+            Value::Ad(ad) if matches!(ad.raw(), Value::Number(_)) => value.clone(),
             other => Value::Number(coerce::number(other)),
         },
         Unary::BitNot => Value::Number(f64::from(!int32(value))),

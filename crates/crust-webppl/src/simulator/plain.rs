@@ -46,7 +46,7 @@ impl Plain {
                 let field = |(k, v): &(Text, Value)| Some((k.to_string(), Self::of(v)?));
                 Self::Object { fields: o.fields().iter().map(field).collect::<Option<_>>()? }
             }
-            Value::Ad(ad) => return Self::of(&ad.value),
+            Value::Ad(ad) => return Self::of(ad.read()),
             _ => return None,
         })
     }

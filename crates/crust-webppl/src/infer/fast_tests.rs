@@ -1,0 +1,136 @@
+//! Graphs against the machine: the same proposals with the same random numbers must come to the same end.
+
+use super::fast;
+use super::graph::record;
+use super::kernel::Scope;
+use super::mh::Mh;
+use super::trace::Trace;
+use super::{Model, ROOT};
+use crate::machine::{Effect, State};
+use crate::output;
+use crate::value::Value;
+use crate::world::{Limits, World};
+use crust_math::random::{Purpose, StreamKey};
+use std::rc::Rc;
+
+/// A world with the program loaded, and the function `model`.
+fn load(text: &str, seed: u64) -> (World, Model) {
+    let stream = StreamKey::new(seed, Purpose::TEST).stream();
+    let mut world = World::new(stream, Limits::default()).expect("a world");
+    let main = world.compile_unit("test.wppl", text).expect("compiles");
+    let mut state = State::call(&mut world, &Value::Closure(main), Vec::new(), ROOT, Rc::default()).expect("calls");
+    assert!(matches!(state.run(&mut world), Ok(Effect::Done(_))));
+    let slot = world.names.slots["model"];
+    let function = world.globals[slot as usize].clone();
+    (world, Model { function, store: Rc::default(), addr: ROOT })
+}
+
+/// Sums and products, branches on numbers, comparisons that are only returned, memoised functions, choices that appear
+/// and vanish, hard limits, tensors.
+const PROGRAMS: &[&str] = &[
+    "var model = function() {
+       var u = mapN(function() { return mapN(function() { return gaussian(0, 1); }, 2); }, 3);
+       var v = mapN(function() { return mapN(function() { return gaussian(0, 1); }, 2); }, 3);
+       mapN(function(i) { mapN(function(j) {
+         var mean = sum(map2(function(a, b) { return a * b; }, u[i], v[j]));
+         observe(Gaussian({mu: mean, sigma: 1}), Math.sin(i + 2 * j)); }, 3); }, 3);
+       return [u[0][0] > 0, v[1]]; };",
+    "var model = function() {
+       var tau = gamma(2, 1);
+       var mu = gaussian(0, 3);
+       var theta = map(function(y) { var t = gaussian(mu, tau); observe(Gaussian({mu: t, sigma: 1}), y); return t; },
+         [1, 2, 4]);
+       return {mean: sum(theta) / 3, sd: Math.sqrt(tau), big: Math.max(theta[0], theta[1]) >= mu}; };",
+    "var model = function() {
+       var x = gaussian(0, 1);
+       var y = x > 0.5 ? gaussian(x, 1) : (x < -1 ? beta(2, 3) : uniform(-1, 1));
+       if (x * y > 1) { factor(-y * y); } else { observe(Laplace({location: x, scale: 1 + y * y}), 0.3); }
+       return y % 1; };",
+    "var model = function() {
+       var p = beta(2, 2);
+       var n = flip(p) ? 1 : 2;
+       var xs = repeat(n, function() { return exponential(1 + p); });
+       var f = mem(function(i) { return gaussian(i, 1); });
+       observe(Binomial({n: 5, p: p}), 2);
+       observe(Gaussian({mu: f(0) + f(n), sigma: sum(xs)}), 1);
+       condition(p < 0.9);
+       return [n, f(0), _.isNumber(p), 'p is ' + (p > 0.5)]; };",
+    "var model = function() {
+       var w = sample(DiagCovGaussian({mu: zeros([2, 1]), sigma: ones([2, 1])}));
+       var s = logNormal(0, 0.5);
+       var X = Matrix([[1, 0], [1, 1], [1, 2]]);
+       var cov = T.add(T.mul(idMatrix(3), s), T.dot(X, T.transpose(X)));
+       observe(MultivariateGaussian({mu: T.dot(X, w), cov: cov}), Vector([1, 2, 2]));
+       observe(Gaussian({mu: T.get(w, 0) * s, sigma: 1}), 0.5);
+       return T.toScalars(w); };",
+    "var model = function() {
+       var probs = mapN(function(i) { return uniform(0, 1); }, 2);
+       var z = categorical({ps: [probs[0], 1 - probs[0]], vs: ['a', 'b']});
+       observe(Categorical({ps: [probs[1], 1], vs: ['a', 'b']}), z);
+       observe(Mixture({dists: [Gaussian({mu: 0, sigma: 1}), Gaussian({mu: probs[0], sigma: 2})],
+                        ps: [0.5, 0.5]}), 1);
+       return z; };",
+];
+
+/// Both ways side by side, at several β, with draws from the prior, random walks and pairs.
+#[test]
+fn graphs_do_what_the_program_does() {
+    let mut handled = 0;
+    for (number, text) in PROGRAMS.iter().enumerate() {
+        for (mh, beta) in [
+            (Mh::default(), 1.0),
+            (Mh { drift: 0.5, ..Mh::default() }, 0.4),
+            (Mh { pair: true, ..Mh::default() }, 1.0),
+            (Mh { drift: 0.3, ..Mh::default() }, 0.0),
+        ] {
+            let (mut world, model) = load(text, 7);
+            let scope = Scope { beta, ..Scope::default() };
+            let mut plain = Trace::initialize(&mut world, &model).expect("runs");
+            let mut quick = plain.clone();
+            for step in 0..400 {
+                let stream = world.stream.clone();
+                mh.step(&mut world, &mut plain, &scope).expect("steps");
+                let after = std::mem::replace(&mut world.stream, stream);
+                if quick.fast.graph.is_none() {
+                    quick.sync(&mut world, &model).expect("runs");
+                    handled += u32::from(quick.make_graph(&mut world, &model).expect("records"));
+                }
+                fast::step(&mh, &mut world, &model, &mut quick, &scope).expect("steps");
+                let place = format!("program {number}, step {step}, β = {beta}, {mh:?}");
+                assert!(world.stream == after, "{place}");
+                assert_eq!(plain.info, quick.info, "{place}");
+                assert_eq!(plain.choices.len(), quick.choices.len(), "{place}");
+                for at in 0..plain.choices.len() {
+                    let [a, b] = [plain.choice_value(at), quick.choice_value(at)].map(|v| output::json(&v).expect("json"));
+                    assert_eq!(a, b, "{place}");
+                }
+                let near = |a: f64, b: f64| (a - b).abs() < 1e-8 * (1.0 + a.abs());
+                assert!(near(plain.scores.prior, quick.scores.prior), "{place}");
+                assert!(near(plain.scores.factor, quick.scores.factor), "{place}");
+                let [a, b] = [&plain, &quick].map(|t| output::json(&t.value().expect("a value")).expect("json"));
+                assert_eq!(a, b, "{place}");
+            }
+        }
+    }
+    assert!(handled > 24, "graphs were made {handled} times");
+}
+
+/// What a recording cannot stand for is not recorded.
+#[test]
+fn impure_programs_have_no_graph() {
+    for body in [
+        "Math.random() + x",
+        "display(x)",
+        "Infer({method: 'enumerate', model: function() { return flip(0.5); }})",
+        "cache(function(i) { return i + x; })(1)",
+        "Gaussian({mu: x, sigma: 1})",
+        "function() { return x; }",
+    ] {
+        let text = format!("var model = function() {{ var x = gaussian(0, 1); return {body}; }};");
+        let (mut world, model) = load(&text, 1);
+        let trace = Trace::initialize(&mut world, &model).expect("runs");
+        let stream = world.stream.clone();
+        assert!(record(&mut world, &model, &trace).expect("no failure").is_none(), "{body}");
+        assert!(world.stream == stream && world.printed.len() <= 1);
+    }
+}
