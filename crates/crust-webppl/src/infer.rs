@@ -16,6 +16,7 @@ mod graph;
 pub mod guide;
 mod hmc;
 pub mod kernel;
+pub mod leap;
 mod mcmc;
 pub mod mh;
 mod optimize;

@@ -28,6 +28,8 @@ pub struct Fast {
     /// What was spent for the graph, and how many steps it has done.
     spent: f64,
     handled: u32,
+    /// Trajectories are not for graphs.
+    no_leaps: bool,
 }
 
 /// Steps by the machine before a graph is tried.
@@ -45,6 +47,7 @@ impl Default for Fast {
             run_cost: 0.0,
             spent: 0.0,
             handled: 0,
+            no_leaps: false,
         }
     }
 }
@@ -66,6 +69,27 @@ impl Fast {
         self.patience = self.patience.saturating_mul(4);
         self.spent = 0.0;
         self.handled = 0;
+    }
+
+    /// Whether trajectories may be tried in the graph.
+    pub fn may_leap(&self) -> bool {
+        !self.no_leaps
+    }
+
+    pub fn never_leap(&mut self) {
+        self.no_leaps = true;
+    }
+
+    /// What stays when the execution was changed by running the program.
+    #[must_use]
+    pub fn forget(&self) -> Self {
+        Self { graph: None, stale: false, ..self.clone() }
+    }
+
+    /// How many steps in a row were made in the graph.
+    #[cfg(test)]
+    pub fn handled(&self) -> u32 {
+        self.handled
     }
 
     /// Whether the graph has cost more than it has saved.
@@ -149,8 +173,10 @@ impl Trace {
 pub fn step(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope: &Scope) -> Run<()> {
     let whole = scope.boundary == 0 && scope.exit == 0 && !mh.discrete_only && trace.paused.is_none();
     if !whole {
-        trace.sync(world, model)?;
-        return mh.step(world, trace, scope);
+        if mh.discrete_only && trace.choices.iter().all(|choice| choice.dist.is_continuous()) {
+            return Ok(());
+        }
+        return by_program(world, model, trace, |world, trace| mh.step(world, trace, scope));
     }
     if trace.fast.graph.is_none() {
         trace.sync(world, model)?;
@@ -181,7 +207,7 @@ pub fn step(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope:
         _ => (world.draw(&dist)?, true),
     };
     trace.info[1] += 1;
-    let [total, own] = [total(graph, scope.beta), graph.score(at)];
+    let [total, own] = [graph.total(scope.beta), graph.score(at)];
     graph.begin();
     let update = graph.change(at, value.clone());
     if update == Update::Impossible && scope.hard {
@@ -196,14 +222,9 @@ pub fn step(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope:
         });
     }
     let own = if drawn { own - graph.score(at) } else { 0.0 };
-    let log_ratio = self::total(graph, scope.beta) - total + own;
+    let log_ratio = graph.total(scope.beta) - total + own;
     finish(world, trace, log_ratio);
     Ok(())
-}
-
-fn total(graph: &Graph, beta: f64) -> f64 {
-    let [prior, factor] = graph.sums;
-    if beta == 0.0 { prior } else { prior + beta * factor }
 }
 
 /// Takes back a change to a point without density.
@@ -239,7 +260,7 @@ fn step_pair(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope
     };
     trace.info[1] += 1;
     let value = world.draw(&dist)?;
-    let old = [total(graph, scope.beta), graph.score(first) + graph.score(second)];
+    let old = [graph.total(scope.beta), graph.score(first) + graph.score(second)];
     graph.begin();
     // the second is drawn given the first, so that its random numbers are those of the program
     let mut update = graph.change(first, value.clone());
@@ -264,7 +285,7 @@ fn step_pair(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope
         });
     }
     let own = old[1] - (graph.score(first) + graph.score(second));
-    let log_ratio = total(graph, scope.beta) - old[0] + own;
+    let log_ratio = graph.total(scope.beta) - old[0] + own;
     finish(world, trace, log_ratio);
     Ok(())
 }

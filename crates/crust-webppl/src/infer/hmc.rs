@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::Model;
 use super::kernel::Scope;
+use super::leap::{Leap, Leapt, leap};
 use super::trace::Trace;
 use crate::distributions::Dist;
 use crate::error::{Run, fail};
@@ -156,6 +157,18 @@ fn kinetic(momenta: &Momenta, order: &[u64]) -> f64 {
 
 impl Hmc {
     pub fn step(&self, world: &mut World, model: &Model, trace: &mut Trace, scope: &Scope) -> Run<()> {
+        // the same trajectory, where a graph stands for it
+        if scope.exit == 0 && trace.fast.may_leap() {
+            let stream = world.stream.clone();
+            let how = Leap { steps: self.steps, size: self.size, scaled: false };
+            match leap(world, model, trace, scope, how)? {
+                Leapt::Done => return Ok(()),
+                Leapt::Impossible => trace.fast.never_leap(),
+                Leapt::Broken => {}
+            }
+            world.stream = stream;
+        }
+        trace.sync(world, model)?;
         let order: Vec<u64> = trace.choices.iter().filter(|c| c.dist.is_continuous()).map(|c| c.addr).collect();
         if order.is_empty() {
             return Ok(());
@@ -206,6 +219,8 @@ impl Hmc {
         if ended.is_possible() {
             next.info = [trace.info[0] + 1, trace.info[1]];
             next.gradient = Some(point);
+            next.changes = trace.changes + 1;
+            next.fast = trace.fast.forget();
             *trace = next;
         }
         Ok(())

@@ -63,7 +63,7 @@ impl Kernel {
             Self::HmcOnly(hmc) => hmc.step(world, model, trace, scope),
             Self::Hmc(hmc, mh) => {
                 hmc.step(world, model, trace, scope)?;
-                mh.step(world, trace, scope)
+                fast::step(mh, world, model, trace, scope)
             }
         }
     }

@@ -114,7 +114,7 @@ fn distribution(value: &Value) -> Run<Rc<Dist>> {
 }
 
 fn factor(score: &Value, result: Value, observed: Option<Rc<Dist>>) -> Run<Effect> {
-    match Num::of(score).filter(|s| !s.value().is_nan()) {
+    match Num::of(score).filter(|s| !s.raw().is_nan()) {
         Some(score) => Ok(Effect::Factor { score, result, observed }),
         None => fail("the score argument of factor is not a number"),
     }

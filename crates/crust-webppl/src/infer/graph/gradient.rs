@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::{Graph, Kind};
+use super::{Graph, Kind, Params, Update};
+use crate::distributions::Family;
 use crate::record::Input;
 use crate::tape::Tape;
+use crate::tensor::Tensor;
 use crate::value::Value;
 
 fn elements(value: &Value) -> usize {
@@ -84,6 +86,99 @@ impl Graph {
             let sum = &mut scratch.objects[place].1;
             sum.iter_mut().enumerate().for_each(|(e, sum)| *sum += adjoints.get(ad.index, e));
         }
+    }
+}
+
+impl Graph {
+    /// All continuous choices; nothing if one of them is not in the graph, or cannot be moved in small steps.
+    pub fn continuous_sites(&self) -> Option<Vec<usize>> {
+        let sites = self.shape.sites.iter().enumerate().filter(|(_, site)| site.continuous);
+        let moves = |site: &super::Site| match &site.params {
+            Params::Scalar(Family::Uniform, params) => params.iter().all(|i| self.is_constant(*i)),
+            Params::Scalar(..) => true,
+            Params::Tensors(family, ..) => !matches!(family, Family::Dirichlet | Family::LogisticNormal),
+            Params::None => false,
+        };
+        let all: Option<Vec<usize>> = sites.map(|(i, site)| moves(site).then_some(i)).collect();
+        all.filter(|sites| !sites.is_empty())
+    }
+
+    fn is_constant(&self, place: u32) -> bool {
+        place as usize >= self.shape.kinds.len()
+    }
+
+    fn leaf(&self, site: usize) -> u32 {
+        self.shape.sites[site].leaf.unwrap_or(0)
+    }
+
+    /// Numbers of choices, one after the other.
+    pub fn positions(&self, sites: &[usize]) -> Vec<f64> {
+        let numbers = |&site: &usize| match self.value(self.leaf(site)) {
+            Value::Tensor(t) => t.data.clone(),
+            other => vec![other.as_number().unwrap_or(f64::NAN)],
+        };
+        sites.iter().flat_map(numbers).collect()
+    }
+
+    /// Bounds of each number.
+    pub fn bounds(&self, sites: &[usize]) -> Vec<[f64; 2]> {
+        let bounds = |&site: &usize| {
+            let bounds = self.dist(site).and_then(|dist| dist.bounds()).map(|b| [b[0].value(), b[1].value()]);
+            let count = elements(&self.value(self.leaf(site)));
+            std::iter::repeat_n(bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]), count)
+        };
+        sites.iter().flat_map(bounds).collect()
+    }
+
+    /// Spreads of choices whose parameters are constants; 1 for others, so that scales do not depend on values.
+    pub fn scales(&self, sites: &[usize]) -> Vec<f64> {
+        let scale = |&site: &usize| {
+            let constant = match &self.shape.sites[site].params {
+                Params::Scalar(_, params) => params.iter().all(|i| self.is_constant(*i)),
+                _ => false,
+            };
+            let spread = self.dist(site).filter(|_| constant).and_then(|dist| dist.spread()).unwrap_or(1.0);
+            std::iter::repeat_n(spread, elements(&self.value(self.leaf(site))))
+        };
+        sites.iter().flat_map(scale).collect()
+    }
+
+    /// Gives all these choices new numbers, and computes everything again.
+    pub fn set_all(&mut self, sites: &[usize], numbers: &[f64]) -> Update {
+        let shape = self.shape.clone();
+        self.begin();
+        let mut at = 0;
+        for &site in sites {
+            let leaf = self.leaf(site);
+            let value = match self.value(leaf) {
+                Value::Tensor(t) => {
+                    at += t.len();
+                    Value::tensor(Tensor::new(t.dims.clone(), numbers[at - t.len()..at].to_vec()))
+                }
+                _ => {
+                    at += 1;
+                    Value::Number(numbers[at - 1])
+                }
+            };
+            self.place(leaf, value);
+            if !self.holds(leaf) {
+                return Update::Broken;
+            }
+        }
+        for i in 0..shape.kinds.len() {
+            let update = self.compute(&shape, u32::try_from(i).unwrap_or(u32::MAX));
+            if update != Update::Done {
+                return update;
+            }
+        }
+        self.sum_up();
+        Update::Done
+    }
+
+    /// log prior + β · factors
+    pub fn total(&self, beta: f64) -> f64 {
+        let [prior, factor] = self.sums;
+        if beta == 0.0 { prior } else { prior + beta * factor }
     }
 }
 
