@@ -71,8 +71,26 @@ pub enum Control {
 
 /// Native functions that take recorded numbers as they are: their results are recorded, or they only move values.
 const RECORDED: &[&str] = &[
-    "sum", "sumreduce", "get", "toScalars", "fromScalars", "range", "split", "concat", "reshape", "transpose",
-    "diagonal", "inverse", "determinant", "dot", "cholesky", "softmax", "Vector", "Matrix", "Tensor", "dims",
+    "sum",
+    "sumreduce",
+    "get",
+    "toScalars",
+    "fromScalars",
+    "range",
+    "split",
+    "concat",
+    "reshape",
+    "transpose",
+    "diagonal",
+    "inverse",
+    "determinant",
+    "dot",
+    "cholesky",
+    "softmax",
+    "Vector",
+    "Matrix",
+    "Tensor",
+    "dims",
 ];
 
 impl Native {

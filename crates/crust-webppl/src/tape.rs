@@ -328,10 +328,7 @@ pub fn tensor_of(value: &Value) -> Option<Placed> {
 }
 
 /// A function of some values, if one of them is on a tape that writes functions down.
-pub fn recorded(
-    args: &[&Value],
-    function: impl Fn(&[Value]) -> Run<Value> + 'static,
-) -> Option<Run<Value>> {
+pub fn recorded(args: &[&Value], function: impl Fn(&[Value]) -> Run<Value> + 'static) -> Option<Run<Value>> {
     let ad = args.iter().find_map(|arg| match arg {
         Value::Ad(ad) if ad.tape.recorder.is_some() => Some(ad),
         _ => None,

@@ -1,9 +1,13 @@
 //! Log densities of vectors, tensors and counts.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use super::Family;
 use crate::algebra::{self, Binary, Unary};
 use crate::error::{Run, fail};
 use crate::tape::{Num, recorded};
+use crate::tensor::Tensor;
 use crate::value::Value;
 use crust_math::special::lgamma;
 
@@ -77,6 +81,11 @@ pub fn score(family: Family, params: &[Value], dims: &[usize], value: &Value) ->
         }
         _ => {
             let (mu, cov) = (&params[0], &params[1]);
+            if let (Value::Tensor(x), Value::Tensor(mu), Value::Tensor(cov)) = (value, mu, cov) {
+                if let Some(score) = gaussian(x, mu, cov) {
+                    return Ok(Num::Plain(score));
+                }
+            }
             let det = num(&algebra::determinant(cov)?)?;
             if det.value() <= 0.0 {
                 return fail("the covariance matrix is not positive definite");
@@ -87,6 +96,39 @@ pub fn score(family: Family, params: &[Value], dims: &[usize], value: &Value) ->
             Ok(Num::Plain(n * LOG_2PI).add(&det.ln()).add(&form).scale(-0.5))
         }
     }
+}
+
+/// A lower Cholesky factor with the matrix that it is of, and Σ log of its diagonal.
+struct Factor {
+    of: Rc<Tensor>,
+    lower: Tensor,
+    log_diagonal: f64,
+}
+
+thread_local! {
+    /// The last factor: observations mostly share their covariance.
+    static FACTOR: RefCell<Option<Factor>> = const { RefCell::new(None) };
+}
+
+/// The log density of plain numbers; nothing if the covariance has no Cholesky factor.
+fn gaussian(x: &Tensor, mu: &Tensor, cov: &Rc<Tensor>) -> Option<f64> {
+    FACTOR.with_borrow_mut(|last| {
+        if last.as_ref().is_none_or(|factor| !Rc::ptr_eq(&factor.of, cov)) {
+            let lower = cov.cholesky().ok()?;
+            let n = lower.dims[0];
+            let log_diagonal: f64 = (0..n).map(|i| lower.data[i * (n + 1)].ln()).sum();
+            *last = log_diagonal.is_finite().then(|| Factor { of: cov.clone(), lower, log_diagonal });
+        }
+        let factor = last.as_ref()?;
+        let n = x.len();
+        let mut z: Vec<f64> = Vec::with_capacity(n);
+        for (i, row) in factor.lower.data.chunks_exact(n).enumerate() {
+            let known: f64 = row[..i].iter().zip(&z).map(|(l, z)| l * z).sum();
+            z.push((x.data[i] - mu.data[i] - known) / row[i]);
+        }
+        let squares: f64 = z.iter().map(|z| z * z).sum();
+        Some(-0.5 * (x.len() as f64 * LOG_2PI + squares) - factor.log_diagonal)
+    })
 }
 
 fn diagonal(mu: &Value, sigma: &Value, x: &Value) -> Run<Num> {

@@ -81,8 +81,13 @@ impl Elbo {
         let mut batches = HashMap::new();
         for _ in 0..self.samples {
             let tape = Rc::new(Tape::default());
-            world.context =
-                Context { guide_required: true, map_hooks: true, observe_hook: false, recording: false, tape: Some(tape.clone()) };
+            world.context = Context {
+                guide_required: true,
+                map_hooks: true,
+                observe_hook: false,
+                recording: false,
+                tape: Some(tape.clone()),
+            };
             world.params.seen.clear();
             let mut execution = Execution { nodes: Vec::new(), last: 0, mappings: Vec::new(), batches: &mut batches };
             execution.run(world, model)?;

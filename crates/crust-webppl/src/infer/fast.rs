@@ -254,9 +254,7 @@ fn step_pair(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope
     let n = trace.choices.len();
     let Some(graph) = &mut trace.fast.graph else { return Ok(()) };
     let (Some(dist), true) = (graph.dist(first), graph.dist(second).is_some()) else {
-        return by_program(world, model, trace, |world, trace| {
-            mh.step_pair_at(world, trace, scope, (first, second))
-        });
+        return by_program(world, model, trace, |world, trace| mh.step_pair_at(world, trace, scope, (first, second)));
     };
     trace.info[1] += 1;
     let value = world.draw(&dist)?;

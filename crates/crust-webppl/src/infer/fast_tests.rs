@@ -104,7 +104,8 @@ fn graphs_do_what_the_program_does() {
                 assert_eq!(plain.info, quick.info, "{place}");
                 assert_eq!(plain.choices.len(), quick.choices.len(), "{place}");
                 for at in 0..plain.choices.len() {
-                    let [a, b] = [plain.choice_value(at), quick.choice_value(at)].map(|v| output::json(&v).expect("json"));
+                    let [a, b] =
+                        [plain.choice_value(at), quick.choice_value(at)].map(|v| output::json(&v).expect("json"));
                     assert_eq!(a, b, "{place}");
                 }
                 let near = |a: f64, b: f64| (a - b).abs() < 1e-8 * (1.0 + a.abs());

@@ -239,7 +239,9 @@ fn control_call(
             let prefix = format!("mem{}", crate::format::number(index));
             return Ok(Next::Value(Value::Wrapped(Rc::new(Wrapped::Mem(prefix.into(), arg(0)))), parent));
         }
-        Control::Infer | Control::Method(_) | Control::Guide | Control::Param | Control::Eval if world.context.recording => {
+        Control::Infer | Control::Method(_) | Control::Guide | Control::Param | Control::Eval
+            if world.context.recording =>
+        {
             world.spoiled = true;
             return fail("inference inside of a recorded run");
         }

@@ -1,9 +1,9 @@
 //! Operators, with JavaScript's conversions and with derivatives.
 
+use crate::algebra;
 use crate::ast::{Binary, Unary};
 use crate::coerce::{self, identical, int32, loosely_equal, truthy};
 use crate::error::{Run, fail};
-use crate::algebra;
 use crate::record::{Op, compare};
 use crate::tape::Num;
 use crate::value::Value;
