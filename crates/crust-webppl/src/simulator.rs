@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Failure, Run, RunError, fail};
 use crate::infer::kernel::Scope;
+use crate::infer::leap::{Leap, Leapt, leap};
 use crate::infer::mh::Mh;
 use crate::infer::trace::{Choice, Choose, Data, DataMode, Ended, Prior, Trace};
 use crate::infer::{Model, ROOT, fast};
@@ -89,20 +90,30 @@ pub struct TraceKernel {
     pub drift: f64,
     /// Whether one of four proposals draws two choices again.
     pub pairs: bool,
+    /// Half of the steps are trajectories of Hamiltonian Monte Carlo over all continuous choices, with leaps of about
+    /// this length, in spreads of the prior; 0 for none.
+    pub leap: f64,
 }
 
 impl TraceKernel {
     /// WebPPL's own kernel: one choice is drawn again from the prior.
     pub fn single_site() -> Self {
-        Self { proposals: 1, drift: 0.0, pairs: false }
+        Self { proposals: 1, drift: 0.0, pairs: false, leap: 0.0 }
     }
 }
+
+/// Leaps of a trajectory.
+pub const LEAPS: usize = 5;
 
 /// What there is to say about a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Steps {
     pub accepted: u64,
     pub proposed: u64,
+    /// Whether it was a trajectory.
+    pub leapt: bool,
+    /// There can be no trajectories from here.
+    pub no_leaps: bool,
 }
 
 fn finite(x: f64) -> Option<f64> {
@@ -270,12 +281,21 @@ impl Simulator {
         let [accepted, proposed] = trace.info;
         self.world.context = Context { observe_hook: trace.data.is_some(), ..Context::default() };
         let scope = Scope { beta, ..Scope::default() };
+        let mut steps = Steps::default();
+        if kernel.leap > 0.0 && self.world.index_below(2) == 0 {
+            // a trajectory that leaves the graph is rejected: so would be the one back from its end
+            let size = kernel.leap * (0.8 + 0.4 * self.world.stream.uniform());
+            let how = Leap { steps: LEAPS, size, scaled: true };
+            let leapt = leap(&mut self.world, &self.model, trace, &scope, how)?;
+            steps = Steps { leapt: true, no_leaps: leapt == Leapt::Impossible, ..steps };
+            return Ok(Steps { accepted: trace.info[0] - accepted, proposed: 1, ..steps });
+        }
         for _ in 0..kernel.proposals {
             let pair = kernel.pairs && self.world.index_below(4) == 0;
             let mh = Mh { drift: kernel.drift, pair, ..Mh::default() };
             fast::step(&mh, &mut self.world, &self.model, trace, &scope)?;
         }
-        Ok(Steps { accepted: trace.info[0] - accepted, proposed: trace.info[1] - proposed })
+        Ok(Steps { accepted: trace.info[0] - accepted, proposed: trace.info[1] - proposed, ..steps })
     }
 }
 

@@ -9,7 +9,7 @@ use crust_infer::error::Error as InferError;
 use crust_infer::target::Fatal;
 use crust_math::random::Stream;
 use crust_webppl::RunError;
-use crust_webppl::simulator::{Execution, Plain, Simulator};
+use crust_webppl::simulator::{Execution, LEAPS, Plain, Simulator};
 
 use super::pilot::Tuned;
 use super::problem::{Trouble, WebPplProblem};
@@ -99,7 +99,8 @@ impl Chain for Walker<'_> {
         })?;
         #[expect(clippy::cast_precision_loss, reason = "proposals are few")]
         let accept = if steps.proposed == 0 { 1.0 } else { steps.accepted as f64 / steps.proposed as f64 };
-        Ok(Moved { accept, evaluations: steps.proposed })
+        let each = if steps.leapt { LEAPS as u64 } else { 1 };
+        Ok(Moved { accept, evaluations: each * steps.proposed })
     }
 
     /// The kernel is a mixture of reversible kernels, and so reversible.

@@ -1,7 +1,7 @@
 //! The pilot run: how long random-walk steps are at each β, and how far apart the distributions of the path are.
 //!
 //! A population of prior draws is led to the posterior by sequential Monte Carlo. At each β on its way, random walks
-//! are tuned to an acceptance rate of 0.44, the best one for single numbers.
+//! are tuned to an acceptance rate of 0.44, the best one for single numbers, and trajectories to one of 0.8.
 
 use crust_infer::anneal::{BadSchedule, Schedule};
 use crust_infer::drive::Control;
@@ -22,6 +22,8 @@ pub(crate) struct Tuned {
     proposals: usize,
     /// Draws from the prior only.
     single_site: bool,
+    /// Whether there are trajectories.
+    leaps: bool,
 }
 
 /// A place on the path.
@@ -30,6 +32,8 @@ pub(crate) struct Knot {
     pub beta: f64,
     /// The length of random-walk steps, in spreads of the prior.
     pub drift: f64,
+    /// The length of leaps.
+    leap: f64,
     pub accept: f64,
     /// The length of the path up to here.
     length: f64,
@@ -41,6 +45,7 @@ const MOVES: usize = 4;
 /// What part of the population a stride to the next β keeps.
 const EFFICIENCY: f64 = 0.5;
 const WISHED_ACCEPT: f64 = 0.44;
+const WISHED_LEAPS: f64 = 0.8;
 /// A step has one proposal for so many choices.
 const CHOICES_EACH: usize = 8;
 const MOST_PROPOSALS: usize = 64;
@@ -55,16 +60,16 @@ fn float(n: usize) -> f64 {
 impl Tuned {
     /// The kernel at β: between two knots, the logarithm of the length of steps is linear.
     pub fn at(&self, beta: f64) -> TraceKernel {
-        let TraceKernel { proposals, drift, pairs } = TraceKernel::single_site();
         if self.single_site {
-            return TraceKernel { proposals, drift, pairs };
+            return TraceKernel::single_site();
         }
         let after = self.knots.partition_point(|knot| knot.beta < beta).min(self.knots.len().saturating_sub(1));
         let (low, high) = (self.knots[after.saturating_sub(1)], self.knots[after]);
         let share =
             if high.beta > low.beta { ((beta - low.beta) / (high.beta - low.beta)).clamp(0.0, 1.0) } else { 0.0 };
-        let drift = (low.drift.ln() * (1.0 - share) + high.drift.ln() * share).exp();
-        TraceKernel { proposals: self.proposals, drift, pairs: true }
+        let between = |a: f64, b: f64| (a.ln() * (1.0 - share) + b.ln() * share).exp();
+        let leap = if self.leaps { between(low.leap, high.leap) } else { 0.0 };
+        TraceKernel { proposals: self.proposals, drift: between(low.drift, high.drift), pairs: true, leap }
     }
 
     /// β₁ … `β_T`.
@@ -105,8 +110,9 @@ pub(super) fn tune(
     sizes.sort_unstable();
     let proposals = sizes[PARTICLES / 2].div_ceil(CHOICES_EACH).clamp(1, MOST_PROPOSALS);
     let single_site = choice == KernelChoice::Mh;
-    let mut knots = vec![Knot { beta: 0.0, drift: 1.0, accept: 1.0, length: 0.0 }];
-    let mut tuned = Tuned { knots: knots.clone(), proposals, single_site };
+    let mut knots = vec![Knot { beta: 0.0, drift: 1.0, leap: 0.3, accept: 1.0, length: 0.0 }];
+    let leaps = choice == KernelChoice::Hmc;
+    let mut tuned = Tuned { knots: knots.clone(), proposals, single_site, leaps };
     let mut round = 0;
     loop {
         let last = knots[knots.len() - 1];
@@ -126,18 +132,28 @@ pub(super) fn tune(
         for round_of_moves in 0..MOVES {
             control.check()?;
             tuned.knots = vec![knot];
-            let (mut accepted, mut proposed) = (0, 0);
+            let (mut accepted, mut proposed, mut leaps) = (0, 0, [0_u32; 2]);
             let first = MOVES as u64 * round + round_of_moves as u64;
             for (k, state) in states.iter_mut().enumerate() {
                 let stream = &mut key.chain(chain(PARTICLES + 1 + k)).step(first).stream();
                 let steps = simulator.step(state, beta, &tuned.at(beta), stream)?;
-                accepted += steps.accepted;
-                proposed += steps.proposed;
+                if steps.leapt {
+                    leaps = [leaps[0] + u32::from(steps.accepted > 0), leaps[1] + 1];
+                    // frozen kernels do not try what was impossible here
+                    tuned.leaps &= !steps.no_leaps;
+                } else {
+                    accepted += steps.accepted;
+                    proposed += steps.proposed;
+                }
                 control.count_iteration();
             }
             #[expect(clippy::cast_precision_loss, reason = "proposals are few")]
             let accept = if proposed == 0 { 1.0 } else { accepted as f64 / proposed as f64 };
             knot.accept = accept;
+            if leaps[1] > 0 {
+                let rate = f64::from(leaps[0]) / f64::from(leaps[1]);
+                knot.leap = (knot.leap * (1.5 * (rate - WISHED_LEAPS)).exp()).clamp(1e-5, 1.0);
+            }
             knot.drift = (knot.drift * (1.5 * (accept - WISHED_ACCEPT)).exp()).clamp(1e-4, 3.0);
         }
         knots.push(knot);
@@ -219,9 +235,9 @@ mod tests {
 
     #[test]
     fn schedules_rise_from_0_to_1() {
-        let knot = |beta: f64, length: f64| Knot { beta, drift: 1.0 + beta, accept: 0.4, length };
+        let knot = |beta: f64, length: f64| Knot { beta, drift: 1.0 + beta, leap: 0.1, accept: 0.4, length };
         let knots = vec![knot(0.0, 0.0), knot(0.01, 1.0), knot(1.0, 2.0)];
-        let tuned = Tuned { knots, proposals: 3, single_site: false };
+        let tuned = Tuned { knots, proposals: 3, single_site: false, leaps: false };
         let schedule = tuned.schedule(5, Spacing::Adaptive).expect("rises");
         let wanted = [0.0, 0.005, 0.01, 0.505, 1.0];
         assert!(schedule.betas().iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", schedule.betas());

@@ -13,7 +13,7 @@ use crate::world::World;
 /// The graph of a trace, and what is known of its worth. Costs are in calls of the machine.
 #[derive(Clone)]
 pub struct Fast {
-    pub graph: Option<Graph>,
+    pub graph: Option<Box<Graph>>,
     /// Whether choices were changed in the graph since the program was run.
     stale: bool,
     /// Steps until a graph is tried.
@@ -149,7 +149,7 @@ impl Trace {
     pub fn make_graph(&mut self, world: &mut World, model: &Model) -> Run<bool> {
         if self.fast.graph.is_none() {
             let before = world.steps;
-            self.fast.graph = record(world, model, self)?;
+            self.fast.graph = record(world, model, self)?.map(Box::new);
             #[expect(clippy::cast_precision_loss, reason = "calls are counted roughly")]
             let cost = (world.steps - before) as f64;
             self.fast.run_cost = cost;

@@ -27,6 +27,8 @@ pub struct Shape {
     /// Places of operands in the numbers; constants come after the nodes.
     args: Vec<[u32; 3]>,
     general: Vec<General>,
+    /// Where the values of nodes are that are no numbers.
+    slots: Vec<u32>,
     /// What else there is to do when the value of a node changes.
     flags: Vec<u8>,
     /// How often a node is a term of the log prior, and of the factors.
@@ -47,6 +49,10 @@ pub struct Shape {
 
 const TERM: u8 = 1;
 const GUARD: u8 = 2;
+/// The number must be finite.
+const FINITE: u8 = 4;
+/// The place of nodes that are numbers in the list of other values.
+const NUMBER: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -168,7 +174,7 @@ impl Graph {
         let Some(leaf) = self.shape.sites[site].leaf else { return Update::Broken };
         let shape = self.shape.clone();
         self.place(leaf, value);
-        if shape.flags[leaf as usize] & GUARD != 0 && !self.holds(leaf) {
+        if !self.holds(&shape, leaf) {
             return Update::Broken;
         }
         for &i in &*shape.cone(leaf) {

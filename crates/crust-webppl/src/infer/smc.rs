@@ -103,7 +103,7 @@ impl Smc<'_> {
                 }
             }
             if particles.len() > 1 {
-                particles = resample(world, &particles)?;
+                particles = resample(world, particles)?;
                 active = particles.iter().any(|p| p.state.is_some());
             }
             if !active {
@@ -184,7 +184,7 @@ impl Smc<'_> {
 
 /// Residual resampling (Liu 2008, section 3.4.4): each particle as often as the whole part of its expected number says,
 /// the rest by chance.
-fn resample(world: &mut World, particles: &[Particle]) -> Run<Vec<Particle>> {
+fn resample(world: &mut World, particles: Vec<Particle>) -> Run<Vec<Particle>> {
     let m = particles.len();
     let weights: Vec<f64> = particles.iter().map(|p| p.log_weight).collect();
     let average = log_sum_exp_slice(&weights) - (m as f64).ln();
@@ -203,5 +203,15 @@ fn resample(world: &mut World, particles: &[Particle]) -> Run<Vec<Particle>> {
     let picker = Picker::new(rest.into_iter());
     let mut chosen: Vec<usize> = (retained.len()..m).map(|_| picker.pick(&mut world.stream)).collect();
     chosen.extend(retained);
-    Ok(chosen.into_iter().map(|i| Particle { log_weight: average, ..particles[i].clone() }).collect())
+    // a particle that goes on once is moved, not copied
+    let mut left = vec![0_u32; m];
+    chosen.iter().for_each(|&i| left[i] += 1);
+    let mut particles: Vec<Option<Particle>> = particles.into_iter().map(Some).collect();
+    let mut next = Vec::with_capacity(m);
+    for i in chosen {
+        left[i] -= 1;
+        let particle = if left[i] == 0 { particles[i].take() } else { particles[i].clone() };
+        next.extend(particle.map(|particle| Particle { log_weight: average, ..particle }));
+    }
+    Ok(next)
 }

@@ -119,7 +119,7 @@ fn the_kernel_keeps_the_joint_distribution() {
            return mu; };",
     );
     let (n, mut stream) = (20_000, stream(3));
-    let kernel = TraceKernel { proposals: 4, drift: 0.7, pairs: true };
+    let kernel = TraceKernel { proposals: 4, drift: 0.7, pairs: true, leap: 0.3 };
     let mut sums = [0.0; 2];
     let moments = |e: &Execution| {
         let numbers = e.snapshot().expect("plain").numbers();
@@ -130,7 +130,9 @@ fn the_kernel_keeps_the_joint_distribution() {
         simulator.observe(Some(&data));
         let mut e = simulator.restore(&truth.snapshot().expect("plain")).expect("runs");
         let before = moments(&e);
-        simulator.step(&mut e, 1.0, &kernel, &mut stream).expect("steps");
+        for _ in 0..3 {
+            simulator.step(&mut e, 1.0, &kernel, &mut stream).expect("steps");
+        }
         let after = moments(&e);
         sums.iter_mut().zip(after.iter().zip(before)).for_each(|(sum, (a, b))| *sum += a - b);
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Graph, Kind, Params, Update};
+use super::{Graph, Kind, NUMBER, Params, Update};
 use crate::distributions::Family;
 use crate::record::Input;
 use crate::tape::Tape;
@@ -47,10 +47,13 @@ impl Graph {
         out.clear();
         for &site in sites {
             let Some(leaf) = shape.sites[site].leaf else { continue };
+            if self.object(leaf).is_none() {
+                out.push(scratch.numbers[leaf as usize]);
+                continue;
+            }
             let count = elements(&self.value(leaf));
             match scratch.objects.iter().find(|(node, _)| *node == leaf) {
                 Some((_, adjoint)) => out.extend_from_slice(adjoint),
-                None if self.objects[leaf as usize].is_undefined() => out.push(scratch.numbers[leaf as usize]),
                 None => out.extend(std::iter::repeat_n(0.0, count)),
             }
         }
@@ -61,7 +64,7 @@ impl Graph {
         let general = &self.shape.general[at];
         let g = match scratch.objects.iter().position(|(node, _)| *node as usize == i) {
             Some(place) => scratch.objects.swap_remove(place).1,
-            None if self.objects[i].is_undefined() && scratch.numbers[i] != 0.0 => vec![scratch.numbers[i]],
+            None if self.shape.slots[i] == NUMBER && scratch.numbers[i] != 0.0 => vec![scratch.numbers[i]],
             None => return,
         };
         let tape = Rc::new(Tape::default());
@@ -75,7 +78,7 @@ impl Graph {
         for (input, value) in general.inputs.iter().zip(&inputs) {
             let (Input::Node(node), Value::Ad(ad)) = (input, value) else { continue };
             let count = elements(ad.raw());
-            if self.objects[*node as usize].is_undefined() {
+            if self.object(*node).is_none() {
                 scratch.numbers[*node as usize] += adjoints.get(ad.index, 0);
                 continue;
             }
@@ -143,7 +146,7 @@ impl Graph {
         sites.iter().flat_map(scale).collect()
     }
 
-    /// Gives all these choices new numbers, and computes everything again.
+    /// Gives all these choices new numbers, and computes everything again. What was there before is lost.
     pub fn set_all(&mut self, sites: &[usize], numbers: &[f64]) -> Update {
         let shape = self.shape.clone();
         self.begin();
@@ -161,18 +164,11 @@ impl Graph {
                 }
             };
             self.place(leaf, value);
-            if !self.holds(leaf) {
+            if !self.holds(&shape, leaf) {
                 return Update::Broken;
             }
         }
-        for i in 0..shape.kinds.len() {
-            let update = self.compute(&shape, u32::try_from(i).unwrap_or(u32::MAX));
-            if update != Update::Done {
-                return update;
-            }
-        }
-        self.sum_up();
-        Update::Done
+        self.compute_all(&shape)
     }
 
     /// log prior + β · factors

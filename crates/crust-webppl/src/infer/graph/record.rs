@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Check, GUARD, General, Graph, Guard, Kind, Params, Shape, Site, TERM};
+use super::{Check, FINITE, GUARD, General, Graph, Guard, Kind, NUMBER, Params, Shape, Site, TERM};
 use crate::coerce;
 use crate::distributions::{Dist, Parts};
 use crate::error::Run;
@@ -119,8 +119,14 @@ fn assemble(recording: Recording, recorder: Recorder) -> Option<Graph> {
         return None;
     }
     let mut numbers: Vec<f64> = values.iter().map(coerce::number).collect();
-    let object = |value: &Value| if matches!(value, Value::Tensor(_)) { value.clone() } else { Value::Undefined };
-    let objects: Vec<Value> = values.iter().map(object).collect();
+    let mut objects: Vec<Value> = Vec::new();
+    let mut slots = vec![NUMBER; n];
+    for (slot, value) in slots.iter_mut().zip(&values) {
+        if matches!(value, Value::Tensor(_)) {
+            *slot = index(objects.len());
+            objects.push(value.clone());
+        }
+    }
     let mut constant = |x: f64| {
         numbers.push(x);
         index(numbers.len() - 1)
@@ -130,6 +136,7 @@ fn assemble(recording: Recording, recorder: Recorder) -> Option<Graph> {
         kinds: Vec::with_capacity(n),
         args: vec![[zero; 3]; n],
         general: Vec::new(),
+        slots,
         flags: vec![0; n],
         terms: vec![[0; 2]; n],
         guards: Vec::new(),
@@ -199,7 +206,7 @@ fn assemble(recording: Recording, recorder: Recorder) -> Option<Graph> {
         }
     }
     shape.scored = (0..n).filter(|&i| shape.flags[i] & TERM != 0).map(index).collect();
-    add_guards(&mut shape, guards, &numbers, &objects);
+    add_guards(&mut shape, guards, &values);
     link(&mut shape, edges, n);
     let sums = [0.0; 2];
     let (undo, undo_objects, undo_sums, updates) = (Vec::new(), Vec::new(), sums, 0);
@@ -223,12 +230,18 @@ fn holds_hidden(value: &Value) -> bool {
     }
 }
 
-fn add_guards(shape: &mut Shape, guards: Vec<(u32, Guard)>, numbers: &[f64], objects: &[Value]) {
+fn add_guards(shape: &mut Shape, guards: Vec<(u32, Guard)>, values: &[Value]) {
     for (node, guard) in guards {
         let check = match guard {
+            Guard::Within { low, high, .. } if low == f64::NEG_INFINITY && high == f64::INFINITY => {
+                shape.flags[node as usize] |= FINITE;
+                continue;
+            }
             Guard::Within { low, high, closed } => Check::Within { low, high, closed },
-            Guard::Same if objects[node as usize].is_undefined() => Check::Number(numbers[node as usize]),
-            Guard::Same => Check::Value(objects[node as usize].clone()),
+            Guard::Same if shape.slots[node as usize] == NUMBER => {
+                Check::Number(coerce::number(&values[node as usize]))
+            }
+            Guard::Same => Check::Value(values[node as usize].clone()),
         };
         shape.flags[node as usize] |= GUARD;
         shape.guards.push((node, check));

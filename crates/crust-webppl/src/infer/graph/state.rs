@@ -1,15 +1,23 @@
 //! Values of nodes: computing them, taking changes back, checking guards.
 
-use super::{Check, GUARD, Graph, Kind, Shape, TERM, Update};
+use super::{Check, FINITE, GUARD, Graph, Kind, NUMBER, Shape, TERM, Update};
 use crate::distributions::build::within;
 use crate::record::Input;
 use crate::value::Value;
 
 impl Graph {
+    /// The value of a node that is no number.
+    #[inline]
+    pub(super) fn object(&self, node: u32) -> Option<&Value> {
+        match self.shape.slots[node as usize] {
+            NUMBER => None,
+            slot => self.objects.get(slot as usize),
+        }
+    }
+
     /// The value of a node.
     pub(super) fn value(&self, node: u32) -> Value {
-        let object = &self.objects[node as usize];
-        if !object.is_undefined() {
+        if let Some(object) = self.object(node) {
             return object.clone();
         }
         let x = self.numbers[node as usize];
@@ -63,7 +71,10 @@ impl Graph {
         if let Value::Number(x) = value {
             self.undo.push((node, std::mem::replace(&mut self.numbers[i], x)));
         } else {
-            self.undo_objects.push((node, std::mem::replace(&mut self.objects[i], value)));
+            let slot = self.shape.slots[i];
+            if let Some(object) = self.objects.get_mut(slot as usize) {
+                self.undo_objects.push((slot, std::mem::replace(object, value)));
+            }
         }
     }
 
@@ -90,7 +101,7 @@ impl Graph {
                 let Ok(value) = (general.function)(&inputs) else { return Update::Broken };
                 let is_number = matches!(value, Value::Number(_));
                 // what was a number stays one
-                if is_number != self.objects[i].is_undefined() {
+                if is_number != (shape.slots[i] == NUMBER) {
                     return Update::Broken;
                 }
                 let old = self.numbers[i];
@@ -101,10 +112,36 @@ impl Graph {
         }
     }
 
+    /// Computes all nodes again. What was there before is lost.
+    pub(super) fn compute_all(&mut self, shape: &Shape) -> Update {
+        for i in 0..shape.kinds.len() {
+            if let Kind::Scalar(op) = shape.kinds[i] {
+                let [a, b, c] = shape.args[i];
+                let numbers = &mut self.numbers;
+                let new = op.value([numbers[a as usize], numbers[b as usize], numbers[c as usize]]);
+                numbers[i] = new;
+                if shape.flags[i] & TERM != 0 && (new.is_nan() || new.is_infinite()) {
+                    return if new == f64::NEG_INFINITY { Update::Impossible } else { Update::Broken };
+                }
+            } else {
+                self.begin();
+                let update = self.compute(shape, u32::try_from(i).unwrap_or(NUMBER));
+                if update != Update::Done {
+                    return update;
+                }
+            }
+            if shape.flags[i] & (GUARD | FINITE) != 0 && !self.holds(shape, u32::try_from(i).unwrap_or(NUMBER)) {
+                return Update::Broken;
+            }
+        }
+        self.sum_up();
+        Update::Done
+    }
+
     /// Adds the change of a term, and checks guards.
     fn note(&mut self, shape: &Shape, node: u32, old: f64) -> Update {
         let i = node as usize;
-        if shape.flags[i] & GUARD != 0 && !self.holds(node) {
+        if !self.holds(shape, node) {
             return Update::Broken;
         }
         if shape.flags[i] & TERM != 0 {
@@ -126,15 +163,22 @@ impl Graph {
     }
 
     /// Whether the guards of a node hold.
-    pub(super) fn holds(&self, node: u32) -> bool {
-        let guards = &self.shape.guards;
+    #[inline]
+    pub(super) fn holds(&self, shape: &Shape, node: u32) -> bool {
+        let flags = shape.flags[node as usize];
+        (flags & FINITE == 0 || self.numbers[node as usize].is_finite())
+            && (flags & GUARD == 0 || self.holds_all(shape, node))
+    }
+
+    fn holds_all(&self, shape: &Shape, node: u32) -> bool {
+        let guards = &shape.guards;
         let first = guards.partition_point(|(of, _)| *of < node);
         let all = guards[first..].iter().take_while(|(of, _)| *of == node);
         all.into_iter().all(|(_, check)| match check {
             Check::Number(x) => self.numbers[node as usize].to_bits() == x.to_bits(),
             Check::Within { low, high, closed } => within(self.numbers[node as usize], *low, *high, *closed),
-            Check::Value(Value::Tensor(t)) => match &self.objects[node as usize] {
-                Value::Tensor(now) => now.dims == t.dims && now.data == t.data,
+            Check::Value(Value::Tensor(t)) => match self.object(node) {
+                Some(Value::Tensor(now)) => now.dims == t.dims && now.data == t.data,
                 _ => false,
             },
             Check::Value(_) => false,
