@@ -8,6 +8,11 @@ use crust_webppl::{Options, Program, run};
 use serde_json::Value;
 use std::path::PathBuf;
 
+#[expect(clippy::cast_precision_loss, reason = "counts are small")]
+fn float(n: usize) -> f64 {
+    n as f64
+}
+
 /// Models with few executions: numbers in place of `@a` and `@b` make five of each.
 const TEMPLATES: [&str; 6] = [
     // one choice
@@ -95,7 +100,7 @@ fn bounds_hold_at_their_rates() {
             let exact = evidence(&text, &data["observations"]);
             for rung in &found.result.rungs {
                 let mean = |values: &[f64], sign: f64| {
-                    values.iter().map(|v| (sign * (v - exact)).exp()).sum::<f64>() / values.len() as f64
+                    values.iter().map(|v| (sign * (v - exact)).exp()).sum::<f64>() / float(values.len())
                 };
                 above += rung.forward.iter().filter(|w| **w > exact + 100.0_f64.ln()).count();
                 below += rung.reverse.iter().filter(|w| **w < exact - 100.0_f64.ln()).count();
@@ -109,7 +114,7 @@ fn bounds_hold_at_their_rates() {
     assert!(above < 40 && below < 60, "{above} {below}");
     // means of 60 rungs, each of expectation 1: five standard errors
     for means in [up, down] {
-        let n = means.len() as f64;
+        let n = float(means.len());
         let mean = means.iter().sum::<f64>() / n;
         let sd = (means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
         assert!((mean - 1.0).abs() < 5.0 * sd / n.sqrt(), "{mean} ± {}", sd / n.sqrt());

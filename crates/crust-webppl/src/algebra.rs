@@ -126,10 +126,10 @@ impl Unary {
 
     /// Of a number or tensor.
     pub fn apply(self, value: &Value) -> Run<Value> {
-        if is_tensor(value) {
-            if let Some(out) = recorded(&[value], move |v| self.apply(&v[0])) {
-                return out;
-            }
+        if is_tensor(value)
+            && let Some(out) = recorded(&[value], move |v| self.apply(&v[0]))
+        {
+            return out;
         }
         if let Some((t, place)) = tensor_of(value) {
             let out = Rc::new(t.map(|x| self.value(x)));

@@ -35,6 +35,7 @@ impl Default for Limits {
 
 /// What the inference that is running asks of library functions.
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Context {
     /// Guides are run.
     pub guide_required: bool,

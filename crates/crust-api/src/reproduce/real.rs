@@ -2,13 +2,14 @@
 //!
 //! Each of them is an ordinary `bread` or `compare`, with programs and data that are part of this crate.
 
-use crate::annealing::{Annealed, Annealing, Diagnosis};
+use crate::annealing::{Annealed, Annealing, Diagnosis, KernelChoice};
 use crate::bread::{BreadOptions, bread};
 use crate::compare::{CompareOptions, compare};
 use crate::error::Error;
 use crate::generative::Generation;
 use crate::problem::{Problem, Source};
 use crate::session::{Message, Nobody, Part, Session};
+use crate::webppl::{WebPplProblem, compare_webppl};
 use crust_diagnose::ladder::Ladder;
 use crust_diagnose::result::{Bread, Compare, RealDataRow, RealDataTable};
 use std::fs;
@@ -138,7 +139,9 @@ fn write(folder: &Path, file: &str, text: &str) -> Result<Source, Error> {
     Ok(Source::text(path.display().to_string(), text))
 }
 
-/// Matrix factorization with one factor summed out, and with both in the program: N = 50, K = 5, D = 25.
+/// Matrix factorization with one factor summed out, and with both in the program, in both languages: N = 50, K = 5, D =
+/// 25. In Stan all parameters move at once, in WebPPL one number at a time, so that paths there are ten times as long
+/// (BREAD, Fig. 2).
 pub fn representations(options: &RealDataOptions, session: &Session<'_>) -> Result<Annealed<Compare>, Error> {
     options.chosen()?;
     let folder = &options.folder;
@@ -149,7 +152,48 @@ pub fn representations(options: &RealDataOptions, session: &Session<'_>) -> Resu
         problem("uncollapsed.stan", example!("factorization/uncollapsed.stan"))?,
     ];
     let annealing = options.annealing(folder.join("result"));
-    compare(&problems, &CompareOptions { annealing, ..CompareOptions::default() }, session)
+    session.message(Message::Stage("Stan programs …"));
+    let stan = compare(&problems, &CompareOptions { annealing, ..CompareOptions::default() }, session)?;
+    if stan.result.partial {
+        return Ok(stan);
+    }
+    let problem = |file: &str, text: &str| WebPplProblem::read(write(folder, file, text)?, Some(sizes.clone()), None);
+    let problems = [
+        problem("collapsed.wppl", example!("factorization/collapsed.wppl"))?,
+        problem("uncollapsed.wppl", example!("factorization/uncollapsed.wppl"))?,
+    ];
+    let mut annealing = options.annealing(folder.join("result-webppl"));
+    annealing.steps = annealing.ladder().steps.into_iter().map(|t| t.saturating_mul(10)).collect();
+    session.message(Message::Stage("WebPPL programs …"));
+    let kernels = vec![KernelChoice::Mh];
+    let webppl =
+        compare_webppl(&problems, &CompareOptions { annealing, kernels, ..CompareOptions::default() }, session)?;
+    Ok(together(stan, webppl))
+}
+
+/// Two comparisons as one, with the languages in the names.
+fn together(mut stan: Annealed<Compare>, webppl: Annealed<Compare>) -> Annealed<Compare> {
+    let (one, other) = (&mut stan.result, webppl.result);
+    let named = |name: &str, language: &str| format!("{name}, {language}");
+    one.entries.iter_mut().for_each(|entry| entry.name = named(&entry.name, "Stan"));
+    stan.timing.rungs.iter_mut().for_each(|rung| rung.name = named(&rung.name, "Stan"));
+    let entries = other.entries.into_iter();
+    one.entries
+        .extend(entries.map(|entry| crust_diagnose::result::Entry { name: named(&entry.name, "WebPPL"), ..entry }));
+    let rungs = webppl.timing.rungs.into_iter();
+    stan.timing
+        .rungs
+        .extend(rungs.map(|rung| crust_diagnose::result::RungTime { name: named(&rung.name, "WebPPL"), ..rung }));
+    one.run.model = format!("{}, {}", one.run.model, other.run.model);
+    one.checks.extend(other.checks);
+    one.violation |= other.violation;
+    one.partial |= other.partial;
+    one.verdict.sentence = format!("Stan: {} WebPPL: {}", one.verdict.sentence, other.verdict.sentence);
+    if webppl.diagnosis != Diagnosis::Fine {
+        stan.diagnosis = webppl.diagnosis;
+        one.verdict.level = other.verdict.level;
+    }
+    stan
 }
 
 /// The five models for several S. Each run is told as a [`Part`].

@@ -149,11 +149,19 @@ impl Dist {
             _ => {
                 let (mu, l) = (tensor(0)?, tensor(1)?.cholesky()?);
                 let z = Tensor::vector((0..mu.len()).map(|_| stream.standard_normal()).collect());
+                #[cfg(test)]
+                let mu = if WRONG.get() { mu.map(|x| -x).into() } else { mu };
                 l.dot(&z)?.data.iter().zip(&mu.data).map(|(a, b)| a + b).collect()
             }
         };
         Ok(Value::tensor(Tensor::new(dims.to_vec(), data)))
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Plants a mistake in the sampler of multivariate normal vectors: the mean has the wrong sign.
+    pub static WRONG: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 fn sample_kernel(stream: &mut Stream, x: &Value, width: &Value) -> Run<Value> {

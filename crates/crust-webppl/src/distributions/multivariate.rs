@@ -81,10 +81,10 @@ pub fn score(family: Family, params: &[Value], dims: &[usize], value: &Value) ->
         }
         _ => {
             let (mu, cov) = (&params[0], &params[1]);
-            if let (Value::Tensor(x), Value::Tensor(mu), Value::Tensor(cov)) = (value, mu, cov) {
-                if let Some(score) = gaussian(x, mu, cov) {
-                    return Ok(Num::Plain(score));
-                }
+            if let (Value::Tensor(x), Value::Tensor(mu), Value::Tensor(cov)) = (value, mu, cov)
+                && let Some(score) = gaussian(x, mu, cov)
+            {
+                return Ok(Num::Plain(score));
             }
             let det = num(&algebra::determinant(cov)?)?;
             if det.value() <= 0.0 {

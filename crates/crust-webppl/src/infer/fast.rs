@@ -250,7 +250,7 @@ fn finish(world: &mut World, trace: &mut Trace, log_ratio: f64) {
 
 /// Draws two choices again.
 fn step_pair(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope: &Scope) -> Run<()> {
-    let Some((first, second)) = mh.pick_pair(world, trace, scope.boundary) else { return Ok(()) };
+    let Some((first, second)) = Mh::pick_pair(world, trace, scope.boundary) else { return Ok(()) };
     let n = trace.choices.len();
     let Some(graph) = &mut trace.fast.graph else { return Ok(()) };
     let (Some(dist), true) = (graph.dist(first), graph.dist(second).is_some()) else {

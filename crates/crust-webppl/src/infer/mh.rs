@@ -94,14 +94,14 @@ impl Mh {
 
     /// Draws two choices again from the prior, each pair with the same probability.
     fn step_pair(&self, world: &mut World, trace: &mut Trace, scope: &Scope) -> Run<()> {
-        match self.pick_pair(world, trace, scope.boundary) {
+        match Self::pick_pair(world, trace, scope.boundary) {
             Some(picked) => self.step_pair_at(world, trace, scope, picked),
             None => Ok(()),
         }
     }
 
     /// Draws which two choices are changed.
-    pub fn pick_pair(&self, world: &mut World, trace: &Trace, boundary: usize) -> Option<(usize, usize)> {
+    pub fn pick_pair(world: &mut World, trace: &Trace, boundary: usize) -> Option<(usize, usize)> {
         let n = trace.choices.len().saturating_sub(boundary);
         if n < 2 {
             return None;
