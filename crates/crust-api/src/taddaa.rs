@@ -43,6 +43,8 @@ pub enum ShortKernel {
     Hmc,
 }
 
+/// How often the chains are looked at on their way.
+const LOOKS: usize = 16;
 /// The most leapfrog steps of `hmc`.
 const STEPS: u32 = 10;
 /// More chains than this are a mistake, not a wish.
@@ -91,6 +93,8 @@ pub struct TaddaaOptions {
     pub tolerance_variance: f64,
     /// Starting points of fits are uniform within ± this on the unconstrained scale.
     pub radius: f64,
+    /// Whether the way of the worst functionals is wanted, which costs evaluations of all quantities.
+    pub drift: bool,
 }
 
 impl Default for TaddaaOptions {
@@ -105,6 +109,7 @@ impl Default for TaddaaOptions {
             tolerance_mean: tolerances.mean,
             tolerance_variance: tolerances.log_variance,
             radius: 2.0,
+            drift: false,
         }
     }
 }
@@ -153,14 +158,20 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
     with_evaluations(problem, &model, session, |evaluations| {
         let start = Start::of(options, wanted, &functionals, evaluations)?;
         session.begin("Short chains", 0, Unit::Transitions);
+        let iterations = options.iterations.map_or_else(|| options.kernel.iterations(model.dimension()), NonZero::get);
+        let mut keep: Vec<usize> =
+            if options.drift { (1..LOOKS).map(|k| k * iterations / LOOKS).collect() } else { vec![] };
+        keep.retain(|&t| t > 0);
+        keep.dedup();
         let settings = improve::Settings {
             key: StreamKey::new(session.seed, Purpose::KERNEL),
             kernel: options.kernel.kernel(),
-            iterations: options.iterations.map_or_else(|| options.kernel.iterations(model.dimension()), NonZero::get),
-            keep: Vec::new(),
+            iterations,
+            keep,
         };
         let chains = improve(evaluations, start.points.clone(), &start.frame, &settings)?;
         let found = functionals.judge(&start, &chains)?;
+        let drift = if options.drift { functionals.drift(&found, &chains)? } else { vec![] };
         let partial = chains.acceptance.len() < settings.iterations;
         let diagnosis = match found.verdict.level {
             _ if partial => Diagnosis::Partial,
@@ -175,6 +186,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             acceptance: chains.acceptance,
             notes: start.notes,
             partial,
+            drift,
         };
         Ok(TaddaaOutput { result, diagnosis })
     })

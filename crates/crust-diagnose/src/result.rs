@@ -16,7 +16,7 @@ mod testbed;
 #[cfg(test)]
 mod tests;
 
-pub use approximate::{Approximate, ElboStep, Taddaa};
+pub use approximate::{Approximate, Drift, ElboStep, Taddaa};
 pub use check::{
     BlockSummary, Checked, Diagnostic, DrawnOutcome, DrawnParameter, JointReading, JointSummary, ProgramSummary,
     VariableSummary,

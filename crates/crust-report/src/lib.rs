@@ -11,6 +11,7 @@ pub mod html;
 mod number;
 pub mod sbc;
 pub mod svg;
+pub mod taddaa;
 pub mod terminal;
 pub mod testbed;
 mod view;

@@ -1,7 +1,7 @@
 //! The only place that writes to the terminal.
 
 use crust_api::result::Results;
-use crust_api::{Error, Look, Source};
+use crust_api::{Error, JOURNAL, Look, Refusal, Source};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -68,6 +68,23 @@ pub fn deliver(results: &Results, file: &Path) -> Result<(), Error> {
         return Ok(());
     }
     std::fs::write(file, json + "\n").map_err(Error::write(file))
+}
+
+/// Makes a folder for a report. One with a journal belongs to a protocol.
+pub fn report_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
+    if folder.join(JOURNAL).exists() { Err(Refusal::OtherCommand(folder.to_owned()).into()) } else { Ok(()) }
+}
+
+/// Writes `report.html` and `result.json`, and says where the page is.
+pub fn deliver_report(results: &Results, page: &str, folder: &Path, tells: bool) -> Result<(), Error> {
+    deliver(results, &folder.join("result.json"))?;
+    let path = folder.join("report.html");
+    std::fs::write(&path, page).map_err(Error::write(&path))?;
+    if tells {
+        say(&format!("\nreport: {}", path.display()));
+    }
+    Ok(())
 }
 
 /// Says at once if a result could not be written at the end of a long run.

@@ -3,6 +3,7 @@
 use super::start::Start;
 use crate::error::{Error, SubjectError};
 use crate::problem::Problem;
+use crust_diagnose::result::Drift;
 use crust_diagnose::taddaa::functional::{Kind, Request};
 use crust_diagnose::taddaa::intervals::Known;
 use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, judge, squared_correlation};
@@ -96,6 +97,37 @@ impl<'a> Functionals<'a> {
             })
             .collect();
         Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), alpha: ALPHA, seed: self.seed }))
+    }
+}
+
+/// Functionals whose way is told.
+const WAYS: usize = 12;
+
+impl Functionals<'_> {
+    /// The way of the functionals that are most wrong, relative to what they measure.
+    pub fn drift(&self, found: &Taddaa, chains: &Chains) -> Result<Vec<Drift>, Error> {
+        let mut order: Vec<usize> = (0..found.functionals.len()).collect();
+        order.sort_by(|&a, &b| found.functionals[b].relative.total_cmp(&found.functionals[a].relative));
+        order.truncate(WAYS);
+        let mut ways: Vec<Drift> =
+            order.iter().map(|&i| Drift { name: found.functionals[i].name.clone(), ..Drift::default() }).collect();
+        for (time, positions) in chains.times.iter().zip(&chains.positions) {
+            let columns = self.quantities(positions, Purpose::DATA)?;
+            for (way, &i) in ways.iter_mut().zip(&order) {
+                let asked = &self.requests[i];
+                let functional = asked.request.functional.clone();
+                let before = Known::exactly(found.functionals[i].approximation);
+                let end = asked.values(&columns, "on the way of a chain")?;
+                let other = asked.other.map(|j| columns[j].as_slice());
+                let item = Item { functional, end: &end, other, before };
+                let interval = item.interval(ALPHA);
+                way.times.push(*time);
+                way.values.push(item.estimate());
+                way.low.push(before.value + interval.low);
+                way.high.push(before.value + interval.high);
+            }
+        }
+        Ok(ways)
     }
 }
 

@@ -63,4 +63,21 @@ pub struct Taddaa {
     pub notes: Vec<String>,
     /// Whether the chains were ended early.
     pub partial: bool,
+    /// How the worst functionals moved; only where a report is wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<Drift>,
+}
+
+/// A functional along the chains, with pointwise intervals.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Drift {
+    pub name: String,
+    /// Iterations.
+    pub times: Vec<usize>,
+    #[serde(with = "crate::number::list")]
+    pub values: Vec<f64>,
+    #[serde(with = "crate::number::list")]
+    pub low: Vec<f64>,
+    #[serde(with = "crate::number::list")]
+    pub high: Vec<f64>,
 }

@@ -129,6 +129,9 @@ pub struct Taddaa {
     /// The radius of random starting points of the fit on the unconstrained scale
     #[arg(long, value_name = "RADIUS", default_value_t = 2.0, value_parser = radius)]
     pub init: f64,
+    /// A folder for `report.html` and `result.json`
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub computing: Computing,
 }
@@ -154,6 +157,7 @@ impl Taddaa {
             tolerance_mean: self.tolerance_mean,
             tolerance_variance: self.tolerance_variance,
             radius: self.init,
+            drift: self.out.is_some(),
         })
     }
 }

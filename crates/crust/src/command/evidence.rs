@@ -3,15 +3,14 @@
 use crate::arguments::{Common, Evidence};
 use crate::screen::Screen;
 use crate::{Exit, terminal};
+use crust_api::Error;
 use crust_api::result::Results;
-use crust_api::{Error, JOURNAL, Refusal};
-use std::path::Path;
 
 pub fn run(arguments: &Evidence, common: &Common) -> Result<Exit, Error> {
     let screen = Screen::new(common);
     terminal::check_writable(common.json.as_deref())?;
     let problem = arguments.includes.problem(&arguments.model, arguments.data.as_deref())?;
-    arguments.out.as_deref().map_or(Ok(()), prepare)?;
+    arguments.out.as_deref().map_or(Ok(()), terminal::report_folder)?;
     let run = crust_api::evidence(&problem, &arguments.options(), &screen.session(&arguments.computing));
     screen.end();
     let run = run?;
@@ -30,10 +29,4 @@ pub fn run(arguments: &Evidence, common: &Common) -> Result<Exit, Error> {
         terminal::say(text.trim_end());
     }
     Ok(Exit::Fine)
-}
-
-fn prepare(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
-    // A folder with this file belongs to a protocol.
-    if folder.join(JOURNAL).exists() { Err(Refusal::OtherCommand(folder.to_owned()).into()) } else { Ok(()) }
 }
