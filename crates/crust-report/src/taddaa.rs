@@ -52,7 +52,7 @@ fn drift(way: &Drift, approximation: Option<f64>) -> Plot {
     Plot {
         title: way.name.clone(),
         x: Axis { label: "iteration".to_owned(), ..Axis::default() },
-        y: Axis { label: way.name.clone(), ..Axis::default() },
+        y: Axis { label: "value".to_owned(), ..Axis::default() },
         series: vec![Series { tone: Tone::Forward, points, band, ..Series::default() }],
         rules: approximation.filter(|y| y.is_finite()).map(label).into_iter().collect(),
     }

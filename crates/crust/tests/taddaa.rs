@@ -47,6 +47,14 @@ fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
     assert_eq!(found["verdict"]["level"], "bad");
     assert!(number(&found["functionals"][1]["simultaneous_lower_bound"]) > 0.5, "{found}");
     assert!(found["k_hat"].is_number(), "{found}");
+    let out = folder.path("out");
+    assert_eq!(crust(&["taddaa", &model, "--method", "meanfield", "--out", &out]).status.code(), Some(1));
+    let (kept, page) = (folder.json("out/result.json"), std::fs::read_to_string(folder.path("out/report.html")));
+    assert_eq!(kept["functionals"], found["functionals"], "looking at the way changes nothing");
+    let way = &kept["drift"][0];
+    let (first, last) = (number(&way["values"][0]), number(&way["values"].as_array().expect("values")[16]));
+    assert!((last - first).abs() > 0.5, "{way}");
+    assert!(page.is_ok_and(|page| page.contains("too small") && page.contains("iteration")));
 
     let short = folder.file("short.json", r#"{"mean": [0], "sd": [1]}"#);
     let csv = folder.file("draws.csv", "x.1\n1\n2\n");
@@ -55,8 +63,8 @@ fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
         (vec!["taddaa", &model, "--draws", &csv], "no column for x[2]"),
         (vec!["taddaa", &model, "--functional", "median(x[1])"], "is no functional"),
         (vec!["taddaa", &model, "--functional", "mean(z)"], "the program has no quantity z"),
-        (vec!["taddaa", &model, "--tolerance-mean", "0"], "must be positive"),
-        (vec!["approximate", &model, "--init=-1"], "finite and not negative"),
+        (vec!["taddaa", &model, "--tolerance-mean", "0"], "must be a number above 0"),
+        (vec!["approximate", &model, "--init=-1"], "--init"),
     ];
     for (arguments, words) in refused {
         let output = crust(&arguments);
