@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::subset::Cut;
 use crust_diagnose::checkpoint::{Identity, Journal};
 use crust_diagnose::ladder::Ladder;
-use crust_diagnose::result::{Json, Run, SimulatedData, Timing};
+use crust_diagnose::result::{Json, Run, SimulatedData, Simulation, Timing};
 use crust_infer::kernel::{Length, MAX_ENERGY_ERROR, Method};
 use crust_stan::data::write_json;
 use std::collections::BTreeMap;
@@ -22,7 +22,8 @@ pub struct Annealing {
     pub chains: usize,
     /// The ladder of T; the standard one if it is empty.
     pub steps: Vec<usize>,
-    pub path: PathChoice,
+    /// None for what is best where it can be had.
+    pub path: Option<PathChoice>,
     /// Climb no further once the bound on the divergence is at most so many nats.
     pub tolerance: f64,
     /// A bound above so many nats is a bad diagnosis.
@@ -38,7 +39,7 @@ impl Default for Annealing {
         Self {
             chains: 100,
             steps: Vec::new(),
-            path: PathChoice::default(),
+            path: None,
             tolerance: 0.1,
             max_divergence: None,
             generation: Generation::default(),
@@ -48,10 +49,9 @@ impl Default for Annealing {
 }
 
 /// From which distribution to the posterior, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathChoice {
     /// The geometric path from the prior.
-    #[default]
     Prior,
     /// The geometric path from a distribution that was fitted to draws of a pilot run on the same data.
     Reference,
@@ -188,9 +188,14 @@ impl Annealing {
 
     /// Whether the program has the path that is asked for.
     pub(crate) fn check_path(&self, loaded: &Generative<'_>) -> Result<(), Error> {
-        let PathChoice::Data(name) = &self.path else { return Ok(()) };
+        let Some(PathChoice::Data(name)) = &self.path else { return Ok(()) };
         let found = Cut::along(loaded.typed(), name).and_then(|cut| cut.observations(&loaded.data));
         found.map(|_| ()).map_err(|error| Error::Path { counter: name.clone(), error })
+    }
+
+    /// The path that the user wants, or another one.
+    pub(crate) fn path_or(&self, other: &PathChoice) -> PathChoice {
+        self.path.clone().unwrap_or_else(|| other.clone())
     }
 
     pub(crate) fn acceptable(&self) -> f64 {
@@ -205,7 +210,7 @@ impl Annealing {
     /// The options that results depend on, beside those of the plan.
     pub(crate) fn identity(&self, seed: u64) -> String {
         let hyper = &self.generation.hyper;
-        format!("{seed} {hyper:?} {}", self.path.name())
+        format!("{seed} {hyper:?} {}", self.path_or(&PathChoice::Prior).name())
     }
 
     pub(crate) fn settings<'a>(&self, method: MethodOptions, session: &Session<'a>) -> Settings<'a> {
@@ -214,7 +219,10 @@ impl Annealing {
             method: method.kernel.method(),
             spacing: method.schedule.spacing(),
             longest: self.ladder().steps.last().copied().unwrap_or(0),
-            path: self.path.clone(),
+            path: self.path_or(&PathChoice::Prior),
+            simulation: Simulation::Prior,
+            began: std::time::Instant::now(),
+            budget: None,
             how: session.parallelism(),
             control: Arc::clone(session.stop.control()),
             observer: session.observer,
@@ -235,9 +243,7 @@ impl Annealing {
         if let Some(hyper) = &self.generation.hyper {
             options.insert("hyper".to_owned(), hyper.join(","));
         }
-        if self.path != PathChoice::default() {
-            options.insert("path".to_owned(), self.path.name());
-        }
+        options.insert("path".to_owned(), self.path_or(&PathChoice::Prior).name());
         Run {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             model,

@@ -1,36 +1,49 @@
 //! `crust bread`: how far annealing ends from the posterior, for a program with real data.
 
-use crate::annealing::{Annealed, Annealing, MethodOptions, identity, journal, simulated};
+use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
 use crate::error::Error;
-use crate::experiment::{Origin, StanExperiment};
-use crate::generative::{Generative, Outcomes};
+use crate::experiment::{Origin, Settings, StanExperiment};
+use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
-use crate::session::Session;
+use crate::session::{Nobody, Session};
 use crust_diagnose::bread::{self, Plan};
-use crust_diagnose::result::Bread;
+use crust_diagnose::result::{Bread, Dataset, ForwardRung, RealData, Rung, Simulated, Simulation};
 use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Options of `bread`.
 #[derive(Clone, Debug)]
 pub struct BreadOptions {
     pub annealing: Annealing,
     pub method: MethodOptions,
-    /// S, the transitions from the generating values before each reverse chain.
-    pub start_steps: usize,
+    /// What parameters data are simulated with; none for what is best where it can be had.
+    pub simulate: Option<Simulation>,
+    /// S, the transitions from the generating values before each reverse chain, where these are no exact draws: 1000
+    /// unless told otherwise.
+    pub start_steps: Option<usize>,
     /// R, the datasets that the real one is ranked among; 0 for no comparison.
     pub replicates: u32,
+    /// The time that a run may take, in seconds.
+    pub budget: Option<f64>,
     /// The folder of a run that differs in nothing but S: what does not depend on it is taken from there.
     pub after: Option<PathBuf>,
 }
+
+/// Seconds that a person who waits for an answer is asked for.
+const BUDGET: f64 = 90.0;
+/// S unless told otherwise.
+const START_STEPS: usize = 1000;
 
 impl Default for BreadOptions {
     fn default() -> Self {
         Self {
             annealing: Annealing::default(),
             method: MethodOptions::default(),
-            start_steps: 1000,
+            simulate: None,
+            start_steps: None,
             replicates: 39,
+            budget: Some(BUDGET),
             after: None,
         }
     }
@@ -41,22 +54,93 @@ fn is_shared(unit: &UnitName) -> bool {
     matches!(unit.part, Part::Fit | Part::Pilot | Part::Anneal { chains: Chains::Forward, .. })
 }
 
+impl BreadOptions {
+    fn check(&self) -> Result<(), Error> {
+        self.annealing.check()?;
+        if let Some(few) = self.start_steps.filter(|steps| *steps < 10) {
+            return Err(Error::option("start-steps", few, "must be at least 10"));
+        }
+        if let Some(bad) = self.budget.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
+            return Err(Error::option("budget", bad, "must be a positive time"));
+        }
+        let reference = self.annealing.path.as_ref().is_none_or(|path| *path == PathChoice::Reference);
+        if self.simulate == Some(Simulation::Conditional) && !reference {
+            let path = self.annealing.path_or(&PathChoice::Reference).name();
+            return Err(Error::option(
+                "path",
+                path,
+                "data that are simulated from draws of the fit need no prior: the path begins at a `reference`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What data are simulated with where the user does not say, and why.
+    fn kind(&self) -> (Simulation, &'static str) {
+        let asked = "it was asked for";
+        if let Some(kind) = self.simulate {
+            return (kind, asked);
+        }
+        if self.annealing.generation.hyper.is_some() {
+            return (Simulation::Fitted, "`--hyper` names what is fitted");
+        }
+        if self.start_steps.is_some() {
+            return (Simulation::Fitted, "`--start-steps` is for reverse chains that begin with no exact draw");
+        }
+        if self.annealing.path.as_ref().is_some_and(|path| *path != PathChoice::Reference) {
+            return (Simulation::Fitted, "`--path` begins at the prior");
+        }
+        (Simulation::Conditional, "such data are like the real ones whatever the prior is")
+    }
+}
+
+/// The program as a joint distribution if it can be had, else its likelihood alone where that is enough.
+fn read<'a>(
+    problem: &'a Problem,
+    options: &BreadOptions,
+    session: &Session<'_>,
+) -> Result<(Generative<'a>, Simulated), Error> {
+    let how = &options.annealing.generation;
+    let (kind, why) = options.kind();
+    let told = |kind: Simulation, why: String, has_log_ml: bool| Simulated { kind, why, has_log_ml };
+    let whole = Generative::read(problem, how, Outcomes::Given, session);
+    let trouble = match whole {
+        Ok(loaded) => {
+            let has_log_ml = loaded.log_prior_integral.is_some();
+            return Ok((loaded, told(kind, why.to_owned(), has_log_ml)));
+        }
+        Err(trouble) if kind != Simulation::Conditional => return Err(trouble),
+        Err(trouble) => trouble,
+    };
+    let alone = Generation { likelihood_only: true, ..how.clone() };
+    let quiet = Session { observer: &Nobody, ..session.clone() };
+    let loaded = Generative::read(problem, &alone, Outcomes::Given, &quiet)?;
+    let reason = match &trouble {
+        Error::Reading { problems, .. } => problems.first().map(|problem| problem.message.clone()),
+        _ => None,
+    };
+    let reason = reason.unwrap_or_else(|| "the prior cannot be drawn from".to_owned());
+    Ok((loaded, told(kind, format!("parameters cannot be drawn from the prior: {reason}"), false)))
+}
+
 /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data.
 pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Result<Annealed<Bread>, Error> {
-    let annealing = &options.annealing;
-    annealing.check()?;
-    if options.start_steps < 10 {
-        return Err(Error::option("start-steps", options.start_steps, "must be at least 10"));
-    }
-    let loaded = Generative::read(problem, &annealing.generation, Outcomes::Given, session)?;
+    let began = Instant::now();
+    options.check()?;
+    let (loaded, simulation) = read(problem, options, session)?;
+    let conditional = simulation.kind == Simulation::Conditional;
+    let path = if conditional { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
+    let annealing = &Annealing { path: Some(path), ..options.annealing.clone() };
     annealing.check_path(&loaded)?;
     let plan = Plan {
+        simulation: simulation.kind,
         chains: annealing.chains,
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
-        start_steps: options.start_steps,
+        start_steps: if simulation.kind == Simulation::Fitted { options.start_steps.unwrap_or(START_STEPS) } else { 0 },
         replicates: options.replicates,
         acceptable: annealing.acceptable(),
+        budget: options.budget,
     };
     let told = format!("bread {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = journal(annealing.folder.as_deref(), &identity(&told, &loaded))?;
@@ -64,6 +148,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
         journal.adopt(other, is_shared)?;
     }
     let settings = annealing.settings(options.method, session);
+    let settings = Settings { simulation: simulation.kind, began, budget: options.budget, ..settings };
     let faults = settings.faults.clone();
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));
     let model = problem.model(session.seed)?;
@@ -73,27 +158,54 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let kept = [found.simulated.number].into_iter();
     let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());
     let kept = kept.map(|number| simulated(&mut experiment, number)).collect::<Result<_, _>>();
-    let simulated = kept.map_err(|trouble| loaded.context(&faults).trouble(trouble))?;
+    let kept = kept.map_err(|trouble| loaded.context(&faults).trouble(trouble))?;
     let mut run = annealing.run(problem, session.seed, experiment.dimension());
     options.method.tell(&mut run);
-    run.options.insert("start-steps".to_owned(), options.start_steps.to_string());
+    run.options.insert("simulate".to_owned(), simulation.kind.name().to_owned());
+    if plan.start_steps > 0 {
+        run.options.insert("start-steps".to_owned(), plan.start_steps.to_string());
+    }
     run.options.insert("replicates".to_owned(), options.replicates.to_string());
+    if let Some(budget) = options.budget {
+        run.options.insert("budget".to_owned(), format!("{budget}s"));
+    }
     run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
-    let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_upper);
-    let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
+    let rung = found.confirmation.as_ref().map(|c| &c.rung).or(found.simulated.rungs.last());
+    let diagnosis = annealing.diagnosis(found.violation, found.partial, rung.map(|rung| rung.jeffreys_upper));
+    let (mut real, mut sandwich) = (found.real, found.simulated);
+    without_log_ml(&simulation, &mut real, &mut sandwich);
     let result = Bread {
         run,
         reading: loaded.summary.clone(),
+        simulation,
         fit: found.fit,
-        real: found.real,
-        simulated: found.simulated,
+        real,
+        simulated: sandwich,
+        confirmation: found.confirmation,
         start_check: found.start_check,
         calibration: found.calibration,
+        predictive: found.predictive,
         kernels: found.kernels,
         violation: found.violation,
         checks: found.checks,
         verdict: found.verdict,
         partial: found.partial,
     };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    Ok(Annealed { result, timing: found.timing, diagnosis, simulated: kept })
+}
+
+/// Takes out marginal likelihoods that do not exist, or that nobody asks for: given the real data, the probability of
+/// simulated ones says nothing about the model.
+fn without_log_ml(simulation: &Simulated, real: &mut RealData, simulated: &mut Dataset) {
+    if simulation.kind == Simulation::Conditional
+        && let Some(level) = simulated.rungs.last().map(Rung::level)
+    {
+        simulated.rungs.iter_mut().for_each(|rung| rung.relative_to(level));
+    }
+    if !simulation.has_log_ml
+        && let Some(level) = real.rungs.last().map(ForwardRung::level)
+    {
+        real.rungs.iter_mut().for_each(|rung| rung.relative_to(level));
+        real.heuristic.iter_mut().for_each(|rung| rung.relative_to(level));
+    }
 }

@@ -1,5 +1,6 @@
 //! A Stan program as an experiment of the protocols: simulated by its generative reading, annealed with tuned kernels.
 
+mod anchor;
 mod fit;
 mod path;
 
@@ -9,9 +10,10 @@ use crate::generative::Generative;
 use crate::session::{Observer, Progress, Unit};
 use crate::subset::Subsets;
 use crate::target::{Evaluation, StanTarget};
-use crust_diagnose::bread::{Fitted, Size};
-use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
-use crust_diagnose::result::{Fit, KernelAt};
+use anchor::Anchor;
+use crust_diagnose::bread::{Fitted, Size, describe};
+use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, TWIN, Work};
+use crust_diagnose::result::{Fit, KernelAt, Simulation};
 use crust_engine::{Model, Simulator, Values};
 use crust_infer::anneal::{
     BadSchedule, Direction, Launch, Pilot, Schedule, TunedKernels, anneal_target, equilibrate, tune,
@@ -58,6 +60,11 @@ pub(crate) struct Settings<'a> {
     /// The largest T of the ladder.
     pub longest: usize,
     pub path: PathChoice,
+    /// What parameters data are simulated with.
+    pub simulation: Simulation,
+    /// When the run began, and how many seconds it may take.
+    pub began: std::time::Instant,
+    pub budget: Option<f64>,
     pub how: Parallelism,
     pub control: Arc<Control>,
     pub observer: &'a dyn Observer,
@@ -77,15 +84,17 @@ pub(crate) struct StanExperiment<'a> {
     subsets: Option<(u32, Arc<Subsets<'a>>)>,
     /// That of the dataset in use.
     driver: Option<(u32, Driver<AnyPath<'a>>)>,
-    /// η, once it is fitted.
-    fixed: Option<Values>,
+    /// What is kept of the fit, once there is one.
+    anchor: Anchor,
+    /// The first distribution of all paths, if they share it.
+    reference: Option<crust_infer::path::Fitted>,
 }
 
 impl<'a> StanExperiment<'a> {
     pub fn new(loaded: &'a Generative<'a>, settings: Settings<'a>, origin: Origin) -> Self {
         let prior = loaded.simulator.clone();
         let (models, subsets, driver) = (BTreeMap::new(), None, None);
-        Self { loaded, settings, origin, prior, models, subsets, driver, fixed: None }
+        Self { loaded, settings, origin, prior, models, subsets, driver, anchor: Anchor::default(), reference: None }
     }
 
     /// Takes the real data in.
@@ -145,7 +154,16 @@ impl<'a> StanExperiment<'a> {
         match &mut self.origin {
             Origin::Given { data, point } => Ok((point.clone(), (**data).clone())),
             Origin::Own(simulator) => {
-                let point = simulator.draw_parameters(self.fixed.as_ref(), key)?;
+                let point = match (self.settings.simulation, self.anchor.truth(dataset)) {
+                    (Simulation::Conditional, Some(truth)) => truth.clone(),
+                    (Simulation::Conditional, None) => return Err(Trouble::NotSimulated { dataset }),
+                    (Simulation::Fitted | Simulation::Prior, _) => {
+                        simulator.draw_parameters(Some(&self.anchor.eta), key)?
+                    }
+                };
+                if dataset == TWIN {
+                    return Ok((point, self.loaded.data.clone()));
+                }
                 let data = simulator.draw_data(&point, data_key)?;
                 Ok((point, data))
             }
@@ -206,6 +224,9 @@ impl Experiment for StanExperiment<'_> {
 
     fn simulate(&mut self, dataset: u32) -> Result<Vec<f64>, Trouble> {
         let (point, data) = self.draw(dataset)?;
+        if let Some(real) = self.models.get(&REAL).filter(|_| dataset == TWIN).cloned() {
+            self.models.insert(TWIN, real);
+        }
         if !self.models.contains_key(&dataset) {
             // the real data and the first simulated ones are used all the time
             while self.models.len() >= KEEP {
@@ -282,21 +303,47 @@ impl Experiment for StanExperiment<'_> {
 }
 
 impl Fitted for StanExperiment<'_> {
-    type Hyperparameters = Values;
+    type Hyperparameters = Anchor;
 
-    fn fit(&mut self) -> Result<(Fit, Values), Trouble> {
+    fn fit(&mut self) -> Result<(Fit, Anchor), Trouble> {
         let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
         let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let fitted = fit::fit(path, &names, &self.settings)?;
+        if fitted.fit.unfinished {
+            return Ok((fitted.fit, Anchor::default()));
+        }
         let mut values = self.prior.parameters(&fitted.mean)?;
-        values.retain(|name, _| self.loaded.hyperparameters.contains(name));
+        values.retain(|name, _| {
+            self.settings.simulation == Simulation::Fitted && self.loaded.hyperparameters.contains(name)
+        });
         let fit = Fit { hyperparameters: fit::table(&values, &self.prior.parameter_shapes()), ..fitted.fit };
-        Ok((fit, values))
+        let anchor = Anchor::new(values, &fitted.chains);
+        self.loaded.prove_at(&anchor.truths, self.settings.seed).map_err(|error| Trouble::Reading(Box::new(error)))?;
+        Ok((fit, anchor))
     }
 
-    fn fix(&mut self, hyperparameters: &Values) {
-        self.fixed = Some(hyperparameters.clone());
+    fn fix(&mut self, anchor: &Anchor) {
+        self.anchor = anchor.clone();
+        (self.reference, self.driver) = (None, None);
+    }
+
+    fn fitted_draws(&self, most: usize) -> Vec<Vec<f64>> {
+        self.anchor.truths.iter().take(most).cloned().collect()
+    }
+
+    fn statistics(&mut self, dataset: u32) -> Result<Vec<(String, f64)>, Trouble> {
+        let data = if dataset == REAL { self.loaded.data.clone() } else { self.draw(dataset)?.1 };
+        let program = self.program();
+        let outcomes = self.loaded.outcomes.iter().filter_map(|&id| {
+            let numbers = data.get(id).and_then(crust_stan::value::Value::to_reals)?;
+            Some(describe(&program.variable(id).name, &numbers))
+        });
+        Ok(outcomes.flatten().collect())
+    }
+
+    fn seconds_before(&self) -> f64 {
+        self.settings.began.elapsed().as_secs_f64()
     }
 
     fn sizes(&mut self, dataset: u32) -> Result<Vec<Size>, Trouble> {

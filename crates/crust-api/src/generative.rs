@@ -37,6 +37,9 @@ pub(crate) struct Generative<'a> {
     pub problem: &'a Problem,
     pub data: Data,
     pub simulator: Simulator,
+    /// Whether only the likelihood was read, so that parameters cannot be drawn.
+    pub likelihood_only: bool,
+    pub outcomes: Vec<VariableId>,
     pub hyperparameters: Vec<String>,
     /// Those that the program itself suggests, whatever the user says.
     pub scales: Vec<String>,
@@ -69,9 +72,11 @@ impl<'a> Generative<'a> {
 
     /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
     /// before data that were drawn given such points are used, where the likelihood alone was read.
-    #[allow(dead_code, reason = "for protocols that take parameters from a fit")]
-    pub fn prove_at(&self, points: &[Vec<f64>], session: &Session<'_>) -> Result<(), Error> {
-        let why = (session.seed, self.suspicion.as_ref());
+    pub fn prove_at(&self, points: &[Vec<f64>], seed: u64) -> Result<(), Error> {
+        if !self.likelihood_only {
+            return Ok(());
+        }
+        let why = (seed, self.suspicion.as_ref());
         proven_at(self.program(), &self.simulator, (true, points), why).map(|_| ())
     }
 
@@ -125,6 +130,8 @@ impl<'a> Generative<'a> {
             problem,
             data,
             simulator,
+            likelihood_only: how.likelihood_only,
+            outcomes: joint.outcomes.iter().map(|(id, _)| *id).collect(),
             hyperparameters,
             scales,
             summary,

@@ -2,31 +2,38 @@
 //! preprint).
 
 mod calibration;
+mod clock;
+mod compare;
+mod confirm;
+mod predictive;
 mod sizes;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
 pub use calibration::{Curve, calibrate, curve};
+pub use predictive::describe;
 pub use sizes::Size;
 
 use crate::bdmc::{is_tight, violation_checks};
 use crate::checkpoint::{Halt, Journal};
 use crate::executor::{Chains, Executor, InProcess, Workshop};
-use crate::experiment::{Experiment, REAL, Work, estimates, mean_and_error, reverse_estimates};
+use crate::experiment::{Experiment, REAL, Work, mean_and_error, reverse_estimates};
 use crate::ladder::Ladder;
 use crate::result::{
-    Calibration, Check, Dataset, Fit, ForwardRung, KernelAt, RealData, Rung, RungTime, StartCheck, Timing, Verdict,
+    Calibration, Check, Confirmation, Dataset, Fit, ForwardRung, KernelAt, Predictive, RealData, Rung, RungTime,
+    Simulation, StartCheck, Timing, Verdict,
 };
 use crate::timing::{part_seconds, rung_time};
-use crate::units::{Annealed, Part, Task};
+use crate::units::{Annealed, Part, TWIN, Task};
+use clock::{Clock, seconds_at};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
 /// An experiment with real data.
 pub trait Fitted: Experiment {
-    /// η, the fitted hyperparameters.
+    /// What is kept of a fit: η, the fitted hyperparameters, or draws.
     type Hyperparameters: Serialize + DeserializeOwned;
 
     /// Fits the real data.
@@ -45,21 +52,40 @@ pub trait Fitted: Experiment {
     fn not_fitted(&self) -> Vec<String> {
         vec![]
     }
+
+    /// Some draws of the fit, at most so many.
+    fn fitted_draws(&self, _most: usize) -> Vec<Self::State> {
+        vec![]
+    }
+
+    /// Numbers that describe the outcomes of a dataset, the same ones for all, the [real](REAL) one included.
+    fn statistics(&mut self, _dataset: u32) -> Result<Vec<(String, f64)>, Self::Error> {
+        Ok(vec![])
+    }
+
+    /// Seconds that went by before the first unit of work.
+    fn seconds_before(&self) -> f64 {
+        0.0
+    }
 }
 
 /// What to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    /// What parameters data are simulated with.
+    pub simulation: Simulation,
     pub chains: usize,
     pub ladder: Ladder,
     /// The ladder ends once B̂ is at most this, in nats.
     pub tolerance: f64,
-    /// S, the number of transitions before the reverse chains start.
+    /// S, the number of transitions before the reverse chains start; 0 where generating values are exact draws.
     pub start_steps: usize,
     /// R, the number of further datasets for the comparison with the real data.
     pub replicates: u32,
     /// The bound above which the verdict is bad.
     pub acceptable: f64,
+    /// The time that the run may take, in seconds.
+    pub budget: Option<f64>,
 }
 
 /// What came out, as far as the run got.
@@ -68,10 +94,14 @@ pub struct Findings {
     pub fit: Option<Fit>,
     pub real: RealData,
     pub simulated: Dataset,
+    pub confirmation: Option<Confirmation>,
     pub start_check: Option<StartCheck>,
     pub calibration: Option<Calibration>,
+    pub predictive: Option<Predictive>,
     /// What is to be said about simulated data of another size than the real ones.
     pub size_notice: Option<String>,
+    /// What was left out for want of time, in sentences.
+    pub skipped: Vec<String>,
     pub kernels: Vec<KernelAt>,
     pub checks: Vec<Check>,
     pub violation: bool,
@@ -82,13 +112,10 @@ pub struct Findings {
 
 /// The simulated dataset that is sandwiched; replicates come after it.
 const SIMULATED: u32 = 1;
+/// Datasets of the confirmation are counted from here, beyond all replicates.
+const CONFIRMING: u32 = 1_000_000;
 /// The check of S uses a rung up to this, in which the start matters most.
 const SHORT: usize = 100;
-/// T of the curves of the calibrated comparison, whatever the ladder: curves are computed R + 1 times, and the rank is
-/// exact for any T.
-const CURVE_STEPS: [usize; 3] = [10, 30, 100];
-/// Chains of a curve of the calibrated comparison.
-const CURVE_CHAINS: usize = 50;
 
 /// Runs the protocol in this process. An interruption is no error: the findings are what was finished.
 pub fn bread<E: Fitted>(experiment: &mut E, plan: &Plan, journal: &mut Journal) -> Result<Findings, Halt<E::Error>> {
@@ -107,7 +134,7 @@ pub fn bread_with<E: Fitted, X: Executor<E>>(
         Err(Halt::Interrupted) => findings.partial = true,
         Err(halt) => return Err(halt),
     }
-    findings.checks = violation_checks(&vec![findings.simulated.rungs.as_slice()], true);
+    findings.checks = violation_checks(&vec![findings.simulated.rungs.as_slice()], plan.start_steps > 0);
     findings.violation = findings.checks.iter().any(|check| check.failed && check.rigorous);
     findings.timing = timing(&findings, journal);
     findings.verdict = verdict::verdict(&findings, plan);
@@ -119,51 +146,80 @@ fn run<E: Fitted, X: Executor<E>>(
     plan: &Plan,
     findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
+    let before = workshop.executor.experiment().seconds_before();
+    let before = workshop.journal.unit::<f64, E::Error>("before", || Ok(Some(before)))?;
+    let clock = Clock { budget: plan.budget, before };
     let fit = workshop.unit::<E>(REAL, Task::Fit);
     let (fit, hyperparameters) = workshop.one::<E, (Fit, E::Hyperparameters)>(fit)?;
+    let unfinished = fit.unfinished;
     findings.fit = Some(fit);
+    if unfinished {
+        // nothing could rest on it
+        return Ok(());
+    }
     workshop.executor.fix(&hyperparameters);
     let experiment = workshop.executor.experiment();
-    findings.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
+    if plan.simulation != Simulation::Conditional {
+        findings.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
+    }
     let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
     // One set of kernels for all: the curves then differ by the data alone
     let kernels = workshop.one::<E, E::Kernels>(workshop.unit::<E>(SIMULATED, Task::Pilot))?;
     findings.kernels = workshop.executor.experiment().table(&kernels);
     let starts = |workshop: &mut Workshop<'_, X>, steps: usize, fewer: bool| {
+        if steps == 0 {
+            return Ok(vec![truth.clone(); plan.chains]);
+        }
         let (kernels, truth) = (Cow::Borrowed(&kernels), Cow::Borrowed(&truth));
         let task = Task::Starts { kernels, truth, chains: plan.chains, steps, fewer, more: false };
         workshop.one::<E, Vec<E::State>>(workshop.unit::<E>(SIMULATED, task))
     };
     let after_s = starts(workshop, plan.start_steps, false)?;
-    ladder::<E, X>(workshop, plan, &kernels, &after_s, findings)?;
-    let fewer = starts(workshop, plan.start_steps / 10, true)?;
-    let t = check_t(&findings.simulated.rungs);
-    let chains = Chains::first(SIMULATED, t, fewer.len());
-    let units = workshop.reverse_units::<E>(&kernels, chains, &fewer, true);
-    let down = workshop.all::<E, Vec<Work>>(units)?.concat();
-    findings.start_check = start_check(&findings.simulated.rungs, plan.start_steps, t, &down);
-    findings.calibration = compare::<E, X>(workshop, plan, &kernels)?;
-    Ok(())
+    let ended_early = ladder::<E, X>(workshop, plan, clock, (&kernels, &after_s), findings)?;
+    confirm::confirm::<E, X>(workshop, plan, clock, (&kernels, &after_s, ended_early), findings)?;
+    confirm::real::<E, X>(workshop, plan, clock, &kernels, findings)?;
+    if plan.start_steps > 0 && plan.simulation == Simulation::Fitted {
+        let fewer = starts(workshop, plan.start_steps / 10, true)?;
+        let t = check_t(&findings.simulated.rungs);
+        let chains = Chains::first(SIMULATED, t, fewer.len());
+        let units = workshop.reverse_units::<E>(&kernels, chains, &fewer, true);
+        let down = workshop.all::<E, Vec<Work>>(units)?.concat();
+        findings.start_check = start_check(&findings.simulated.rungs, plan.start_steps, t, &down);
+    }
+    compare::compare::<E, X>(workshop, plan, clock, &kernels, findings)
 }
 
-/// Both directions on simulated data and the forward one on real data, rung by rung.
+/// Both directions on simulated data and the forward one on real data, rung by rung. Says whether it ended early, by
+/// what was found.
 fn ladder<E: Fitted, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
     plan: &Plan,
-    kernels: &E::Kernels,
-    starts: &[E::State],
+    clock: Clock,
+    (kernels, starts): (&E::Kernels, &[E::State]),
     findings: &mut Findings,
-) -> Result<(), Halt<E::Error>> {
+) -> Result<bool, Halt<E::Error>> {
     let mut next = plan.ladder.steps.first().copied();
     while let Some(t) = next {
         let (up, down) = workshop.both::<E>(kernels, &Chains::first(SIMULATED, t, plan.chains), starts)?;
         let rung = Rung::new(t, &up, &down);
-        next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).filter(|_| !is_tight(&rung, plan.tolerance));
+        let tight = is_tight(&rung, plan.tolerance);
+        next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).filter(|_| !tight);
         findings.simulated.rungs.push(rung);
         let real = workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))?;
         findings.real.rungs.push(ForwardRung::new(t, &real));
+        if tight {
+            return Ok(plan.ladder.steps.iter().any(|step| *step > t));
+        }
+        // the next rung, its confirmation, and the way back on real data
+        let Some(further) = next else { break };
+        let factor = crate::number::count(further) / crate::number::count(t);
+        let needed = 2.2 * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
+        if !clock.allows(workshop.journal, needed) {
+            findings.skipped.push(format!("T = {further} and beyond, which would take {needed:.0} s more"));
+            break;
+        }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// Where the number of steps before the reverse chains is checked.
@@ -192,34 +248,6 @@ fn start_check(rungs: &[Rung], steps: usize, t: usize, fewer: &[Work]) -> Option
     })
 }
 
-/// The rank of the real data's forward curve among those of further simulated data.
-fn compare<E: Fitted, X: Executor<E>>(
-    workshop: &mut Workshop<'_, X>,
-    plan: &Plan,
-    kernels: &E::Kernels,
-) -> Result<Option<Calibration>, Halt<E::Error>> {
-    if plan.replicates == 0 {
-        return Ok(None);
-    }
-    let chains = plan.chains.min(CURVE_CHAINS);
-    // The real data's chains are those of the ladder, where it has these T.
-    let curves = (SIMULATED + 1..=SIMULATED + plan.replicates).map(|dataset| (dataset, chains));
-    let curves = std::iter::once((REAL, plan.chains)).chain(curves);
-    let wanted = curves.flat_map(|(dataset, run)| CURVE_STEPS.map(|t| Chains::first(dataset, t, run)));
-    let units: Vec<Vec<_>> = wanted.map(|wanted| workshop.forward_units::<E>(kernels, wanted)).collect();
-    let counts: Vec<usize> = units.iter().map(Vec::len).collect();
-    let mut works = workshop.all::<E, Vec<Work>>(units.concat())?.into_iter();
-    let mut log_weights = |count: usize| {
-        let works: Vec<Work> = works.by_ref().take(count).flatten().collect();
-        estimates(&works[..chains])
-    };
-    let log_weights: Vec<Vec<f64>> = counts.into_iter().map(&mut log_weights).collect();
-    let of_dataset = |rungs: &[Vec<f64>]| curve(&rungs.iter().map(Vec::as_slice).collect::<Vec<_>>());
-    let curves: Vec<Curve> = log_weights.chunks(CURVE_STEPS.len()).map(of_dataset).collect();
-    let (real, replicates) = curves.split_first().ok_or(Halt::Interrupted)?;
-    Ok(Some(calibrate(&CURVE_STEPS, chains, real, replicates)))
-}
-
 fn timing(findings: &Findings, journal: &Journal) -> Timing {
     let anneals = |part: &Part, datasets: std::ops::RangeInclusive<u32>, dataset: u32| {
         let fewer = matches!(part, Part::Anneal { chains: Annealed::ReverseFewer, .. });
@@ -233,7 +261,11 @@ fn timing(findings: &Findings, journal: &Journal) -> Timing {
         part_seconds(journal, "starts", |name| matches!(name.part, Part::Starts { .. })),
         part_seconds(journal, "ladder", |name| anneals(&name.part, REAL..=SIMULATED, name.dataset)),
         part_seconds(journal, "start check", |name| checks_starts(&name.part)),
-        part_seconds(journal, "replicates", |name| anneals(&name.part, SIMULATED + 1..=u32::MAX, name.dataset)),
+        part_seconds(journal, "replicates", |name| {
+            let replicates = SIMULATED + 1..=CONFIRMING - 1;
+            anneals(&name.part, replicates, name.dataset) || anneals(&name.part, TWIN..=TWIN, name.dataset)
+        }),
+        part_seconds(journal, "confirmation", |name| anneals(&name.part, CONFIRMING..=TWIN - 1, name.dataset)),
     ];
     let simulated = findings.simulated.rungs.iter();
     let simulated = simulated.map(|rung| rung_time(journal, "simulated-1".to_owned(), (None, SIMULATED), rung.t));

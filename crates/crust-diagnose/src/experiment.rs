@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-pub use crate::units::REAL;
+pub use crate::units::{REAL, TWIN};
 
 /// What one chain of annealed importance sampling brought.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,7 +172,39 @@ impl Rung {
     }
 }
 
+impl Rung {
+    /// Takes out what there is not: a marginal likelihood where the prior has no integral, or where the weights are
+    /// those of several datasets.
+    pub fn without_log_ml(&mut self) {
+        (self.log_ml_lower, self.log_ml_upper) = (f64::NAN, f64::NAN);
+        (self.log_ml_bar, self.log_ml_bar_se) = (f64::NAN, f64::NAN);
+    }
+
+    /// About where log-ML is: by Bennett's estimate, or between the medians if the directions do not overlap.
+    pub fn level(&self) -> f64 {
+        let middle = f64::midpoint(quartiles(&self.forward)[1], quartiles(&self.reverse)[1]);
+        [self.log_ml_bar, middle].into_iter().find(|x| x.is_finite()).unwrap_or(0.0)
+    }
+
+    /// Weights relative to a level, and no marginal likelihood.
+    pub fn relative_to(&mut self, level: f64) {
+        self.forward.iter_mut().chain(&mut self.reverse).for_each(|value| *value -= level);
+        self.without_log_ml();
+    }
+}
+
 impl ForwardRung {
+    /// The median of log w, if it is finite.
+    pub fn level(&self) -> f64 {
+        self.quartiles.get(1).copied().filter(|x| x.is_finite()).unwrap_or(0.0)
+    }
+
+    /// Weights relative to a level, and no marginal likelihood.
+    pub fn relative_to(&mut self, level: f64) {
+        self.forward.iter_mut().chain(&mut self.quartiles).for_each(|value| *value -= level);
+        self.log_ml_lower = f64::NAN;
+    }
+
     pub fn new(t: usize, forward: &[Work]) -> Self {
         let w = estimates(forward);
         Self {

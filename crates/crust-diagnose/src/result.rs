@@ -5,6 +5,7 @@
 //! [`Timing`].
 
 mod approximate;
+mod bread;
 mod check;
 mod density;
 mod evidence;
@@ -17,6 +18,7 @@ mod testbed;
 mod tests;
 
 pub use approximate::{Approximate, Drift, ElboStep, Taddaa};
+pub use bread::{Bread, Confirmation, Predictive, PredictiveStatistic, Simulated, Simulation};
 pub use check::{
     BlockSummary, Checked, Diagnostic, DrawnOutcome, DrawnParameter, JointReading, JointSummary, ProgramSummary,
     VariableSummary,
@@ -104,23 +106,6 @@ pub struct Bdmc {
     pub checks: Vec<Check>,
     pub verdict: Verdict,
     /// Whether the run was ended before all was done.
-    pub partial: bool,
-}
-
-/// The result of `crust bread`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bread {
-    pub run: Run,
-    pub reading: Reading,
-    pub fit: Option<Fit>,
-    pub real: RealData,
-    pub simulated: Dataset,
-    pub start_check: Option<StartCheck>,
-    pub calibration: Option<Calibration>,
-    pub kernels: Vec<KernelAt>,
-    pub violation: bool,
-    pub checks: Vec<Check>,
-    pub verdict: Verdict,
     pub partial: bool,
 }
 
@@ -243,6 +228,10 @@ pub struct MeanRung {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RealData {
     pub rungs: Vec<ForwardRung>,
+    /// Both directions at the last T, reverse chains starting from draws of the fit: a heuristic, since those are no
+    /// exact draws ("subjective divergence", Cusumano-Towner and Mansinghka 2017).
+    #[serde(default)]
+    pub heuristic: Option<Rung>,
 }
 
 /// The forward direction at one T.
@@ -268,6 +257,9 @@ pub struct ForwardRung {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     pub chains: usize,
+    /// Iterations of warm-up in each chain.
+    #[serde(default)]
+    pub warmup: usize,
     pub draws: usize,
     #[serde(with = "crate::number")]
     pub worst_r_hat: f64,
@@ -280,6 +272,9 @@ pub struct Fit {
     /// The least E-BFMI of a chain: how much of the energy's spread a transition covers.
     #[serde(with = "crate::number", default)]
     pub least_e_bfmi: f64,
+    /// Whether the time ran out before there were draws enough to judge by.
+    #[serde(default)]
+    pub unfinished: bool,
     /// Hyperparameters as the simulation uses them, on the scale on which the program declares them.
     pub hyperparameters: Vec<Hyperparameter>,
     /// What to mind about the fit, in sentences.
@@ -414,7 +409,8 @@ pub enum Level {
 /// How long parts of a run took; beside the result in `timing.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Seconds by the name of the part: `fit`, `pilot`, `starts`, `ladder`, `start check`, `replicates`, `rank`.
+    /// Seconds by the name of the part: `fit`, `pilot`, `starts`, `ladder`, `confirmation`, `start check`, `replicates`,
+    /// `rank`.
     pub parts: BTreeMap<String, f64>,
     pub rungs: Vec<RungTime>,
 }

@@ -10,6 +10,7 @@ mod tests;
 mod violation;
 
 pub use bennett::{Bennett, bennett};
+pub(crate) use tails::small_sample_quantile;
 pub use tails::{JeffreysLimit, LIMIT_LEVEL, MeanLimit, jeffreys_limit, mean_limit};
 pub use violation::{
     Exchange, LEVEL, SLOPE_LEVEL, exchange_check, fisher_combination, fluctuation_slope, markov_check, rank_p_values,

@@ -14,6 +14,8 @@ use std::str::FromStr;
 
 /// The number of the real data; simulated datasets are counted from 1.
 pub const REAL: u32 = 0;
+/// The real data in the place of simulated ones: what they are compared with is given the real data *and* others.
+pub const TWIN: u32 = u32::MAX;
 
 /// The name of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -205,8 +207,11 @@ impl<K: Clone, S: Clone> Unit<'_, K, S> {
 
     /// What is done, in words for a progress bar.
     pub fn title(&self) -> String {
-        let data =
-            if self.dataset == REAL { "the data".to_owned() } else { format!("simulated data {}", self.dataset) };
+        let data = if matches!(self.dataset, REAL | TWIN) {
+            "the data".to_owned()
+        } else {
+            format!("simulated data {}", self.dataset)
+        };
         match (&self.task, self.name().part) {
             (Task::Fit, _) => "fitting the data with NUTS".to_owned(),
             (Task::Pilot, _) => "pilot run".to_owned(),

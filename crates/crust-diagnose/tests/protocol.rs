@@ -10,7 +10,7 @@ use crust_diagnose::compare::{self, Way, compare};
 use crust_diagnose::executor::{Executor, InProcess, Keep, UnitOf};
 use crust_diagnose::experiment::{Experiment, Group};
 use crust_diagnose::ladder::Ladder;
-use crust_diagnose::result::{Entry, Level};
+use crust_diagnose::result::{Entry, Level, Simulation};
 use crust_diagnose::sandwich::{Exchange, LEVEL, lower_bound, markov_check, upper_bound};
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -26,6 +26,20 @@ fn plan(steps: &[usize]) -> bdmc::Plan {
         start_steps: 0,
         rank_checks: 20,
         acceptable: 1.0,
+    }
+}
+
+/// Hyperparameters are fitted, and time does not matter.
+fn fitted() -> bread::Plan {
+    bread::Plan {
+        simulation: Simulation::Fitted,
+        chains: 40,
+        ladder: Ladder::default(),
+        tolerance: 0.0,
+        start_steps: 20,
+        replicates: 0,
+        acceptable: 1.0,
+        budget: None,
     }
 }
 
@@ -169,7 +183,8 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn interrupted_runs_end_with_the_same_numbers() {
     let ladder = Ladder { steps: vec![5, 20], further: vec![100] };
-    let plan = bread::Plan { chains: 10, ladder, tolerance: 0.0, start_steps: 20, replicates: 3, acceptable: 1e9 };
+    let plan =
+        bread::Plan { chains: 10, ladder, tolerance: 0.0, start_steps: 20, replicates: 3, acceptable: 1e9, ..fitted() };
     let short = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
     let plan = bread::Plan { acceptable: 0.9 * short.simulated.rungs[1].jeffreys_bound, ..plan };
     let whole = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("a result");
@@ -231,7 +246,8 @@ impl Executor<Toy> for Elsewhere {
 #[test]
 fn units_may_be_done_elsewhere() {
     let ladder = Ladder::exactly(vec![5, 3000]);
-    let plan = bread::Plan { chains: 40, ladder, tolerance: 0.0, start_steps: 20, replicates: 2, acceptable: 1.0 };
+    let plan =
+        bread::Plan { chains: 40, ladder, tolerance: 0.0, start_steps: 20, replicates: 2, acceptable: 1.0, ..fitted() };
     let mut elsewhere = Elsewhere { here: Toy::new(21), seed: 21, fixed: None, units: 0 };
     let found = bread_with(&mut elsewhere, &plan, &mut Journal::in_memory()).expect("findings");
     let own = bread(&mut Toy::new(21), &plan, &mut Journal::in_memory()).expect("findings");
@@ -267,7 +283,15 @@ fn a_ladder_goes_on_until_the_bound_is_acceptable() {
 fn the_rank_does_not_depend_on_the_ladder() {
     let calibration = |steps: &[usize]| {
         let ladder = Ladder::exactly(steps.to_vec());
-        let plan = bread::Plan { chains: 60, ladder, tolerance: 0.0, start_steps: 10, replicates: 9, acceptable: 1.0 };
+        let plan = bread::Plan {
+            chains: 60,
+            ladder,
+            tolerance: 0.0,
+            start_steps: 10,
+            replicates: 9,
+            acceptable: 1.0,
+            ..fitted()
+        };
         bread(&mut Toy::new(33), &plan, &mut Journal::in_memory()).expect("a result").calibration.expect("a rank")
     };
     let standard = calibration(&[10, 30, 100, 300]);
@@ -285,6 +309,7 @@ fn real_data_that_behave_otherwise_are_a_mismatch() {
         start_steps: 100,
         replicates: 39,
         acceptable: 1.0,
+        ..fitted()
     };
     let fine =
         bread(&mut Toy { observations: 30, ..Toy::new(31) }, &plan, &mut Journal::in_memory()).expect("a result");

@@ -7,11 +7,13 @@ mod options;
 
 pub use approximation::{Approximate, Taddaa};
 pub use calibration::Sbc;
-pub use choices::{EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice};
+pub use choices::{
+    Budget, EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice, SimulationChoice,
+};
 
 use choices::{
-    at_least_ten, chains, distributions, iterations, lanes, one_chain_or_more, one_in, path_choice, positive, rate,
-    threads,
+    at_least_ten, budget, chains, distributions, iterations, lanes, one_chain_or_more, one_in, path_choice, positive,
+    rate, threads,
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crust_api::PathChoice;
@@ -222,8 +224,8 @@ pub struct Annealing {
     /// The path to the posterior: from the `prior`; from a `reference` that a pilot run fits to the same data, which is
     /// short and keeps bounds finite where the prior has mass at scales of 0; from the prior through a `damped`
     /// likelihood; or `data:N` to add observations one at a time, where the integer N of the data block counts them
-    #[arg(long, value_name = "PATH", default_value = "prior", value_parser = path_choice)]
-    pub path: PathChoice,
+    #[arg(long, value_name = "PATH", value_parser = path_choice)]
+    pub path: Option<PathChoice>,
     /// Climb no further once the bound on the divergence is at most so many nats
     #[arg(long, value_name = "NATS", default_value_t = 0.1, value_parser = positive)]
     pub tolerance: f64,
@@ -294,12 +296,22 @@ pub struct Bread {
     pub annealing: Annealing,
     #[command(flatten)]
     pub method: MethodOptions,
-    /// Transitions from the generating values before each reverse chain
-    #[arg(long, value_name = "S", default_value_t = 1000, value_parser = at_least_ten)]
-    pub start_steps: usize,
+    /// What data are simulated with: `conditional` on the real data, with draws of the fit, which needs no prior to draw
+    /// from; `fitted` hyperparameters and the prior of everything else; or the `prior`. Conditional unless an option that
+    /// is for the others says otherwise
+    #[arg(long, value_enum)]
+    pub simulate: Option<SimulationChoice>,
+    /// Transitions from the generating values before each reverse chain, with `--simulate fitted`: 1000 unless told
+    /// otherwise
+    #[arg(long, value_name = "S", value_parser = at_least_ten)]
+    pub start_steps: Option<usize>,
     /// Datasets that the real one is ranked among; 0 for no comparison
     #[arg(long, value_name = "R", default_value_t = 39, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub replicates: u32,
+    /// The time that the run may take, such as `30s`, `5m`, `2h`, or `none`: what is done is planned for it. 90s unless
+    /// told otherwise; none if `--steps` says what to do
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<Budget>,
 }
 
 #[derive(Debug, Args)]

@@ -104,6 +104,7 @@ impl Context<'_> {
             Trouble::Path { counter, error } => Error::Path { counter, error },
             Trouble::NotSimulated { dataset } => Error::NotSimulated { dataset },
             Trouble::Reference(error) => Error::Reference(error),
+            Trouble::Reading(error) => *error,
         }
     }
 }
@@ -126,4 +127,7 @@ pub(crate) enum Trouble {
     NotSimulated { dataset: u32 },
     #[error(transparent)]
     Reference(#[from] crust_infer::path::BadReference),
+    /// The reading of the likelihood does not hold where the posterior is.
+    #[error("{0}")]
+    Reading(Box<Error>),
 }

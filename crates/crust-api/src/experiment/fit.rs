@@ -6,12 +6,13 @@ use crate::target::StanTarget;
 use crust_diagnose::convergence::{bfmi, ess_bulk, ess_tail, mean, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
-use crust_infer::drive::Driver;
+use crust_infer::drive::{Control, Driver};
 use crust_infer::path::Path;
 use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
 use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Chains of the fit.
 pub const CHAINS: u32 = 4;
@@ -22,14 +23,19 @@ const DRAWS: usize = 1000;
 pub struct Fitted {
     pub fit: Fit,
     pub mean: Vec<f64>,
+    pub chains: Vec<Chain>,
 }
 
 /// The draws of each chain, one after the other.
-struct Draws {
+struct Draws<'a> {
     chains: Vec<Mutex<Chain>>,
+    /// When to stop, whatever there is then.
+    deadline: Option<Instant>,
+    /// Of the whole run.
+    control: &'a Control,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Chain {
     pub points: Vec<Vec<f64>>,
     divergences: usize,
@@ -37,8 +43,12 @@ pub struct Chain {
     log_densities: Vec<f64>,
 }
 
-impl Observer for Draws {
+impl Observer for Draws<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
+        self.control.count_iteration();
+        if self.control.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return ControlFlow::Break(());
+        }
         if !draw.warmup {
             let chain = &self.chains[draw.chain as usize - 1];
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
@@ -51,31 +61,109 @@ impl Observer for Draws {
     }
 }
 
+/// How long a fit may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length {
+    pub warmup: usize,
+    pub draws: usize,
+}
+
+/// Shares of the budget that the fit may take.
+const SHARE: f64 = 0.45;
+/// Evaluations of an iteration, on average, where trajectories are not short.
+const EVALUATIONS: f64 = 20.0;
+/// The fewest draws of a chain that say anything.
+const FEWEST_DRAWS: usize = 50;
+
+/// The longest fit that is likely to end in its time, from the seconds that an evaluation of all chains takes.
+fn affordable(evaluation: f64, seconds: f64) -> Length {
+    let iterations = seconds / (EVALUATIONS * evaluation);
+    let lengths = [1000, 500, 250].map(|n| Length { warmup: n, draws: n });
+    let fits = |length: &&Length| count(length.warmup + length.draws) <= iterations;
+    lengths.iter().find(fits).copied().unwrap_or(Length { warmup: 150, draws: 150 })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "iterations are far fewer than 2⁵³")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on
 /// ranks they are the same for every scalar parameter on its own scale.
 pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
-    let chains = draw(path, StreamKey::new(settings.seed, Purpose::NUTS), (WARMUP, DRAWS), settings)?;
-    Ok(summarise(&chains, dimension, names))
+    let key = StreamKey::new(settings.seed, Purpose::NUTS);
+    let left =
+        settings.budget.map(|budget| (SHARE * budget - settings.began.elapsed().as_secs_f64()).max(0.1 * budget));
+    let length = match left {
+        Some(left) => affordable(seconds_each(path.clone(), settings)?, left),
+        None => Length { warmup: WARMUP, draws: DRAWS },
+    };
+    let deadline = left.map(|left| Instant::now() + Duration::from_secs_f64(left));
+    let mut chains = draw_until(path, key, length, settings, deadline)?;
+    // chains that were stopped have different lengths
+    let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
+    chains.iter_mut().for_each(|chain| chain.cut(least));
+    let mut fitted = summarise(chains, dimension, names);
+    fitted.fit.unfinished = least < FEWEST_DRAWS;
+    fitted.fit.warmup = length.warmup;
+    Ok(fitted)
+}
+
+/// How long an evaluation of all chains takes.
+fn seconds_each(path: StanTarget<'_>, settings: &Settings<'_>) -> Result<f64, Trouble> {
+    /// Evaluators learn in the first few.
+    const TIMES: u32 = 4;
+    let points = vec![vec![0.1; path.dimension()]; CHAINS as usize];
+    let mut driver = Driver::new(path, settings.how);
+    let mut last = 0.0;
+    for _ in 0..TIMES {
+        let begin = Instant::now();
+        driver.evaluate_points(&points, 1.0, true, &settings.control)?;
+        last = begin.elapsed().as_secs_f64();
+    }
+    Ok(last)
 }
 
 /// The draws of NUTS chains after their warm-up.
 pub fn draw(
     path: StanTarget<'_>,
     key: StreamKey,
-    (warmup, draws): (usize, usize),
+    length: Length,
     settings: &Settings<'_>,
+) -> Result<Vec<Chain>, Trouble> {
+    draw_until(path, key, length, settings, None)
+}
+
+fn draw_until(
+    path: StanTarget<'_>,
+    key: StreamKey,
+    Length { warmup, draws }: Length,
+    settings: &Settings<'_>,
+    deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
     let sampling = Sampling { warmup, draws, ..Sampling::new(key) };
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
-    let draws = Draws { chains: (0..CHAINS).map(|_| Mutex::default()).collect() };
+    let chains = (0..CHAINS).map(|_| Mutex::default()).collect();
+    let draws = Draws { chains, deadline, control: &settings.control };
     let mut driver = Driver::new(path, settings.how);
-    sample(&mut driver, &sampling, &starts, &draws, &settings.control)?;
+    // to end a fit is not to end the run
+    sample(&mut driver, &sampling, &starts, &draws, &Control::default())?;
+    settings.control.check()?;
     let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(draws.chains.into_iter().map(chain).collect())
 }
 
-fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
+impl Chain {
+    /// Keeps the first draws.
+    fn cut(&mut self, length: usize) {
+        self.points.truncate(length);
+        self.energies.truncate(length);
+        self.log_densities.truncate(length);
+    }
+}
+
+fn summarise(chains: Vec<Chain>, dimension: usize, names: &[String]) -> Fitted {
     let column = |i: usize| -> Vec<Vec<f64>> {
         chains.iter().map(|chain| chain.points.iter().map(|point| point[i]).collect()).collect()
     };
@@ -85,7 +173,7 @@ fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
         worst_r_hat: f64::NAN,
         least_ess: f64::NAN,
         divergences: chains.iter().map(|chain| chain.divergences).sum(),
-        least_e_bfmi: least_e_bfmi(chains),
+        least_e_bfmi: least_e_bfmi(&chains),
         ..Fit::default()
     };
     for i in 0..dimension {
@@ -106,7 +194,7 @@ fn summarise(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
     let taken: Vec<&Chain> =
         if agree { chains.iter().collect() } else { chains.iter().max_by(best).into_iter().collect() };
     let mean_of = |i: usize| mean(&taken.iter().flat_map(|chain| &chain.points).map(|x| x[i]).collect::<Vec<f64>>());
-    Fitted { mean: (0..dimension).map(mean_of).collect(), fit }
+    Fitted { mean: (0..dimension).map(mean_of).collect(), fit, chains }
 }
 
 /// R-hat beyond which chains are in different places.

@@ -1,11 +1,13 @@
 //! The path of a dataset: from a distribution that can be drawn from to the posterior.
 
-use super::{StanExperiment, fit};
+use super::StanExperiment;
+use super::fit::{self, Length};
 use crate::annealing::PathChoice;
 use crate::error::Trouble;
 use crate::subset::{Cut, SubsetTarget, Subsets};
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::experiment::REAL;
+use crust_diagnose::result::Simulation;
 use crust_infer::drive::Driver;
 use crust_infer::path::{AnyPath, Damped, Damping, Fitted, Reference, heavy_sides, tail_points};
 use crust_math::random::Purpose;
@@ -21,6 +23,9 @@ impl<'a> StanExperiment<'a> {
     /// The path that is annealed along.
     pub(super) fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
         match self.settings.path.clone() {
+            PathChoice::Reference if self.settings.simulation == Simulation::Conditional => {
+                self.conditional_path(dataset)
+            }
             PathChoice::Prior => Ok(AnyPath::new(self.many(dataset)?)),
             PathChoice::Reference => {
                 let first = self.reference(dataset)?;
@@ -37,7 +42,7 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// The posterior for many chains at once.
-    fn many(&self, dataset: u32) -> Result<StanTarget<'a>, Trouble> {
+    pub(super) fn many(&self, dataset: u32) -> Result<StanTarget<'a>, Trouble> {
         self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))
     }
 
@@ -45,7 +50,12 @@ impl<'a> StanExperiment<'a> {
     fn pilot_draws(&self, dataset: u32) -> Result<Vec<Vec<Vec<f64>>>, Trouble> {
         let evaluation = Evaluation::of(self.model(dataset)?, fit::CHAINS as usize);
         let target = self.posterior(dataset, evaluation)?;
-        let chains = fit::draw(target, self.key(Purpose::FIT, dataset), (WARMUP, DRAWS), &self.settings)?;
+        let chains = fit::draw(
+            target,
+            self.key(Purpose::FIT, dataset),
+            Length { warmup: WARMUP, draws: DRAWS },
+            &self.settings,
+        )?;
         Ok(chains.into_iter().map(|chain| chain.points).collect())
     }
 
@@ -94,7 +104,7 @@ impl<'a> StanExperiment<'a> {
 }
 
 /// Mean and standard deviation of each coordinate over all chains.
-fn centre(chains: &[Vec<Vec<f64>>]) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn centre(chains: &[Vec<Vec<f64>>]) -> (Vec<f64>, Vec<f64>) {
     let all: Vec<&Vec<f64>> = chains.iter().flatten().collect();
     let dimension = all.first().map_or(0, |x| x.len());
     let column = |i: usize| -> Vec<f64> { all.iter().map(|x| x[i]).collect() };

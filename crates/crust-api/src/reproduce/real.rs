@@ -2,7 +2,7 @@
 //!
 //! Each of them is an ordinary `bread` or `compare`, with programs and data that are part of this crate.
 
-use crate::annealing::{Annealed, Annealing, Diagnosis, KernelChoice};
+use crate::annealing::{Annealed, Annealing, Diagnosis, KernelChoice, PathChoice};
 use crate::bread::{BreadOptions, bread};
 use crate::compare::{CompareOptions, compare};
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::problem::{Problem, Source};
 use crate::session::{Message, Nobody, Part, Session};
 use crate::webppl::{WebPplProblem, compare_webppl};
 use crust_diagnose::ladder::Ladder;
-use crust_diagnose::result::{Bread, Compare, RealDataRow, RealDataTable};
+use crust_diagnose::result::{Bread, Compare, RealDataRow, RealDataTable, Simulation};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -242,6 +242,7 @@ fn one(
     let hyper = example.hyperparameters.iter().map(|&name| name.to_owned()).collect();
     let annealing = Annealing {
         tolerance: 0.0,
+        path: Some(PathChoice::Prior),
         generation: Generation { hyper: Some(hyper), ..Generation::default() },
         ..options.annealing(folder(start_steps))
     };
@@ -249,7 +250,10 @@ fn one(
     let standard = BreadOptions::default();
     let wanted = BreadOptions {
         annealing,
-        start_steps,
+        // as the paper has it
+        simulate: Some(Simulation::Fitted),
+        start_steps: Some(start_steps),
+        budget: None,
         // Real and simulated data are compared once.
         replicates: if first { standard.replicates } else { 0 },
         after: (!first).then(|| folder(START_STEPS[0])),

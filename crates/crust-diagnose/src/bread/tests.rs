@@ -83,7 +83,17 @@ fn chains_without_density_are_told() {
 
 fn plan() -> Plan {
     let ladder = Ladder::exactly(vec![30]);
-    Plan { chains: 5, ladder, tolerance: 0.1, start_steps: 10, replicates: 0, acceptable: 1.0 }
+    let simulation = Simulation::Fitted;
+    Plan {
+        simulation,
+        chains: 5,
+        ladder,
+        tolerance: 0.1,
+        start_steps: 10,
+        replicates: 0,
+        acceptable: 1.0,
+        budget: None,
+    }
 }
 
 /// A run about which there is nothing to object.
@@ -102,7 +112,7 @@ fn fine() -> Findings {
     Findings {
         fit: Some(fit),
         simulated: Dataset { number: 1, rungs: vec![rung] },
-        real: RealData { rungs: vec![real] },
+        real: RealData { rungs: vec![real], heuristic: None },
         ..Findings::default()
     }
 }
@@ -157,5 +167,5 @@ fn few_replicates_are_no_test() {
         verdict::verdict(&findings, &plan()).sentence
     };
     assert!(with(18).contains("cannot be told from 18 replicates"), "{}", with(18));
-    assert!(with(19).contains("behaves as on simulated data"), "{}", with(19));
+    assert!(with(19).contains("are like 19 simulated ones"), "{}", with(19));
 }

@@ -1,43 +1,60 @@
 //! The verdict of BREAD in one sentence, what it rests on and what it does not cover.
 
+use super::predictive::MISMATCH;
 use super::{Findings, Plan};
 use crate::bdmc::{ANOTHER_PATH, OVERFLOW, Size, nats, nats_with_error};
 use crate::convergence::mean;
 use crate::number::count;
-use crate::result::{Calibration, Fit, ForwardRung, Level, Rung, Verdict};
-
-/// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
-const MISMATCH: f64 = 0.05;
+use crate::result::{Calibration, Fit, ForwardRung, Level, Rung, Simulation, Verdict};
 
 pub(super) fn verdict(findings: &Findings, plan: &Plan) -> Verdict {
     let (level, sentence) = judge(findings, plan);
     Verdict { sentence, rests_on: rests_on(findings, plan), does_not_cover: does_not_cover(findings), level }
 }
 
+/// The rung that the verdict rests on: that of new chains, if there is one.
+fn decisive(findings: &Findings) -> Option<&Rung> {
+    let confirmed = findings.confirmation.as_ref().map(|confirmation| &confirmation.rung);
+    confirmed.or(findings.simulated.rungs.last())
+}
+
 fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     if findings.violation {
+        let starts = match plan.simulation {
+            Simulation::Conditional => "the draws of the fit are not draws of the posterior",
+            Simulation::Fitted => "the reverse chains need more steps before they start (`--start-steps`)",
+            Simulation::Prior => "parameters were not drawn as the program states",
+        };
         return (
             Level::Violation,
-            "The bounds contradict each other: upper bounds lie significantly below lower bounds. Either the reverse chains need more \
-             steps before they start (`--start-steps`), or simulator, density and kernels do not belong together."
+            format!(
+                "The bounds contradict each other: upper bounds lie significantly below lower bounds. Either {starts}, or simulator, \
+                 density and kernels do not belong together."
+            ),
+        );
+    }
+    if findings.fit.as_ref().is_some_and(|fit| fit.unfinished) {
+        return (
+            Level::Poor,
+            "The fit to the real data did not come far enough in its time for a bound: a longer `--budget`, or `--draws` with draws of \
+             your own, would."
                 .to_owned(),
         );
     }
-    let Some(rung) = findings.simulated.rungs.last() else {
+    let Some(rung) = decisive(findings) else {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
-    let bound = in_words(rung);
+    let bound = in_words(rung, plan.simulation);
     if findings.partial {
         return (Level::Partial, format!("{bound}; the run was ended before its end."));
     }
-    let rank = findings.calibration.as_ref().map(rank_in_words).unwrap_or_default();
-    let (level, more) = objection(findings, plan, rung, &rank)
-        .unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings, &rank))));
+    let (level, more) =
+        objection(findings, plan, rung).unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings))));
     (level, bound + &more)
 }
 
 /// The first thing that stands against a good verdict, with what to do about it.
-fn objection(findings: &Findings, plan: &Plan, rung: &Rung, rank: &str) -> Option<(Level, String)> {
+fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, String)> {
     let poor = |text: String| Some((Level::Poor, text));
     if let Some(trouble) = findings.fit.as_ref().and_then(bad_fit) {
         return poor(format!(
@@ -45,10 +62,10 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung, rank: &str) -> Optio
              iterations, or write the model in another way (non-centred, say)."
         ));
     }
-    if findings.calibration.as_ref().is_some_and(|c| c.p_value <= MISMATCH) {
+    if let Some(alarm) = mismatch(findings) {
         let text = format!(
-            ", but the real data do not behave as simulated data do ({rank}): the bound does not carry over to them. The model \
-             probably does not describe the data."
+            ", but the real data are not like simulated ones ({alarm}): the bound need not carry over to them. The model probably does \
+             not describe the data."
         );
         return Some((Level::Mismatch, text));
     }
@@ -57,23 +74,77 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung, rank: &str) -> Optio
         return poor(text.to_owned());
     }
     if rung.jeffreys_upper > plan.acceptable || rung.jeffreys_upper.is_nan() {
-        let carries = carries_over(findings, rank);
+        let carries = carries_over(findings);
         return poor(match (&findings.size_notice, Size::of(rung)) {
             (Some(notice), _) => format!("; and {notice}"),
             (None, Size::Infinite(_)) => format!("; {carries}. {OVERFLOW}"),
-            (None, Size::Unsteady(_)) => format!("; {carries}. {ANOTHER_PATH}"),
+            (None, Size::Unsteady(_)) => format!("; {carries}. {}", another_path(plan.simulation)),
             (None, Size::Bounded(_)) => format!(
                 "; the bound is not small: more distributions (`--steps`), another kernel or another way to write the model may \
                  help; {carries}."
             ),
         });
     }
-    let scatter = findings.real.rungs.last().map(scatter).filter(|&scatter| scatter > plan.acceptable)?;
-    poor(format!(
-        ", but chains on the real data scatter more than that: the log of their mean weight is {} nats above the mean of their log \
-         weights, so that a single chain is that far off by their own account. Several modes that chains cannot leave give this.",
-        nats(scatter)
-    ))
+    if let Some(scatter) = findings.real.rungs.last().map(scatter).filter(|&scatter| scatter > plan.acceptable) {
+        return poor(format!(
+            ", but chains on the real data scatter more than that: the log of their mean weight is {} nats above the mean of their log \
+             weights, so that a single chain is that far off by their own account. Several modes that chains cannot leave give this.",
+            nats(scatter)
+        ));
+    }
+    let real = findings.real.heuristic.as_ref()?;
+    let far = real.jeffreys_upper > plan.acceptable || real.jeffreys_upper.is_nan();
+    far.then(|| {
+        let size = match Size::of(real) {
+            Size::Bounded(size) => size,
+            Size::Unsteady(why) | Size::Infinite(why) => format!("an unknown distance ({why})"),
+        };
+        let text = format!(
+            ", but on the real data chains from the fitted draws and back are {size} apart (a heuristic: fitted draws stand for exact \
+             ones). Fit and annealing do not agree on the posterior of the real data."
+        );
+        (Level::Poor, text)
+    })
+}
+
+fn another_path(simulation: Simulation) -> &'static str {
+    match simulation {
+        Simulation::Conditional => {
+            "Tails of the posterior that the fitted reference does not have give this: more distributions (`--steps`) or another way to \
+             write the model may help."
+        }
+        Simulation::Fitted | Simulation::Prior => ANOTHER_PATH,
+    }
+}
+
+/// What alarms about the real data among replicates, in words.
+fn mismatch(findings: &Findings) -> Option<String> {
+    match &findings.predictive {
+        Some(test) => {
+            let alarm = test.alarm.as_ref()?;
+            let found = test.statistics.iter().find(|statistic| statistic.name == *alarm)?;
+            Some(format!(
+                "{alarm} is {} where {} replicates have {} to {}; p = {:.3} for all statistics together",
+                plain(found.real),
+                test.replicates,
+                plain(found.least),
+                plain(found.largest),
+                test.p_value
+            ))
+        }
+        None => findings.calibration.as_ref().filter(|c| c.p_value <= MISMATCH).map(rank_in_words),
+    }
+}
+
+/// A number of data, with four digits.
+fn plain(value: f64) -> String {
+    let text = if value != 0.0 && !(1e-3..1e5).contains(&value.abs()) {
+        format!("{value:.3e}")
+    } else {
+        let text = format!("{value:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    text.replace('-', "−")
 }
 
 /// log mean w − mean log w of the chains on real data. The first is a lower bound on log-ML, so that this is a lower
@@ -105,29 +176,37 @@ fn bad_fit(fit: &Fit) -> Option<String> {
     slow.then(|| format!("E-BFMI of a chain is {:.2}, so that it hardly changes its energy", fit.least_e_bfmi))
 }
 
-fn in_words(rung: &Rung) -> String {
+fn in_words(rung: &Rung, simulation: Simulation) -> String {
     let start = format!("With T = {} distributions, ", rung.t);
+    let data = match simulation {
+        Simulation::Conditional => "the real data and data simulated from draws of the fit",
+        Simulation::Fitted => "data simulated from the fitted model",
+        Simulation::Prior => "data simulated from the prior",
+    };
     match Size::of(rung) {
         Size::Bounded(size) => format!(
-            "{start}annealing on data simulated from the fitted model ends within {size} of the posterior (Jeffreys divergence, bounded \
-             in expectation)"
+            "{start}annealing on {data} ends within {size} of the posterior (Jeffreys divergence, bounded in expectation)"
         ),
         Size::Unsteady(why) | Size::Infinite(why) => {
-            format!("{start}there is no finite bound for annealing on data simulated from the fitted model: {why}")
+            format!("{start}there is no finite bound for annealing on {data}: {why}")
         }
     }
 }
 
-fn carries_over(findings: &Findings, rank: &str) -> String {
-    match &findings.calibration {
-        // a rank among R + 1 has p ≥ 1/(R + 1)
-        Some(calibration) if count(calibration.replicates.len() + 1) * MISMATCH < 1.0 => format!(
-            "whether the real data behave in the same way cannot be told from {} replicates: a test needs 19 (`--replicates`)",
-            calibration.replicates.len()
-        ),
-        Some(_) => format!("inference on the real data behaves as on simulated data ({rank})"),
-        None => "whether the real data behave in the same way was not tested (`--replicates`)".to_owned(),
+fn carries_over(findings: &Findings) -> String {
+    let (tested, count_of, p_value) = match (&findings.predictive, &findings.calibration) {
+        (Some(test), _) => (test.is_test, test.replicates, test.p_value),
+        (None, Some(c)) => (count(c.replicates.len() + 1) * MISMATCH >= 1.0, c.replicates.len(), c.p_value),
+        (None, None) => {
+            return "whether the real data are like simulated ones was not tested (`--replicates`)".to_owned();
+        }
+    };
+    if tested {
+        return format!("the real data are like {count_of} simulated ones (p = {p_value:.2})");
     }
+    format!(
+        "whether the real data are like simulated ones cannot be told from {count_of} replicates: a test needs 19 (`--replicates`)"
+    )
 }
 
 fn rank_in_words(calibration: &Calibration) -> String {
@@ -137,12 +216,41 @@ fn rank_in_words(calibration: &Calibration) -> String {
 
 fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
     let chains = plan.chains;
-    let mut list = vec![format!(
-        "bound: {chains} forward and {chains} reverse chains on one dataset that was simulated with the fitted hyperparameters; \
-         ± is the standard error between chains"
-    )];
+    let mut list = vec![match (&findings.confirmation, plan.simulation) {
+        (Some(found), Simulation::Fitted) => format!(
+            "bound: {} new chains each way on one dataset that was simulated with the fitted hyperparameters; ± is the standard error \
+             between chains",
+            found.rung.forward.len()
+        ),
+        (Some(found), _) => format!(
+            "bound: {} new chains each way on {} simulated datasets, each with a generating draw of its own; ± is the standard error \
+             between datasets",
+            found.rung.forward.len(),
+            found.datasets
+        ),
+        (None, _) => format!(
+            "bound: {chains} forward and {chains} reverse chains on one simulated dataset; ± is the standard error between chains"
+        ),
+    }];
+    if plan.simulation == Simulation::Conditional {
+        list.push(
+            "θ* is a draw of the fit, y′ is simulated with θ*, and the posterior given the real data and y′ is annealed: θ* is an exact \
+             draw of it if the fit is right (posterior SBC)"
+                .to_owned(),
+        );
+    }
     if let Some(fit) = &findings.fit {
-        list.push(fit_in_words(fit));
+        list.push(fit_in_words(fit, plan.simulation));
+    }
+    if let Some(real) = &findings.real.heuristic {
+        let size = match Size::of(real) {
+            Size::Bounded(size) => format!("are within {size} of each other"),
+            Size::Unsteady(why) | Size::Infinite(why) => format!("have no finite distance: {why}"),
+        };
+        list.push(format!(
+            "heuristic: on the real data, forward chains and reverse chains from {} draws of the fit {size}",
+            real.reverse.len()
+        ));
     }
     if let Some(check) = &findings.start_check {
         let word = if check.agree { "does not change" } else { "changes" };
@@ -155,33 +263,39 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
             check.t
         ));
     }
-    if let Some(calibration) = &findings.calibration {
+    if let Some(test) = findings.predictive.as_ref().filter(|test| test.is_test) {
         list.push(format!(
-            "test: {} datasets were simulated from the fitted model and annealed like the real one; if the real data come from it, \
-             p ≤ {MISMATCH} happens with probability {MISMATCH}",
-            calibration.replicates.len()
+            "test: {} replicated datasets, {} statistics; if the real data come from the model, p ≤ {MISMATCH} happens with probability \
+             {MISMATCH} at most",
+            test.replicates,
+            test.statistics.len()
         ));
     }
     list.extend(findings.checks.iter().map(|check| check.sentence.clone()));
     list
 }
 
-fn fit_in_words(fit: &Fit) -> String {
+fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
+    let judged = format!("fit: NUTS with {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat);
+    if simulation == Simulation::Conditional {
+        return judged;
+    }
     let values: Vec<String> = fit.hyperparameters.iter().map(|h| format!("{} = {:.3}", h.name, h.value)).collect();
     let values = match values.len() {
         0 => "no hyperparameters: all parameters are drawn from the prior".to_owned(),
         1..=6 => format!("hyperparameters {}", values.join(", ")),
         n => format!("{n} hyperparameters"),
     };
-    format!("fit: NUTS with {} chains, worst R-hat {:.3}; {values}", fit.chains, fit.worst_r_hat)
+    format!("{judged}; {values}")
 }
 
 fn does_not_cover(findings: &Findings) -> Vec<String> {
     let mut list = vec![
         "the posterior of the real data itself: the bound is for simulated data, and carries over as far as both behave alike".to_owned(),
         "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only".to_owned(),
-        "whether the model is true: behaving alike is about inference, not about fit".to_owned(),
+        "whether the model is true: the test finds misfit in the statistics that it looks at".to_owned(),
     ];
+    list.extend(findings.skipped.iter().map(|what| format!("left out for want of time: {what} (`--budget`)")));
     list.extend(findings.size_notice.clone());
     if let Some(fit) = findings.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {
         list.push(format!("the fit, which has trouble of its own: {}", fit.warnings.join("; ")));

@@ -79,7 +79,7 @@ pub fn mean_limit(values: &[f64]) -> MeanLimit {
 /// The 95 % quantile of Student's t distribution with n − 1 degrees of freedom, for few values; infinite for one.
 ///
 /// Hill's expansion in 1/(n − 1): within 1 % from 3 degrees of freedom on, and the exact values below.
-fn small_sample_quantile(n: usize) -> f64 {
+pub(crate) fn small_sample_quantile(n: usize) -> f64 {
     match n {
         0 | 1 => f64::INFINITY,
         2 => 6.313_752,

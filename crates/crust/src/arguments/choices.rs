@@ -39,6 +39,20 @@ pub enum KernelChoice {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SimulationChoice {
+    /// Draws of the fit
+    Conditional,
+    /// Fitted hyperparameters, and the prior of everything else
+    Fitted,
+    /// The prior
+    Prior,
+}
+
+/// Seconds, if there is a limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget(pub Option<f64>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ScheduleChoice {
     /// Equal steps of β
     Linear,
@@ -154,6 +168,19 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A time: `30`, `30s`, `5m`, `1.5h`, `none`.
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    if text == "none" {
+        return Ok(Budget(None));
+    }
+    let units = [("s", 1.0), ("m", 60.0), ("min", 60.0), ("h", 3600.0)];
+    let with_unit = units.iter().filter_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
+    let seconds = with_unit
+        .chain([(text, 1.0)])
+        .find_map(|(number, factor)| positive(number.trim()).ok().map(|number| number * factor));
+    seconds.map(|seconds| Budget(Some(seconds))).ok_or_else(|| "a time is `30s`, `5m`, `2h`, or `none`".to_owned())
+}
+
 /// A distance, which may be 0.
 pub(super) fn radius(text: &str) -> Result<f64, String> {
     match text.parse() {
@@ -188,6 +215,9 @@ mod tests {
         for text in ["-1", "0", "inf", "nan", "x"] {
             assert!(positive(text).is_err(), "{text}");
         }
+        let seconds = |text: &str| budget(text).map(|Budget(seconds)| seconds);
+        assert_eq!((seconds("90"), seconds("1.5m"), seconds("2h")), (Ok(Some(90.0)), Ok(Some(90.0)), Ok(Some(7200.0))));
+        assert!(seconds("none") == Ok(None) && budget("-3s").is_err() && budget("soon").is_err());
         assert!(rate("1").is_err() && rate("0.9").is_ok());
     }
 }

@@ -1,8 +1,9 @@
 //! Arguments as options of the library.
 
 use super::{
-    Annealing, Bdmc, Bench, Bread, Check, Compare, Density, Evidence, EvidenceMethod, Includes, KernelChoice,
-    MethodChoice, MethodOptions, MetricChoice, Program, Reproduce, Sample, ScheduleChoice, Simulate, Testbed,
+    Annealing, Bdmc, Bench, Bread, Budget, Check, Compare, Density, Evidence, EvidenceMethod, Includes, KernelChoice,
+    MethodChoice, MethodOptions, MetricChoice, Program, Reproduce, Sample, ScheduleChoice, Simulate, SimulationChoice,
+    Testbed,
 };
 use crate::terminal;
 use crust_api::{Error, Estimator, Generation, Init, Problem, Source, WebPplProblem};
@@ -116,6 +117,16 @@ impl Annealing {
     }
 }
 
+impl From<SimulationChoice> for crust_api::result::Simulation {
+    fn from(choice: SimulationChoice) -> Self {
+        match choice {
+            SimulationChoice::Conditional => Self::Conditional,
+            SimulationChoice::Fitted => Self::Fitted,
+            SimulationChoice::Prior => Self::Prior,
+        }
+    }
+}
+
 impl From<MethodOptions> for crust_api::MethodOptions {
     fn from(options: MethodOptions) -> Self {
         Self { kernel: options.kernel.into(), schedule: options.schedule.into() }
@@ -161,8 +172,14 @@ impl Bread {
         Ok(crust_api::BreadOptions {
             annealing: self.annealing.options()?,
             method: self.method.into(),
+            simulate: self.simulate.map(Into::into),
             start_steps: self.start_steps,
             replicates: self.replicates,
+            budget: match self.budget {
+                Some(Budget(seconds)) => seconds,
+                None if self.annealing.steps.is_empty() => crust_api::BreadOptions::default().budget,
+                None => None,
+            },
             after: None,
         })
     }

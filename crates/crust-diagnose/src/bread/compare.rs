@@ -1,0 +1,188 @@
+//! Real data among replicates: how annealing behaves on them, and what they look like.
+
+use super::clock::{Clock, seconds_at};
+use super::predictive::{self, Column, Side};
+use super::{Curve, Findings, Fitted, Plan, SIMULATED, calibrate, curve};
+use crate::checkpoint::Halt;
+use crate::executor::{Chains, Executor, Workshop};
+use crate::experiment::{REAL, TWIN, Work, estimates};
+use crate::number::{Number, count};
+use crate::result::{Calibration, Simulation};
+
+/// T and chains of the curves, whatever the ladder: curves are computed R + 1 times, and the rank is exact for any T.
+struct Extent {
+    steps: &'static [usize],
+    chains: usize,
+}
+
+/// From the prior.
+const LONG: Extent = Extent { steps: &[10, 30, 100], chains: 50 };
+/// From a reference, which is near.
+const BRIEF: Extent = Extent { steps: &[10, 30], chains: 24 };
+/// The fewest replicates that a test needs: a rank among R + 1 has p ≥ 1/(R + 1).
+const FEWEST: u32 = 19;
+
+/// Ranks the real data among replicates.
+pub(super) fn compare<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
+    plan: &Plan,
+    clock: Clock,
+    kernels: &E::Kernels,
+    findings: &mut Findings,
+) -> Result<(), Halt<E::Error>> {
+    if plan.replicates == 0 {
+        return Ok(());
+    }
+    let conditional = plan.simulation == Simulation::Conditional;
+    let extent = if conditional { BRIEF } else { LONG };
+    let replicates = affordable(workshop, plan, clock, &extent, findings);
+    let mut columns = Vec::new();
+    if replicates > 0 {
+        let curves = curves::<E, X>(workshop, plan, kernels, (&extent, replicates))?;
+        let Some((real, others)) = curves.split_first() else { return Ok(()) };
+        if conditional {
+            columns = shortfalls(&extent, &curves);
+            findings.calibration = Some(one_sided(&extent, &columns, real, others));
+        } else {
+            let shifted = |of: &Weights| curve(&of.0.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let others: Vec<Curve> = others.iter().map(shifted).collect();
+            let found = calibrate(extent.steps, extent.chains, &shifted(real), &others);
+            let values = std::iter::once(found.discrepancy).chain(found.replicates.iter().copied()).collect();
+            columns.push(Column { name: "annealing: shape of the curve".to_owned(), side: Side::Upper, values });
+            let levels = curves.iter().map(Weights::level).collect();
+            columns.push(Column { name: "annealing: log-ML".to_owned(), side: Side::Both, values: levels });
+            findings.calibration = Some(found);
+        }
+    }
+    let datasets = if replicates > 0 { replicates } else { plan.replicates };
+    columns.extend(outcomes::<E, X>(workshop, datasets)?);
+    findings.predictive = predictive::compare(&columns);
+    Ok(())
+}
+
+/// How many replicates can be annealed in what is left of the time.
+fn affordable<X>(
+    workshop: &Workshop<'_, X>,
+    plan: &Plan,
+    clock: Clock,
+    extent: &Extent,
+    findings: &mut Findings,
+) -> u32 {
+    let Some(rung) = findings.simulated.rungs.last() else { return 0 };
+    let transitions = count(rung.t * (rung.forward.len() + rung.reverse.len()));
+    let each = seconds_at(workshop.journal, rung.t, |dataset| dataset == SIMULATED) / transitions;
+    let seconds = 1.3 * each * count(extent.steps.iter().sum::<usize>() * extent.chains) + 0.002;
+    let left = clock.left(workshop.journal);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is meant")]
+    let most = (0.8 * left / seconds) as u32;
+    if most >= plan.replicates {
+        return plan.replicates;
+    }
+    if most >= FEWEST {
+        findings.skipped.push(format!("all but {most} of {} replicates", plan.replicates));
+        return most;
+    }
+    findings.skipped.push("annealing of replicates: they are compared with the data as they are".to_owned());
+    0
+}
+
+/// log w of a dataset at each T.
+#[derive(Clone, Debug, PartialEq)]
+struct Weights(Vec<Vec<f64>>);
+
+impl Weights {
+    fn quartiles(&self, at: usize) -> [f64; 3] {
+        self.0.get(at).map_or([f64::NAN; 3], |weights| crate::sandwich::quartiles(weights))
+    }
+
+    /// The median at the largest T.
+    fn level(&self) -> f64 {
+        self.quartiles(self.0.len().saturating_sub(1))[1]
+    }
+}
+
+/// Forward weights of the real data, and then of each replicate.
+fn curves<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
+    plan: &Plan,
+    kernels: &E::Kernels,
+    (extent, replicates): (&Extent, u32),
+) -> Result<Vec<Weights>, Halt<E::Error>> {
+    let chains = plan.chains.min(extent.chains);
+    // The real data's chains are those of the ladder, where it has these T.
+    let real = if plan.simulation == Simulation::Conditional { (TWIN, chains) } else { (REAL, plan.chains) };
+    let datasets = (SIMULATED + 1..=SIMULATED + replicates).map(|dataset| (dataset, chains));
+    let datasets = std::iter::once(real).chain(datasets);
+    let wanted = datasets.flat_map(|(dataset, run)| extent.steps.iter().map(move |&t| Chains::first(dataset, t, run)));
+    let units: Vec<Vec<_>> = wanted.map(|wanted| workshop.forward_units::<E>(kernels, wanted)).collect();
+    let counts: Vec<usize> = units.iter().map(Vec::len).collect();
+    let mut works = workshop.all::<E, Vec<Work>>(units.concat())?.into_iter();
+    let mut log_weights = |count: usize| {
+        let works: Vec<Work> = works.by_ref().take(count).flatten().collect();
+        estimates(&works[..chains.min(works.len())])
+    };
+    let all: Vec<Vec<f64>> = counts.into_iter().map(&mut log_weights).collect();
+    Ok(all.chunks(extent.steps.len()).map(|rungs| Weights(rungs.to_vec())).collect())
+}
+
+/// What would be bad about annealing on the real data. They are in the posterior that all datasets share, so that they
+/// are better described than others: only the bad side says something.
+fn shortfalls(extent: &Extent, curves: &[Weights]) -> Vec<Column> {
+    let last = extent.steps.len() - 1;
+    let column = |name: String, value: &dyn Fn(&Weights) -> f64| Column {
+        name: format!("annealing: {name}"),
+        side: Side::Upper,
+        values: curves.iter().map(value).collect(),
+    };
+    vec![
+        column(format!("shortfall at T = {}", extent.steps[0]), &|w| w.level() - w.quartiles(0)[1]),
+        column(format!("spread at T = {}", extent.steps[last]), &|w| w.quartiles(last)[2] - w.quartiles(last)[0]),
+        column("how unlikely the data are".to_owned(), &|w| -w.level()),
+    ]
+}
+
+/// The rank of the real curve, by what would be bad about it.
+fn one_sided(extent: &Extent, columns: &[Column], real: &Weights, others: &[Weights]) -> Calibration {
+    let all: Vec<Vec<f64>> = columns.iter().map(|c| predictive::deviations(&c.values, c.side)).collect();
+    let worst = |i: usize| all.iter().map(|column| column[i]).fold(f64::NEG_INFINITY, f64::max);
+    let discrepancies: Vec<f64> = (0..=others.len()).map(worst).collect();
+    let rank = predictive::rank_of_first(&discrepancies);
+    let numbers = |weights: &Weights| {
+        let shifted = curve(&weights.0.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        shifted.0.iter().map(|q| q.map(Number).to_vec()).collect::<Vec<_>>()
+    };
+    Calibration {
+        steps: extent.steps.to_vec(),
+        chains: extent.chains,
+        discrepancy: discrepancies[0],
+        replicates: discrepancies[1..].to_vec(),
+        rank,
+        p_value: count(rank) / count(discrepancies.len()),
+        real_curve: numbers(real),
+        replicate_curves: others.iter().map(numbers).collect(),
+    }
+}
+
+/// Numbers that describe the outcomes themselves.
+fn outcomes<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
+    replicates: u32,
+) -> Result<Vec<Column>, Halt<E::Error>> {
+    let experiment = workshop.executor.experiment();
+    let real = experiment.statistics(REAL).map_err(Halt::Work)?;
+    let column = |(name, value): (String, f64)| Column { name, side: Side::Both, values: vec![value] };
+    let mut columns: Vec<Column> = real.into_iter().map(column).collect();
+    if columns.is_empty() {
+        return Ok(columns);
+    }
+    for dataset in SIMULATED + 1..=SIMULATED + replicates {
+        let found = experiment.statistics(dataset).map_err(Halt::Work)?;
+        for column in &mut columns {
+            let value = found.iter().find(|(name, _)| *name == column.name).map_or(f64::NAN, |(_, value)| *value);
+            column.values.push(value);
+        }
+    }
+    // a number that some datasets do not have is no number to compare by
+    columns.retain(|column| column.values.iter().all(|value| !value.is_nan()));
+    Ok(columns)
+}

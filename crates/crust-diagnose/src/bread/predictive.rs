@@ -1,0 +1,200 @@
+//! The real data among datasets drawn from the fitted model: all statistics together in one test.
+//!
+//! If real and replicated data are exchangeable, so are their largest deviations, since all are computed by one rule.
+//! The rank of the real one then gives a p-value whatever the statistics are and however they depend on each other.
+//! Where the model was fitted to the real data they are a little too well described, and the test errs on the side of
+//! fewer alarms (posterior predictive checks; Gelman, Meng and Stern 1996).
+
+use crate::number::count;
+use crate::result::{Predictive, PredictiveStatistic};
+use crate::sandwich::quartiles;
+
+/// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
+pub(super) const MISMATCH: f64 = 0.05;
+
+/// Which deviations count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Both,
+    /// Only larger values than those of others.
+    Upper,
+}
+
+/// A number of each dataset, that of the real one first.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) side: Side,
+    pub(super) values: Vec<f64>,
+}
+
+/// Deviations beyond this are all the same.
+const FURTHEST: f64 = 1e6;
+
+/// The deviation of each value from the others, in their standard deviations, on a scale that tames heavy tails: asinh
+/// of the distance from the median in units of the middle half.
+pub(super) fn deviations(values: &[f64], side: Side) -> Vec<f64> {
+    let values: Vec<f64> = values.iter().map(|x| if x.is_nan() { -1e300 } else { x.clamp(-1e300, 1e300) }).collect();
+    let [low, median, high] = quartiles(&values);
+    let width = if high > low { high - low } else { f64::MIN_POSITIVE };
+    let scaled: Vec<f64> = values.iter().map(|x| ((x - median) / width).clamp(-1e100, 1e100).asinh()).collect();
+    let (sum, squares) = scaled.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    let others = count(scaled.len()) - 1.0;
+    let deviation = |x: &f64| {
+        let mean = (sum - x) / others;
+        let variance = ((squares - x * x) / others - mean * mean).max(0.0);
+        // differences that rounding makes are none
+        let distance = if (x - mean).abs() <= 1e-12 * (1.0 + mean.abs()) { 0.0 } else { x - mean };
+        let ratio = if distance == 0.0 { 0.0 } else { distance / variance.sqrt() };
+        match side {
+            Side::Both => ratio.abs().min(FURTHEST),
+            Side::Upper => ratio.clamp(-FURTHEST, FURTHEST),
+        }
+    };
+    scaled.iter().map(deviation).collect()
+}
+
+/// The rank of the first among all, counted from the largest.
+pub(super) fn rank_of_first(values: &[f64]) -> usize {
+    values.split_first().map_or(1, |(first, others)| others.iter().filter(|other| *other >= first).count() + 1)
+}
+
+/// All columns together; none without replicates.
+pub(super) fn compare(columns: &[Column]) -> Option<Predictive> {
+    let datasets = columns.iter().map(|column| column.values.len()).min().filter(|&n| n > 1)?;
+    let all: Vec<Vec<f64>> = columns.iter().map(|c| deviations(&c.values[..datasets], c.side)).collect();
+    let largest: Vec<f64> =
+        (0..datasets).map(|i| all.iter().map(|column| column[i]).fold(f64::NEG_INFINITY, f64::max)).collect();
+    let rank = rank_of_first(&largest);
+    let p_value = count(rank) / count(datasets);
+    let is_test = count(datasets) * MISMATCH >= 1.0;
+    let first = |(column, deviations): (&Column, &Vec<f64>)| statistic(column, deviations[0]);
+    let statistics: Vec<PredictiveStatistic> = columns.iter().zip(&all).map(first).collect();
+    let worst = statistics.iter().max_by(|a, b| a.deviation.total_cmp(&b.deviation));
+    let alarm = worst.filter(|_| is_test && p_value <= MISMATCH).map(|statistic| statistic.name.clone());
+    Some(Predictive { replicates: datasets - 1, statistics, rank, p_value, is_test, alarm })
+}
+
+fn statistic(column: &Column, deviation: f64) -> PredictiveStatistic {
+    let mut others = column.values[1..].to_vec();
+    others.sort_by(f64::total_cmp);
+    let at = |i: usize| others.get(i).copied().unwrap_or(f64::NAN);
+    PredictiveStatistic {
+        name: column.name.clone(),
+        real: column.values[0],
+        least: at(0),
+        median: at(others.len() / 2),
+        largest: at(others.len() - 1),
+        deviation,
+    }
+}
+
+/// Numbers that describe the values of an outcome: moments, extremes, zeros, and how neighbours depend on each other.
+pub fn describe(name: &str, values: &[f64]) -> Vec<(String, f64)> {
+    let n = count(values.len());
+    if values.len() < 2 {
+        return values.iter().map(|value| (format!("{name}: value"), *value)).collect();
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let moment = |power: i32| values.iter().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+    let deviation = moment(2).sqrt();
+    let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
+    let relative = |x: f64, scale: f64| if scale > 0.0 { x / scale } else { 0.0 };
+    let extreme = |from: f64, which: fn(f64, f64) -> f64| values.iter().copied().fold(from, which);
+    let zeros = count(values.iter().filter(|x| **x == 0.0).count()) / n;
+    let list = [
+        ("mean", mean),
+        ("standard deviation", deviation),
+        ("skewness", relative(moment(3), deviation.powi(3))),
+        ("smallest", extreme(f64::INFINITY, f64::min)),
+        ("largest", extreme(f64::NEG_INFINITY, f64::max)),
+        ("autocorrelation", relative(products, deviation * deviation)),
+        ("share of zeros", zeros),
+    ];
+    list.into_iter().map(|(what, value)| (format!("{name}: {what}"), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crust_math::random::{Purpose, Stream, StreamKey};
+
+    /// Columns of datasets of normal or other values; the first dataset has its own way to draw.
+    fn columns(real: &[f64], replicates: impl Fn(&mut Stream) -> f64, seed: u64) -> Vec<Column> {
+        let mut stream = StreamKey::new(seed, Purpose::TEST).stream();
+        let mut all = vec![describe("y", real)];
+        all.extend(
+            (0..39).map(|_| describe("y", &(0..real.len()).map(|_| replicates(&mut stream)).collect::<Vec<f64>>())),
+        );
+        let column = |(i, (name, _)): (usize, &(String, f64))| Column {
+            name: name.clone(),
+            side: Side::Both,
+            values: all.iter().filter_map(|row| row.get(i).map(|(_, value)| *value)).collect(),
+        };
+        all[0].iter().enumerate().map(column).collect()
+    }
+
+    fn normals(n: usize, seed: u64) -> Vec<f64> {
+        let mut stream = StreamKey::new(seed, Purpose::DATA).stream();
+        (0..n).map(|_| stream.standard_normal()).collect()
+    }
+
+    /// Exchangeable data alarm in 1 of 20 runs: binomial(400, 0.05) is at most 40 but with probability 1e-5.
+    #[test]
+    fn false_alarms_have_their_rate() {
+        let alarms = (0..400)
+            .filter(|&seed| {
+                let columns = columns(&normals(50, seed), Stream::standard_normal, seed);
+                compare(&columns).expect("a comparison").alarm.is_some()
+            })
+            .count();
+        assert!((6..=40).contains(&alarms), "{alarms} of 400");
+    }
+
+    #[test]
+    fn misfits_are_named() {
+        let alarm = |real: &[f64]| compare(&columns(real, Stream::standard_normal, 7)).expect("a comparison").alarm;
+        assert_eq!(alarm(&normals(100, 3)), None);
+        let mut outlier = normals(100, 3);
+        outlier[17] = 40.0;
+        assert!(matches!(alarm(&outlier).as_deref(), Some("y: largest" | "y: skewness")));
+        let mut walk = normals(100, 3);
+        (1..100).for_each(|i| walk[i] = 0.9 * walk[i - 1] + 0.44 * walk[i]);
+        assert_eq!(alarm(&walk).as_deref(), Some("y: autocorrelation"));
+    }
+
+    /// Counts with more zeros than a Poisson distribution has.
+    #[test]
+    fn too_many_zeros_are_named() {
+        let poisson = |stream: &mut Stream| {
+            let mut p = stream.uniform();
+            let mut n = 0.0;
+            while p > (-4.0_f64).exp() {
+                p *= stream.uniform();
+                n += 1.0;
+            }
+            n
+        };
+        let mut stream = StreamKey::new(5, Purpose::DATA).stream();
+        let real: Vec<f64> =
+            (0..100).map(|_| if stream.uniform() < 0.3 { 0.0 } else { poisson(&mut stream) }).collect();
+        let found = compare(&columns(&real, poisson, 8)).expect("a comparison");
+        assert_eq!(found.alarm.as_deref(), Some("y: share of zeros"), "{found:?}");
+    }
+
+    #[test]
+    fn few_replicates_and_constant_numbers_are_no_alarm() {
+        let same = Column { name: "same".to_owned(), side: Side::Both, values: vec![2.0; 20] };
+        let found = compare(&[same]).expect("a comparison");
+        assert_eq!((found.p_value, found.alarm, found.is_test), (1.0, None, true));
+        let values: Vec<f64> = std::iter::once(1e9).chain((0..10).map(f64::from)).collect();
+        let few = compare(&[Column { name: "few".to_owned(), side: Side::Both, values }]).expect("a comparison");
+        assert_eq!((few.rank, few.alarm, few.is_test), (1, None, false));
+    }
+
+    #[test]
+    fn one_side_may_count_alone() {
+        let values: Vec<f64> = std::iter::once(-50.0).chain((0..40).map(|i| f64::from(i % 7))).collect();
+        assert!(deviations(&values, Side::Both)[0] > 5.0 && deviations(&values, Side::Upper)[0] < -5.0);
+    }
+}
