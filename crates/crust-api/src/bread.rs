@@ -33,7 +33,7 @@ pub struct BreadOptions {
 /// Seconds that a person who waits for an answer is asked for.
 const BUDGET: f64 = 90.0;
 /// S unless told otherwise.
-const START_STEPS: usize = 1000;
+pub(crate) const START_STEPS: usize = 1000;
 
 impl Default for BreadOptions {
     fn default() -> Self {
@@ -55,7 +55,7 @@ fn is_shared(unit: &UnitName) -> bool {
 }
 
 impl BreadOptions {
-    fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<(), Error> {
         self.annealing.check()?;
         if let Some(few) = self.start_steps.filter(|steps| *steps < 10) {
             return Err(Error::option("start-steps", few, "must be at least 10"));

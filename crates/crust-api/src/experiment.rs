@@ -3,6 +3,7 @@
 mod anchor;
 mod fit;
 mod path;
+mod scouts;
 
 use crate::annealing::PathChoice;
 use crate::error::{Faults, Trouble};
@@ -48,6 +49,9 @@ pub(crate) enum Spacing {
 const DELTA: f64 = 4.0;
 /// Prior draws that a pilot run begins with.
 const PILOT_CHAINS: u32 = 64;
+/// The same from a reference, and moves at each β.
+const BRIEF_PILOT_CHAINS: u32 = 32;
+const BRIEF_PILOT_MOVES: usize = 8;
 /// Simulated datasets that stay bound at the same time.
 const KEEP: usize = 32;
 
@@ -240,8 +244,13 @@ impl Experiment for StanExperiment<'_> {
     }
 
     fn tune(&mut self, dataset: u32) -> Result<TunedKernels, Trouble> {
-        let draws = self.first_draws(dataset, 0..PILOT_CHAINS, 0)?;
-        let pilot = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
+        let standard = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
+        // A reference is near, so that there is less to tune.
+        let (chains, pilot) = match self.settings.path {
+            PathChoice::Reference => (BRIEF_PILOT_CHAINS, Pilot { moves: BRIEF_PILOT_MOVES, ..standard }),
+            _ => (PILOT_CHAINS, standard),
+        };
+        let draws = self.first_draws(dataset, 0..chains, 0)?;
         let key = self.key(Purpose::PILOT, dataset);
         let control = Arc::clone(&self.settings.control);
         Ok(tune(self.driver(dataset)?, &draws, &pilot, key, &control)?)
@@ -309,7 +318,13 @@ impl Fitted for StanExperiment<'_> {
         let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
         let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
-        let fitted = fit::fit(path, &names, &self.settings)?;
+        let begin = std::time::Instant::now();
+        let mut fitted = fit::fit(path, &names, &self.settings)?;
+        if !fitted.fit.unfinished {
+            let scouted = self.scout(&fitted.chains, begin.elapsed(), &names)?;
+            (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);
+            fitted.fit.elsewhere_name = scouted.name;
+        }
         if fitted.fit.unfinished {
             return Ok((fitted.fit, Anchor::default()));
         }

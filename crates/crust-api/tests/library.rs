@@ -59,7 +59,7 @@ fn options_and_data_are_refused_with_reasons() {
     let error = bread(&problem, &BreadOptions { annealing: steps, ..BreadOptions::default() }, &Session::default());
     assert!(matches!(error, Err(Error::Option { name: "steps", .. })));
 
-    let path = Annealing { path: PathChoice::Data("K".to_owned()), ..short() };
+    let path = Annealing { path: Some(PathChoice::Data("K".to_owned())), ..short() };
     let error = bdmc(&problem, &BdmcOptions { annealing: path, ..BdmcOptions::default() }, &Session::default());
     let error = error.map(|_| ()).expect_err("no K");
     assert_eq!(

@@ -272,6 +272,13 @@ pub struct Fit {
     /// The least E-BFMI of a chain: how much of the energy's spread a transition covers.
     #[serde(with = "crate::number", default)]
     pub least_e_bfmi: f64,
+    /// Further chains from other starts, and how many of them ended where no draw of the fit is, by a quantity.
+    #[serde(default)]
+    pub scouts: usize,
+    #[serde(default)]
+    pub scouts_elsewhere: usize,
+    #[serde(default)]
+    pub elsewhere_name: String,
     /// Whether the time ran out before there were draws enough to judge by.
     #[serde(default)]
     pub unfinished: bool,

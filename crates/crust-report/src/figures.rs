@@ -65,11 +65,17 @@ fn two_errors(x: f64, value: f64, error: f64) -> Option<Interval> {
 }
 
 /// The best value of log-ML that there is: Bennett's estimate at the largest T, else the middle of the sandwich, else a
-/// bound.
+/// bound. Where weights are relative and there is no log-ML, what they are relative to.
 pub(crate) fn best_log_ml(rungs: &[Rung]) -> Option<f64> {
     let last = rungs.iter().max_by_key(|r| r.t)?;
     let middle = f64::midpoint(last.log_ml_lower, last.log_ml_upper);
-    [last.log_ml_bar, middle, last.log_ml_lower, last.log_ml_upper].into_iter().find(|v| v.is_finite())
+    let known = [last.log_ml_bar, middle, last.log_ml_lower, last.log_ml_upper].into_iter().find(|v| v.is_finite());
+    if known.is_none() && is_relative(last) { Some(0.0) } else { known }
+}
+
+/// Whether weights are relative to their own middle, since there is no marginal likelihood to tell.
+pub(crate) fn is_relative(rung: &Rung) -> bool {
+    rung.log_ml_lower.is_nan() && rung.log_ml_upper.is_nan() && rung.log_ml_bar.is_nan()
 }
 
 /// The share of values at or below each, as a staircase.

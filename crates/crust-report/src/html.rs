@@ -129,9 +129,7 @@ fn bdmc_body(page: &mut Page, bdmc: &Bdmc, timing: Option<&Timing>) -> Vec<Tile>
 fn bread_body(page: &mut Page, bread: &Bread, timing: Option<&Timing>) -> Vec<Tile> {
     let rungs = &bread.simulated.rungs;
     page.section("Simulated data");
-    page.paragraph(
-        "Data were simulated from the hyperparameters that fit the real data. For these, a draw from the posterior is known, and so both bounds can be computed.",
-    );
+    page.paragraph(sections::simulation(bread.simulation.kind));
     page.figures([
         figures::sandwich(rungs),
         figures::jeffreys(rungs, &[]),
@@ -145,6 +143,9 @@ fn bread_body(page: &mut Page, bread: &Bread, timing: Option<&Timing>) -> Vec<Ti
         bread.calibration.as_ref().and_then(figures::replicates),
         bread.calibration.as_ref().and_then(figures::ranks),
     ]);
+    if let Some(predictive) = &bread.predictive {
+        page.table(&tables::predictive(predictive));
+    }
     if let Some(fit) = &bread.fit {
         sections::fit(page, fit);
     }

@@ -16,7 +16,7 @@ pub use reproduce::{real_data, table1, table1_dataset, toy_agreement, toy_headin
 pub use sample::sample;
 pub use sbc::sbc;
 
-use crate::figures::best_log_ml;
+use crate::figures::{best_log_ml, is_relative};
 use crate::number::{as_f64, fixed, nats, quartiles, range, with_error};
 use crate::svg::{Kind, Scale};
 use crate::view::{View, last, level_sign, real_lower_bound};
@@ -87,7 +87,11 @@ fn ladder(rungs: &[Rung], width: usize, violation: bool) -> Vec<String> {
     let plot_width = width.saturating_sub(left + right + 4);
     let values = shown.iter().map(medians).flat_map(|(lower, upper)| [lower - centre, upper - centre]);
     let scale = Scale::over(Kind::Signed { unit: 0.1 }, values);
-    let about = cut(&format!("chains around log-ML {}, log scale", nats(centre)), plot_width);
+    let about = match shown.last() {
+        Some(rung) if is_relative(rung) => "chains around their common middle, log scale".to_owned(),
+        _ => format!("chains around log-ML {}, log scale", nats(centre)),
+    };
+    let about = cut(&about, plot_width);
     let mut lines = vec![format!("{:>left$}  {about:<plot_width$}  {heading:>right$}", "T")];
     for (rung, bound) in shown.iter().zip(bounds) {
         let row = whisker(&scale, rung, centre, plot_width, violation);
@@ -139,19 +143,38 @@ fn column(scale: &Scale, value: f64, width: usize) -> Option<usize> {
 
 fn sandwich_facts(rungs: &[Rung]) -> Vec<String> {
     let Some(rung) = last(rungs) else { return vec!["No rung is complete.".to_owned()] };
+    if is_relative(rung) {
+        return vec![];
+    }
+    let crossed = rung.log_ml_lower > rung.log_ml_upper;
     let bounds = range(rung.log_ml_lower, rung.log_ml_upper);
     let estimate = with_error(rung.log_ml_bar, rung.log_ml_bar_se);
-    vec![format!("log-ML of the simulated data: {bounds}; Bennett {estimate}")]
+    let crossed = if crossed { " (they have met, and cross by chance)" } else { "" };
+    vec![format!("log-ML of the simulated data: {bounds}{crossed}; Bennett {estimate}")]
 }
 
 fn bread_facts(bread: &Bread) -> Vec<String> {
+    let simulation = &bread.simulation;
     let mut facts = sandwich_facts(&bread.simulated.rungs);
-    if let Some(bound) = real_lower_bound(bread) {
-        facts.push(format!("log-ML of the real data: at least {}", nats(bound)));
+    if !simulation.why.is_empty() {
+        facts.push(format!("simulated: {}, since {}", simulation.kind.name(), simulation.why));
     }
-    if let Some(c) = &bread.calibration {
+    let mut real = vec![];
+    if let Some(bound) = real_lower_bound(bread) {
+        real.push(format!("log-ML at least {}", nats(bound)));
+    }
+    if let Some(rung) = bread.real.heuristic.as_ref().filter(|rung| rung.jeffreys_upper.is_finite()) {
+        real.push(format!("divergence about {} nats at most (heuristic)", nats(rung.jeffreys_upper)));
+    }
+    if let Some(p) = &bread.predictive {
+        let alarm = p.alarm.as_ref().map_or_else(String::new, |alarm| format!(", {alarm}"));
+        real.push(format!("p = {} among {} replicates{alarm}", fixed(p.p_value, 3), p.replicates));
+    } else if let Some(c) = &bread.calibration {
         let of = c.replicates.len() + 1;
-        facts.push(format!("real data: rank {} of {of} among replicates (p = {})", c.rank, fixed(c.p_value, 3)));
+        real.push(format!("rank {} of {of} among replicates (p = {})", c.rank, fixed(c.p_value, 3)));
+    }
+    if !real.is_empty() {
+        facts.push(format!("real data: {}", real.join("; ")));
     }
     if let Some(f) = &bread.fit {
         let (r_hat, ess) = (fixed(f.worst_r_hat, 3), fixed(f.least_ess, 0));

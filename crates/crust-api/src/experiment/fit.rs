@@ -29,6 +29,8 @@ pub struct Fitted {
 /// The draws of each chain, one after the other.
 struct Draws<'a> {
     chains: Vec<Mutex<Chain>>,
+    /// The number of the first.
+    first: u32,
     /// When to stop, whatever there is then.
     deadline: Option<Instant>,
     /// Of the whole run.
@@ -50,7 +52,7 @@ impl Observer for Draws<'_> {
             return ControlFlow::Break(());
         }
         if !draw.warmup {
-            let chain = &self.chains[draw.chain as usize - 1];
+            let chain = &self.chains[(draw.chain - self.first) as usize];
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
             chain.points.push(draw.state.q.clone());
             chain.divergences += usize::from(draw.statistics.divergent);
@@ -138,17 +140,29 @@ pub fn draw(
 fn draw_until(
     path: StanTarget<'_>,
     key: StreamKey,
-    Length { warmup, draws }: Length,
+    length: Length,
+    settings: &Settings<'_>,
+    deadline: Option<Instant>,
+) -> Result<Vec<Chain>, Trouble> {
+    let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
+    draw_from(path, key, (&starts, length), settings, deadline)
+}
+
+/// The same from given starts, whose numbers follow each other.
+pub fn draw_from(
+    path: StanTarget<'_>,
+    key: StreamKey,
+    (starts, Length { warmup, draws }): (&[Start], Length),
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
     let sampling = Sampling { warmup, draws, ..Sampling::new(key) };
-    let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
-    let chains = (0..CHAINS).map(|_| Mutex::default()).collect();
-    let draws = Draws { chains, deadline, control: &settings.control };
+    let chains = starts.iter().map(|_| Mutex::default()).collect();
+    let first = starts.first().map_or(1, |start| start.chain);
+    let draws = Draws { chains, first, deadline, control: &settings.control };
     let mut driver = Driver::new(path, settings.how);
     // to end a fit is not to end the run
-    sample(&mut driver, &sampling, &starts, &draws, &Control::default())?;
+    sample(&mut driver, &sampling, starts, &draws, &Control::default())?;
     settings.control.check()?;
     let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(draws.chains.into_iter().map(chain).collect())

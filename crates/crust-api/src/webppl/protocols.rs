@@ -4,14 +4,14 @@ use std::path::Path;
 
 use crust_diagnose::bdmc::{self, Plan};
 use crust_diagnose::bread;
-use crust_diagnose::result::{Bdmc, Bread, Run};
+use crust_diagnose::result::{Bdmc, Bread, Run, Simulated, Simulation};
 use crust_webppl::simulator::Description;
 
 use super::experiment::{Origin, Settings, WebPplExperiment};
 use super::problem::{Trouble, WebPplProblem, reading};
 use crate::annealing::{Annealed, Annealing, KernelChoice, PathChoice, journal};
 use crate::bdmc::BdmcOptions;
-use crate::bread::BreadOptions;
+use crate::bread::{BreadOptions, START_STEPS};
 use crate::error::{Error, Refusal};
 use crate::session::{Message, Session};
 
@@ -24,8 +24,8 @@ pub(super) fn check(
 ) -> Result<Description, Error> {
     annealing.check()?;
     let wrong = |name, value: &str, why: &str| Err(Error::option(name, value, why));
-    if annealing.path != PathChoice::Prior {
-        return wrong("path", &annealing.path.name(), "WebPPL programs are annealed from the prior only");
+    if let Some(path) = annealing.path.as_ref().filter(|path| **path != PathChoice::Prior) {
+        return wrong("path", &path.name(), "WebPPL programs are annealed from the prior only");
     }
     if annealing.generation.simulator.is_some() {
         return wrong("simulator", "", "is for Stan programs: a WebPPL program is its own simulator");
@@ -123,8 +123,10 @@ pub fn bread_webppl(
     session: &Session<'_>,
 ) -> Result<Annealed<Bread>, Error> {
     let annealing = &options.annealing;
-    if options.start_steps < 10 {
-        return Err(Error::option("start-steps", options.start_steps, "must be at least 10"));
+    options.check()?;
+    if options.simulate == Some(Simulation::Conditional) {
+        let why = "WebPPL programs are simulated from fitted variables (`--hyper`) or from the prior";
+        return Err(Error::option("simulate", "conditional", why));
     }
     let model = check(problem, annealing, &[options.method.kernel], session)?;
     let hyperparameters = annealing.generation.hyper.clone().unwrap_or_default();
@@ -134,12 +136,14 @@ pub fn bread_webppl(
         ));
     }
     let plan = bread::Plan {
+        simulation: Simulation::Fitted,
         chains: annealing.chains,
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
-        start_steps: options.start_steps,
+        start_steps: options.start_steps.unwrap_or(START_STEPS),
         replicates: options.replicates,
         acceptable: annealing.acceptable(),
+        budget: options.budget,
     };
     let told = format!("bread {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = open(&told, &[problem], annealing.folder.as_deref())?;
@@ -152,19 +156,23 @@ pub fn bread_webppl(
     let simulated = kept.map(|number| experiment.simulated(number)).collect::<Result<_, Trouble>>()?;
     let mut run = run(problem, annealing, session, experiment.dimension);
     options.method.tell(&mut run);
-    run.options.insert("start-steps".to_owned(), options.start_steps.to_string());
+    run.options.insert("start-steps".to_owned(), plan.start_steps.to_string());
     run.options.insert("replicates".to_owned(), options.replicates.to_string());
     run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
-    let bound = found.simulated.rungs.last().map(|rung| rung.jeffreys_upper);
-    let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
+    let rung = found.confirmation.as_ref().map(|c| &c.rung).or(found.simulated.rungs.last());
+    let diagnosis = annealing.diagnosis(found.violation, found.partial, rung.map(|rung| rung.jeffreys_upper));
+    let why = if hyperparameters.is_empty() { "no variables are fitted" } else { "`--hyper` names what is fitted" };
     let result = Bread {
         run,
         reading: reading(&model, &hyperparameters),
+        simulation: Simulated { kind: Simulation::Fitted, why: why.to_owned(), has_log_ml: true },
         fit: found.fit,
         real: found.real,
         simulated: found.simulated,
+        confirmation: found.confirmation,
         start_check: found.start_check,
         calibration: found.calibration,
+        predictive: found.predictive,
         kernels: found.kernels,
         violation: found.violation,
         checks: found.checks,

@@ -172,6 +172,12 @@ fn bad_fit(fit: &Fit) -> Option<String> {
     if count(fit.divergences) > MOST_DIVERGENCES * draws {
         return Some(format!("{} of {draws} transitions are divergent", fit.divergences));
     }
+    if fit.scouts_elsewhere > 0 {
+        return Some(format!(
+            "{} of {} further chains from other starts stay where none of its draws is (by {}), so that it may have missed a mode",
+            fit.scouts_elsewhere, fit.scouts, fit.elsewhere_name
+        ));
+    }
     let slow = fit.least_e_bfmi > 0.0 && fit.least_e_bfmi < LEAST_E_BFMI;
     slow.then(|| format!("E-BFMI of a chain is {:.2}, so that it hardly changes its energy", fit.least_e_bfmi))
 }

@@ -12,8 +12,12 @@ use crust_diagnose::result::{Bread, Calibration, StartCheck};
 /// The paper shifts by the largest lower bound at any T. At small T that may be one lucky chain, far above log-ML.
 pub(crate) fn forward_curves(bread: &Bread) -> Option<Figure> {
     let rungs = &bread.simulated.rungs;
-    let real_shift = real_lower_bound(bread)?;
-    let simulated_shift = last(rungs).map(|r| r.log_ml_lower).filter(|v| v.is_finite())?;
+    let relative = |forward: &[f64]| quartiles(forward).map(|q| q[1]).filter(|v| v.is_finite());
+    let last_real = bread.real.rungs.iter().max_by_key(|r| r.t)?;
+    let real_shift = real_lower_bound(bread).or_else(|| relative(&last_real.forward))?;
+    let simulated_last = last(rungs)?;
+    let simulated_shift = [simulated_last.log_ml_lower].into_iter().find(|v| v.is_finite());
+    let simulated_shift = simulated_shift.or_else(|| relative(&simulated_last.forward))?;
     let curve = |chains: &[(usize, &[f64])], shift: f64, label: &str, tone: Tone, shape: Shape, dash: Dash| {
         let quartile = |(t, values): &(usize, &[f64])| Some((as_f64(*t), quartiles(values)?));
         let all: Vec<_> = chains.iter().filter_map(quartile).collect();

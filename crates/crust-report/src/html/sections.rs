@@ -6,7 +6,7 @@ use crate::figures;
 use crate::number::{self, count, fixed, nats, seconds, with_error};
 use crate::svg::text::escape;
 use crate::view::{View, last, real_lower_bound};
-use crust_diagnose::result::{Bread, Check, Compare, Fit, KernelAt, Reading, Run, Rung, Stated, Timing};
+use crust_diagnose::result::{Bread, Check, Compare, Fit, KernelAt, Reading, Run, Rung, Simulation, Stated, Timing};
 
 /// A number that is worth large figures, with what it is.
 pub(super) struct Tile {
@@ -37,12 +37,12 @@ fn tile(name: impl Into<String>, value: impl Into<String>, note: impl Into<Strin
 pub(super) fn sandwich_tiles(rungs: &[Rung], violation: bool) -> Vec<Tile> {
     let Some(rung) = last(rungs) else { return vec![] };
     let cross = rung.log_ml_lower > rung.log_ml_upper && !violation;
+    let bound = bound_tile(rung);
+    if figures::is_relative(rung) {
+        return vec![bound];
+    }
     vec![
-        tile(
-            format!("Jeffreys bound at T = {}", rung.t),
-            format!("{} nats", with_error(rung.jeffreys_bound, rung.jeffreys_se)),
-            "bounds the divergence from the posterior, in expectation",
-        ),
+        bound,
         tile(
             "log-ML of the simulated data",
             number::range(rung.log_ml_lower, rung.log_ml_upper),
@@ -55,9 +55,20 @@ pub(super) fn sandwich_tiles(rungs: &[Rung], violation: bool) -> Vec<Tile> {
     ]
 }
 
+fn bound_tile(rung: &Rung) -> Tile {
+    tile(
+        format!("Jeffreys bound at T = {}", rung.t),
+        format!("{} nats", with_error(rung.jeffreys_bound.max(0.0), rung.jeffreys_se)),
+        "bounds the divergence from the posterior, in expectation",
+    )
+}
+
 pub(super) fn bread_tiles(bread: &Bread) -> Vec<Tile> {
     let mut tiles = sandwich_tiles(&bread.simulated.rungs, bread.violation);
     tiles.truncate(2);
+    if let (Some(first), Some(confirmed)) = (tiles.first_mut(), &bread.confirmation) {
+        *first = bound_tile(&confirmed.rung);
+    }
     if let Some(bound) = real_lower_bound(bread) {
         tiles.push(tile(
             "log-ML of the real data",
@@ -65,7 +76,15 @@ pub(super) fn bread_tiles(bread: &Bread) -> Vec<Tile> {
             "stochastic lower bound; there is no upper one",
         ));
     }
-    if let Some(c) = &bread.calibration {
+    if let Some(p) = &bread.predictive {
+        tiles.push(tile(
+            "Real data among replicates",
+            format!("p = {}", fixed(p.p_value, 3)),
+            p.alarm
+                .clone()
+                .unwrap_or_else(|| format!("{} statistics of {} datasets", p.statistics.len(), p.replicates)),
+        ));
+    } else if let Some(c) = &bread.calibration {
         tiles.push(tile(
             "Real data among replicates",
             format!("rank {} of {}", c.rank, c.replicates.len() + 1),
@@ -85,6 +104,23 @@ pub(super) fn compare_tiles(compare: &Compare) -> Vec<Tile> {
         ))
     };
     compare.entries.iter().filter_map(of).collect()
+}
+
+/// Where simulated data come from.
+pub(super) fn simulation(kind: Simulation) -> &'static str {
+    match kind {
+        Simulation::Conditional => {
+            "Data were simulated with parameters that are draws of the fit to the real data. Given the real and the simulated data together, these are \
+             draws from the posterior if the fit is right, and so both bounds can be computed. Weights are relative: the marginal likelihood of both \
+             datasets is no number to look at."
+        }
+        Simulation::Fitted => {
+            "Data were simulated from the hyperparameters that fit the real data. For these, a draw from the posterior is known, and so both bounds can be computed."
+        }
+        Simulation::Prior => {
+            "Data were simulated with parameters drawn from the prior. These are draws from the posterior of such data, and so both bounds can be computed."
+        }
+    }
 }
 
 /// Weights at the largest T, and at one on the way there.
@@ -175,8 +211,10 @@ pub(super) fn method(page: &mut Page, view: &View<'_>, timing: Option<&Timing>) 
     );
     if view.command == "bread" {
         page.paragraph(
-            "For real data no draw from the posterior is known. So hyperparameters are fitted to them, data are simulated from these, the bound is computed for \
-             the simulated data, and the behaviour of forward chains is compared between real and simulated data.",
+            "For real data no draw from the posterior is known. So the model is fitted to them, data are simulated from the fit, and the bound is computed with \
+             the simulated data. Conditional simulation takes parameters from draws of the fit: given the real and the simulated data, they are exact draws of \
+             the posterior if the fit is right. The path then begins at a distribution that was fitted to draws, in place of the prior. Real and simulated \
+             data are compared.",
         );
     }
     page.list(&references(view));

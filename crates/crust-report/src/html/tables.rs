@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::number::{count, fixed, nats, percent, quartiles, with_error};
-use crust_diagnose::result::{Compare, Fit, ForwardRung, MeanRung, Rung};
+use crust_diagnose::result::{Compare, Fit, ForwardRung, MeanRung, Predictive, PredictiveStatistic, Rung};
 
 fn head(names: &[&str]) -> Vec<String> {
     names.iter().map(|n| (*n).to_owned()).collect()
@@ -108,6 +108,24 @@ pub(super) fn hyperparameters(fit: &Fit) -> Table {
         caption: "Hyperparameters from which data were simulated.".to_owned(),
         head: head(&["hyperparameter", "value"]),
         rows: fit.hyperparameters.iter().map(|h| vec![h.name.clone(), significant(h.value)]).collect(),
+        words: 1,
+    }
+}
+
+/// The real data among replicates.
+pub(super) fn predictive(found: &Predictive) -> Table {
+    let row = |s: &PredictiveStatistic| {
+        let numbers = [s.real, s.least, s.median, s.largest].map(significant);
+        std::iter::once(s.name.clone()).chain(numbers).chain([fixed(s.deviation, 1)]).collect()
+    };
+    Table {
+        caption: format!(
+            "The real data among {} datasets that were drawn from the fitted model: p = {} for all statistics together.",
+            found.replicates,
+            fixed(found.p_value, 3)
+        ),
+        head: head(&["statistic", "real data", "least replicate", "median", "largest replicate", "deviation"]),
+        rows: found.statistics.iter().map(row).collect(),
         words: 1,
     }
 }
