@@ -1,6 +1,6 @@
 //! `crust bdmc`: sandwiches the marginal likelihood of simulated data, and bounds the divergence from their posterior.
 
-use crate::annealing::{Annealed, Annealing, MethodOptions, identity, journal, simulated};
+use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, StanExperiment};
 use crate::generative::{Generative, Outcomes};
@@ -45,6 +45,9 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
         return Err(Error::option("bennett-error", wish, "a standard error is a positive number of nats"));
     }
     let loaded = Generative::read(problem, &annealing.generation, Outcomes::Simulated, session)?;
+    // A reference needs to know what the prior integrates to.
+    let standard = if loaded.log_prior_integral.is_some() { PathChoice::Reference } else { PathChoice::Prior };
+    let annealing = &Annealing { path: Some(annealing.path_or(&standard)), ..annealing.clone() };
     annealing.check_path(&loaded)?;
     let plan = Plan {
         chains: annealing.chains,

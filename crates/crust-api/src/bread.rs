@@ -2,7 +2,7 @@
 
 use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
 use crate::error::Error;
-use crate::experiment::{Origin, Settings, StanExperiment};
+use crate::experiment::{Origin, Settings, StanExperiment, given};
 use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::{Nobody, Session};
@@ -26,6 +26,8 @@ pub struct BreadOptions {
     pub replicates: u32,
     /// The time that a run may take, in seconds.
     pub budget: Option<f64>,
+    /// Draws of another run, a CSV file of each chain: they are the fit.
+    pub draws: Vec<PathBuf>,
     /// The folder of a run that differs in nothing but S: what does not depend on it is taken from there.
     pub after: Option<PathBuf>,
 }
@@ -44,6 +46,7 @@ impl Default for BreadOptions {
             start_steps: None,
             replicates: 39,
             budget: Some(BUDGET),
+            draws: Vec::new(),
             after: None,
         }
     }
@@ -142,7 +145,10 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
         acceptable: annealing.acceptable(),
         budget: options.budget,
     };
-    let told = format!("bread {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
+    let model = problem.model(session.seed)?;
+    let chains = if options.draws.is_empty() { None } else { Some(given::read(&options.draws, &model)?) };
+    let draws = chains.as_deref().map(given::fingerprint);
+    let told = format!("bread {plan:?} {:?} {draws:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = journal(annealing.folder.as_deref(), &identity(&told, &loaded))?;
     if let Some(other) = &options.after {
         journal.adopt(other, is_shared)?;
@@ -151,8 +157,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let settings = Settings { simulation: simulation.kind, began, budget: options.budget, ..settings };
     let faults = settings.faults.clone();
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));
-    let model = problem.model(session.seed)?;
-    let mut experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model);
+    let mut experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(chains);
     let found = bread::bread(&mut experiment, &plan, &mut journal);
     let found = found.map_err(|halt| loaded.context(&faults).halt(halt))?;
     let kept = [found.simulated.number].into_iter();

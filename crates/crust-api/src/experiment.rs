@@ -2,6 +2,7 @@
 
 mod anchor;
 mod fit;
+pub(crate) mod given;
 mod path;
 mod scouts;
 
@@ -81,6 +82,8 @@ pub(crate) struct StanExperiment<'a> {
     loaded: &'a Generative<'a>,
     settings: Settings<'a>,
     origin: Origin,
+    /// Draws of another run, in the place of a fit.
+    given: Option<Vec<fit::Chain>>,
     /// Draws from the prior; also where the data are given.
     prior: Simulator,
     models: BTreeMap<u32, Arc<Model>>,
@@ -88,6 +91,8 @@ pub(crate) struct StanExperiment<'a> {
     subsets: Option<(u32, Arc<Subsets<'a>>)>,
     /// That of the dataset in use.
     driver: Option<(u32, Driver<AnyPath<'a>>)>,
+    /// One that knows the posterior only.
+    end: Option<(u32, Driver<AnyPath<'a>>)>,
     /// What is kept of the fit, once there is one.
     anchor: Anchor,
     /// The first distribution of all paths, if they share it.
@@ -98,12 +103,30 @@ impl<'a> StanExperiment<'a> {
     pub fn new(loaded: &'a Generative<'a>, settings: Settings<'a>, origin: Origin) -> Self {
         let prior = loaded.simulator.clone();
         let (models, subsets, driver) = (BTreeMap::new(), None, None);
-        Self { loaded, settings, origin, prior, models, subsets, driver, anchor: Anchor::default(), reference: None }
+        Self {
+            loaded,
+            settings,
+            origin,
+            given: None,
+            prior,
+            models,
+            subsets,
+            driver,
+            end: None,
+            anchor: Anchor::default(),
+            reference: None,
+        }
     }
 
     /// Takes the real data in.
     pub fn with_real_data(mut self, model: Arc<Model>) -> Self {
         self.models.insert(REAL, model);
+        self
+    }
+
+    /// Takes draws of another run for the fit.
+    pub fn with_fit(mut self, chains: Option<Vec<fit::Chain>>) -> Self {
+        self.given = chains;
         self
     }
 
@@ -129,6 +152,20 @@ impl<'a> StanExperiment<'a> {
             None => Driver::new(self.path(dataset)?, self.settings.how),
         };
         Ok(&mut self.driver.insert((dataset, driver)).1)
+    }
+
+    /// A driver for what happens at β = 1 alone, where all paths are the same: a reference need not be fitted for it.
+    fn end_driver(&mut self, dataset: u32) -> Result<&mut Driver<AnyPath<'a>>, Trouble> {
+        let conditional = self.settings.simulation == Simulation::Conditional;
+        if self.settings.path != PathChoice::Reference || conditional {
+            return self.driver(dataset);
+        }
+        let kept = self.end.take().filter(|(of, _)| *of == dataset);
+        let driver = match kept {
+            Some((_, driver)) => driver,
+            None => Driver::new(AnyPath::new(self.many(dataset)?), self.settings.how),
+        };
+        Ok(&mut self.end.insert((dataset, driver)).1)
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -288,12 +325,12 @@ impl Experiment for StanExperiment<'_> {
         let first = USES * moves as u32;
         let key = self.key(Purpose::KERNEL, dataset);
         let control = Arc::clone(&self.settings.control);
-        Ok(equilibrate(self.driver(dataset)?, kernels, starts, steps, (first, key), &control)?)
+        Ok(equilibrate(self.end_driver(dataset)?, kernels, starts, steps, (first, key), &control)?)
     }
 
     fn densities(&mut self, dataset: u32, points: &[Vec<f64>]) -> Result<Vec<Densities>, Trouble> {
         let control = Arc::clone(&self.settings.control);
-        let found = self.driver(dataset)?.evaluate_points(points, 1.0, false, &control)?;
+        let found = self.end_driver(dataset)?.evaluate_points(points, 1.0, false, &control)?;
         let densities = |at: &Evaluated| Densities {
             log_prior: at.densities.log_prior,
             log_likelihood: at.densities.log_likelihood,
@@ -319,7 +356,10 @@ impl Fitted for StanExperiment<'_> {
         let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let begin = std::time::Instant::now();
-        let mut fitted = fit::fit(path, &names, &self.settings)?;
+        let mut fitted = match &self.given {
+            Some(chains) => given::fit(chains, names.len(), &names),
+            None => fit::fit(path, &names, &self.settings)?,
+        };
         if !fitted.fit.unfinished {
             let scouted = self.scout(&fitted.chains, begin.elapsed(), &names)?;
             (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);

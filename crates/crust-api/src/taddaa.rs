@@ -15,6 +15,7 @@ use crust_infer::improve::{self, Improver, improve};
 use crust_math::random::{Purpose, StreamKey};
 use functionals::Functionals;
 use start::Start;
+pub(crate) use start::unconstrain;
 use std::num::NonZero;
 use std::path::PathBuf;
 

@@ -272,6 +272,9 @@ pub struct Fit {
     /// The least E-BFMI of a chain: how much of the energy's spread a transition covers.
     #[serde(with = "crate::number", default)]
     pub least_e_bfmi: f64,
+    /// Whether the draws are those of another run, which the user gave.
+    #[serde(default)]
+    pub given: bool,
     /// Further chains from other starts, and how many of them ended where no draw of the fit is, by a quantity.
     #[serde(default)]
     pub scouts: usize,

@@ -308,6 +308,10 @@ pub struct Bread {
     /// Datasets that the real one is ranked among; 0 for no comparison
     #[arg(long, value_name = "R", default_value_t = 39, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub replicates: u32,
+    /// CSV files of another run, as CmdStan writes them, one for each chain: their draws are the fit, so that the verdict is
+    /// about them
+    #[arg(long, value_name = "FILE,…", value_delimiter = ',', num_args = 1..)]
+    pub draws: Vec<PathBuf>,
     /// The time that the run may take, such as `30s`, `5m`, `2h`, or `none`: what is done is planned for it. 90s unless
     /// told otherwise; none if `--steps` says what to do
     #[arg(long, value_name = "TIME", value_parser = budget)]

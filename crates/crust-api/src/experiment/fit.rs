@@ -37,12 +37,12 @@ struct Draws<'a> {
     control: &'a Control,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Chain {
     pub points: Vec<Vec<f64>>,
-    divergences: usize,
-    energies: Vec<f64>,
-    log_densities: Vec<f64>,
+    pub divergences: usize,
+    pub energies: Vec<f64>,
+    pub log_densities: Vec<f64>,
 }
 
 impl Observer for Draws<'_> {
@@ -170,14 +170,14 @@ pub fn draw_from(
 
 impl Chain {
     /// Keeps the first draws.
-    fn cut(&mut self, length: usize) {
+    pub fn cut(&mut self, length: usize) {
         self.points.truncate(length);
         self.energies.truncate(length);
         self.log_densities.truncate(length);
     }
 }
 
-fn summarise(chains: Vec<Chain>, dimension: usize, names: &[String]) -> Fitted {
+pub(super) fn summarise(chains: Vec<Chain>, dimension: usize, names: &[String]) -> Fitted {
     let column = |i: usize| -> Vec<Vec<f64>> {
         chains.iter().map(|chain| chain.points.iter().map(|point| point[i]).collect()).collect()
     };

@@ -135,7 +135,7 @@ fn ratio(n: usize) -> f64 {
 }
 
 /// The unconstrained coordinates of some draws.
-fn unconstrain(draws: &Draws, rows: &[usize], model: &Arc<Model>) -> Result<Vec<f64>, Error> {
+pub(crate) fn unconstrain(draws: &Draws, rows: &[usize], model: &Arc<Model>) -> Result<Vec<f64>, Error> {
     let mut columns: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
     for shape in model.parameter_shapes() {
         let Some(sizes) = &shape.sizes else {

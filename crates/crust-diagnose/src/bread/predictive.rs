@@ -157,7 +157,8 @@ mod tests {
         assert_eq!(alarm(&normals(100, 3)), None);
         let mut outlier = normals(100, 3);
         outlier[17] = 40.0;
-        assert!(matches!(alarm(&outlier).as_deref(), Some("y: largest" | "y: skewness")));
+        let found = alarm(&outlier);
+        assert!(matches!(found.as_deref(), Some("y: largest" | "y: skewness" | "y: standard deviation")), "{found:?}");
         let mut walk = normals(100, 3);
         (1..100).for_each(|i| walk[i] = 0.9 * walk[i - 1] + 0.44 * walk[i]);
         assert_eq!(alarm(&walk).as_deref(), Some("y: autocorrelation"));

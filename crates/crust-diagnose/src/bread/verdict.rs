@@ -57,8 +57,10 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
 fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, String)> {
     let poor = |text: String| Some((Level::Poor, text));
     if let Some(trouble) = findings.fit.as_ref().and_then(bad_fit) {
+        let whose =
+            if findings.fit.as_ref().is_some_and(|fit| fit.given) { "your draws" } else { "the fit to the real data" };
         return poor(format!(
-            ", but the fit to the real data cannot be trusted: {trouble}. What was simulated rests on it; run `crust sample` with more \
+            ", but {whose} cannot be trusted: {trouble}. What was simulated rests on it; run `crust sample` with more \
              iterations, or write the model in another way (non-centred, say)."
         ));
     }
@@ -282,7 +284,8 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
 }
 
 fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
-    let judged = format!("fit: NUTS with {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat);
+    let draws = if fit.given { "your draws, of".to_owned() } else { "NUTS with".to_owned() };
+    let judged = format!("fit: {draws} {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat);
     if simulation == Simulation::Conditional {
         return judged;
     }

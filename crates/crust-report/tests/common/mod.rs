@@ -213,8 +213,9 @@ pub fn bread() -> Bread {
             least_e_bfmi: 0.9,
             hyperparameters: vec![Hyperparameter { name: "scale_sq".to_owned(), value: 0.347_21 }],
             warnings: vec![],
+            ..Fit::default()
         }),
-        real: RealData { rungs: real.iter().map(forward).collect() },
+        real: RealData { rungs: real.iter().map(forward).collect(), heuristic: None },
         simulated: Dataset { number: 1, rungs: simulated },
         start_check: Some(StartCheck {
             t: 1000,
@@ -244,6 +245,7 @@ pub fn bread() -> Bread {
             "On data like these, annealed samples are within 0.05 nats of the posterior at T = 3000 (Jeffreys divergence, in expectation), and the real data behave alike.",
         ),
         partial: false,
+        ..Bread::default()
     }
 }
 

@@ -180,6 +180,7 @@ impl Bread {
                 None if self.annealing.steps.is_empty() => crust_api::BreadOptions::default().budget,
                 None => None,
             },
+            draws: self.draws.clone(),
             after: None,
         })
     }

@@ -1,0 +1,55 @@
+//! Draws of another run as the fit: `--draws`.
+
+use super::fit::{Chain, Fitted, summarise};
+use crate::error::{Error, SubjectError};
+use crate::taddaa::unconstrain;
+use crust_diagnose::draws::read_files;
+use crust_engine::Model;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The fewest draws of a chain that a fit is made of.
+const FEWEST: usize = 50;
+
+/// Reads the chains of a run, a file for each, as unconstrained draws.
+pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, Error> {
+    let (draws, _) = read_files(files).map_err(|error| Error::subject(error.into()))?;
+    let (least, _) = draws.lengths();
+    if least < FEWEST {
+        return Err(Error::subject(SubjectError::FewDraws { found: least }));
+    }
+    let column = |name: &str| -> Vec<Vec<f64>> {
+        draws.sampler(name).map(|parts| parts.into_iter().map(<[f64]>::to_vec).collect()).unwrap_or_default()
+    };
+    let (energies, divergent, densities) = (column("energy__"), column("divergent__"), column("lp__"));
+    let mut chains = Vec::new();
+    let mut first = 0;
+    for (k, chain) in draws.chains.iter().enumerate() {
+        let n = chain.sampling.len();
+        let numbers = unconstrain(&draws, &(first..first + n).collect::<Vec<_>>(), model)?;
+        first += n;
+        let of = |columns: &[Vec<f64>]| columns.get(k).cloned().unwrap_or_default();
+        chains.push(Chain {
+            points: numbers.chunks(model.dimension().max(1)).map(<[f64]>::to_vec).collect(),
+            divergences: of(&divergent).iter().filter(|x| **x > 0.5).count(),
+            energies: of(&energies),
+            log_densities: of(&densities),
+        });
+    }
+    chains.iter_mut().for_each(|chain| chain.cut(least));
+    Ok(chains)
+}
+
+/// What the draws say as a fit.
+pub(super) fn fit(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
+    let mut fitted = summarise(chains.to_vec(), dimension, names);
+    fitted.fit.given = true;
+    fitted
+}
+
+/// A number that differs for other draws, for the identity of a run (FNV-1a).
+pub(crate) fn fingerprint(chains: &[Chain]) -> u64 {
+    let numbers = chains.iter().flat_map(|chain| chain.points.iter().flatten());
+    let bytes = numbers.flat_map(|x| x.to_bits().to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
