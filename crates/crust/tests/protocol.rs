@@ -53,7 +53,7 @@ fn the_analytic_marginal_likelihood_is_in_the_sandwich() {
     let data = folder.file("data.json", &json!({"N": 200, "K": 10, "x": x}).to_string());
     let out = folder.path("out");
     let options = ["--steps", "10,1000", "--tolerance", "0", "--rank-checks", "5", "--out", &out, "-q"];
-    let output = crust(&[&["bdmc", &model, &data], &options[..]].concat());
+    let output = crust(&[&["bdmc", &model, &data, "--path", "prior"], &options[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     let y = numbers(&folder.json("out/simulated-1.json")["y"]);
     let truth = log_marginal_likelihood(&x, &y);
@@ -309,7 +309,8 @@ fn representations_kernels_and_gates() {
         result["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
     assert_eq!(names, ["hmc", "nuts", "rwm"]);
     // a gate that cannot be met
-    let output = crust(&["bdmc", &collapsed, &data, "--steps", "2", "--max-divergence", "0.0001", "-q"]);
+    let gate = ["--path", "prior", "--steps", "2", "--max-divergence", "0.0001", "-q"];
+    let output = crust(&[&["bdmc", &collapsed, &data], &gate[..]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", text(&output));
     let output = crust(&[&["compare", &collapsed], &steps[..]].concat());
     assert!(output.status.code() == Some(2) && text(&output).contains("only one way"));
