@@ -53,6 +53,12 @@ const PILOT_CHAINS: u32 = 64;
 /// The same from a reference, and moves at each β.
 const BRIEF_PILOT_CHAINS: u32 = 32;
 const BRIEF_PILOT_MOVES: usize = 8;
+/// The same where there is little time.
+const LEAST_PILOT_CHAINS: u32 = 16;
+const LEAST_PILOT_MOVES: usize = 6;
+/// Evaluations of a chain in a pilot run from a reference, and the share of the budget that they may take.
+const PILOT_EVALUATIONS: f64 = 1500.0;
+const PILOT_SHARE: f64 = 0.15;
 /// Simulated datasets that stay bound at the same time.
 const KEEP: usize = 32;
 
@@ -166,6 +172,22 @@ impl<'a> StanExperiment<'a> {
             None => Driver::new(AnyPath::new(self.many(dataset)?), self.settings.how),
         };
         Ok(&mut self.end.insert((dataset, driver)).1)
+    }
+
+    /// Whether an evaluation takes so long that the pilot run has to be as short as possible.
+    fn is_slow(&mut self, dataset: u32) -> Result<bool, Trouble> {
+        /// Evaluators learn in the first few.
+        const TIMES: u32 = 3;
+        let Some(budget) = self.settings.budget else { return Ok(false) };
+        let points = self.first_draws(dataset, 0..BRIEF_PILOT_CHAINS, 0)?;
+        let control = Arc::clone(&self.settings.control);
+        let mut seconds = 0.0;
+        for _ in 0..TIMES {
+            let begin = std::time::Instant::now();
+            self.driver(dataset)?.evaluate_points(&points, 1.0, true, &control)?;
+            seconds = begin.elapsed().as_secs_f64();
+        }
+        Ok(PILOT_EVALUATIONS * seconds > PILOT_SHARE * budget)
     }
 
     fn schedule(&self, kernels: &TunedKernels, t: usize) -> Result<Schedule, BadSchedule> {
@@ -284,6 +306,9 @@ impl Experiment for StanExperiment<'_> {
         let standard = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
         // A reference is near, so that there is less to tune.
         let (chains, pilot) = match self.settings.path {
+            PathChoice::Reference if self.is_slow(dataset)? => {
+                (LEAST_PILOT_CHAINS, Pilot { moves: LEAST_PILOT_MOVES, rehearse: false, most_steps: 0, ..standard })
+            }
             PathChoice::Reference => (BRIEF_PILOT_CHAINS, Pilot { moves: BRIEF_PILOT_MOVES, ..standard }),
             _ => (PILOT_CHAINS, standard),
         };
@@ -361,7 +386,7 @@ impl Fitted for StanExperiment<'_> {
             None => fit::fit(path, &names, &self.settings)?,
         };
         if !fitted.fit.unfinished {
-            let scouted = self.scout(&fitted.chains, begin.elapsed(), &names)?;
+            let scouted = self.scout(&fitted.chains, begin.elapsed() / 2, &names)?;
             (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);
             fitted.fit.elsewhere_name = scouted.name;
         }

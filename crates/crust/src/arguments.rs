@@ -13,7 +13,7 @@ pub use choices::{
 
 use choices::{
     at_least_ten, budget, chains, distributions, iterations, lanes, one_chain_or_more, one_in, path_choice, positive,
-    rate, threads,
+    radius, rate, threads,
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crust_api::PathChoice;
@@ -227,7 +227,7 @@ pub struct Annealing {
     #[arg(long, value_name = "PATH", value_parser = path_choice)]
     pub path: Option<PathChoice>,
     /// Climb no further once the bound on the divergence is at most so many nats
-    #[arg(long, value_name = "NATS", default_value_t = 0.1, value_parser = positive)]
+    #[arg(long, value_name = "NATS", default_value_t = 0.1, value_parser = radius)]
     pub tolerance: f64,
     /// Exit with code 1 if the bound on the divergence is above so many nats
     #[arg(long, value_name = "NATS", value_parser = positive)]

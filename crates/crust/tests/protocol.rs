@@ -315,3 +315,102 @@ fn representations_kernels_and_gates() {
     let output = crust(&[&["compare", &collapsed], &steps[..]].concat());
     assert!(output.status.code() == Some(2) && text(&output).contains("only one way"));
 }
+
+/// A regression whose priors are flat, with data that are no random numbers.
+fn flat(name: &str) -> Problem {
+    let folder = Folder::new(name);
+    let program = "data { int N; vector[N] x; vector[N] y; } parameters { real a; real b; real<lower=0> sigma; }
+        model { y ~ normal(a + b * x, sigma); }";
+    let x: Vec<f64> = (0..30).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let noise = |i: u32| (f64::from(i * i) * 1.3).sin() + (f64::from(i) * 2.9).cos();
+    let y: Vec<f64> = x.iter().zip(0..).map(|(x, i)| 1.0 + 2.0 * x + noise(i)).collect();
+    let model = folder.file("flat.stan", program);
+    let data = folder.file("data.json", &json!({"N": 30, "x": x, "y": y}).to_string());
+    Problem { folder, model, data }
+}
+
+/// Flat priors have no marginal likelihood, and data are simulated from draws of the fit. `--draws` takes those of
+/// another run for the fit.
+#[test]
+fn flat_priors_end_with_a_verdict_and_without_a_marginal_likelihood() {
+    let Problem { folder, model, data } = flat("flat");
+    let options = ["--json", "-q", "--chains", "40", "--replicates", "19", "--steps", "10,30,100"];
+    let run = |more: &[&str]| -> Value {
+        let output = crust(&[&["bread", &model, &data], &options[..], more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    };
+    let result = run(&[]);
+    assert_eq!(result["simulation"]["kind"], json!("conditional"));
+    assert!(result["simulation"]["why"].as_str().is_some_and(|why| why.contains("cannot be drawn")));
+    assert_eq!(result["verdict"]["level"], json!("good"), "{}", result["verdict"]["sentence"]);
+    for rung in result["simulated"]["rungs"].as_array().expect("rungs") {
+        assert_eq!(
+            (&rung["log_ml_lower"], &rung["log_ml_upper"], &rung["log_ml_bar"]),
+            (&Value::Null, &Value::Null, &Value::Null)
+        );
+    }
+    assert_eq!(result["real"]["rungs"][0]["log_ml_lower"], Value::Null);
+    assert_eq!(result["real"]["heuristic"]["log_ml_bar"], Value::Null);
+    assert!(number(&result["real"]["heuristic"]["jeffreys_upper"]) < 1.0);
+    assert_eq!(result["confirmation"]["datasets"], json!(10));
+    assert_eq!((&result["start_check"], &result["fit"]["given"]), (&Value::Null, &json!(false)));
+    assert_eq!(result["predictive"]["replicates"], json!(19));
+    let draws = folder.path("draws");
+    let output = crust(&["sample", &model, &data, "--out", &draws, "--draws", "300", "-q"]);
+    assert!(output.status.success(), "{}", text(&output));
+    let chains: Vec<String> = (1..=4).map(|k| format!("{draws}/chain-{k}.csv")).collect();
+    let given = run(&["--draws", &chains.join(",")]);
+    assert_eq!((&given["fit"]["given"], &given["fit"]["draws"]), (&json!(true), &json!(300)));
+    assert_eq!(given["verdict"]["level"], json!("good"), "{}", given["verdict"]["sentence"]);
+    // one of four chains elsewhere
+    let csv = std::fs::read_to_string(&chains[0]).expect("draws");
+    let header = csv.lines().find(|line| line.starts_with("lp__")).expect("a header");
+    let column = header.split(',').position(|name| name == "a").expect("a");
+    let moved = csv.lines().map(|line| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        if let Some(cell) = cells.get_mut(column)
+            && let Ok(value) = cell.parse::<f64>()
+        {
+            *cell = (value + 3.0).to_string();
+        }
+        cells.join(",")
+    });
+    let moved = folder.file("moved.csv", &(moved.collect::<Vec<_>>().join("\n") + "\n"));
+    let bad = run(&["--draws", &format!("{moved},{},{},{}", chains[1], chains[2], chains[3])]);
+    assert_eq!(bad["verdict"]["level"], json!("poor"));
+    assert!(bad["verdict"]["sentence"].as_str().is_some_and(|s| s.contains("your draws cannot be trusted")));
+}
+
+/// Section C of the review: chains of the fit may all be in one mode, or in both; neither is good.
+#[test]
+fn two_modes_are_never_good() {
+    let folder = Folder::new("modes");
+    let program =
+        "data { int N; vector[N] y; } parameters { real mu; } model { mu ~ normal(0, 20); y ~ cauchy(mu, 1); }";
+    let model = folder.file("cauchy.stan", program);
+    let y: Vec<f64> = (0..20).map(|i| if i < 11 { -15.0 } else { 15.0 } + f64::from(i * 7 % 11) * 0.2 - 1.0).collect();
+    let data = folder.file("data.json", &json!({"N": 20, "y": y}).to_string());
+    for seed in 1..=6 {
+        let seed = seed.to_string();
+        let output = crust(&["bread", &model, &data, "--json", "-q", "--steps", "10,30", "--seed", &seed]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_ne!(result["verdict"]["level"], json!("good"), "seed {seed}: {}", result["verdict"]["sentence"]);
+    }
+}
+
+/// Counts with more zeros than the model has, and noise with heavier tails.
+#[test]
+fn misfit_is_found_and_named() {
+    let folder = Folder::new("misfit");
+    let program = "data { int N; array[N] int y; } parameters { real<lower=0> rate; } model { rate ~ gamma(2, 0.5); y ~ poisson(rate); }";
+    let model = folder.file("counts.stan", program);
+    let y: Vec<u32> = (0..60).map(|i| if i % 3 == 0 { 0 } else { 3 + i * 7 % 5 }).collect();
+    let data = folder.file("data.json", &json!({"N": 60, "y": y}).to_string());
+    let output = crust(&["bread", &model, &data, "--json", "-q", "--steps", "10"]);
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(result["verdict"]["level"], json!("mismatch"), "{}", result["verdict"]["sentence"]);
+    assert_eq!(result["predictive"]["alarm"], json!("y: share of zeros"));
+    assert!(number(&result["predictive"]["p_value"]) <= 0.05);
+}

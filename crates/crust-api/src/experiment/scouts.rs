@@ -35,13 +35,13 @@ pub(super) struct Scouted {
 }
 
 impl StanExperiment<'_> {
-    /// Sends scouts to the real data's posterior. They take about as long as the fit at most.
+    /// Sends scouts to the real data's posterior. Each of two rounds may take so long.
     pub(super) fn scout(&mut self, fit: &[Chain], took: Duration, names: &[String]) -> Result<Scouted, Trouble> {
         let region = Region::of(fit);
         let starts = self.scout_starts()?;
         let evaluation = Evaluation::of(self.model(REAL)?, SCOUTS);
         let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
-        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_secs(1)));
+        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
         let target = self.posterior(REAL, evaluation)?;
         let first = draw_from(target, key, (&starts, BRIEF), &self.settings, deadline)?;
         // those that did not come to an end have nothing to say
@@ -53,7 +53,7 @@ impl StanExperiment<'_> {
         if again.is_empty() {
             return Ok(scouted);
         }
-        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_secs(1)));
+        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
         let target = self.posterior(REAL, evaluation)?;
         let length = Length { warmup: 1000, draws: 100 };
         let second = draw_from(target, key, (&again, length), &self.settings, deadline)?;

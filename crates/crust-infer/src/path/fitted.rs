@@ -24,7 +24,7 @@ use crate::metric::cholesky;
 /// ν of heavy tails: heavier than what has a mean, so that no posterior with a mean is heavier by much.
 const DEGREES: f64 = 3.0;
 /// Above this dimension correlations are left to the path: a dense factor costs d² for each point.
-const MOST_DENSE: usize = 100;
+const MOST_DENSE: usize = 150;
 /// Chains whose means are further apart than this, in standard deviations within chains, are in different places.
 const APART: f64 = 2.0;
 
