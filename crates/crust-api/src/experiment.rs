@@ -305,12 +305,13 @@ impl Experiment for StanExperiment<'_> {
     fn tune(&mut self, dataset: u32) -> Result<TunedKernels, Trouble> {
         let standard = Pilot { distributions: Some(self.settings.longest), ..Pilot::new(self.settings.method) };
         // A reference is near, so that there is less to tune.
-        let (chains, pilot) = match self.settings.path {
-            PathChoice::Reference if self.is_slow(dataset)? => {
+        let near = self.settings.path == PathChoice::Reference;
+        let (chains, pilot) = match near {
+            true if self.is_slow(dataset)? => {
                 (LEAST_PILOT_CHAINS, Pilot { moves: LEAST_PILOT_MOVES, rehearse: false, most_steps: 0, ..standard })
             }
-            PathChoice::Reference => (BRIEF_PILOT_CHAINS, Pilot { moves: BRIEF_PILOT_MOVES, ..standard }),
-            _ => (PILOT_CHAINS, standard),
+            true => (BRIEF_PILOT_CHAINS, Pilot { moves: BRIEF_PILOT_MOVES, ..standard }),
+            false => (PILOT_CHAINS, standard),
         };
         let draws = self.first_draws(dataset, 0..chains, 0)?;
         let key = self.key(Purpose::PILOT, dataset);

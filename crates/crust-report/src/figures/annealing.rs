@@ -106,7 +106,11 @@ pub(crate) fn jeffreys(rungs: &[Rung], mean: &[MeanRung]) -> Option<Figure> {
 
 /// The Jeffreys bound against time, or against work where no time was taken.
 pub(crate) fn jeffreys_time(rungs: &[Rung], timing: Option<&Timing>, name: &str, chains: usize) -> Option<Figure> {
-    let seconds = |r: &Rung| forward_seconds(timing?, name, r.t);
+    // all rungs up to this one: a short rung may take longer than the next by chance, and time does not run backwards
+    let seconds = |r: &Rung| {
+        let before = rungs.iter().filter(|other| other.t <= r.t);
+        before.map(|other| forward_seconds(timing?, name, other.t)).sum::<Option<f64>>()
+    };
     let timed = rungs.iter().any(|r| seconds(r).is_some());
     let series = if timed { bound_series(rungs, seconds) } else { bound_series(rungs, evaluations_per_chain) };
     if series.points.is_empty() {
@@ -115,8 +119,8 @@ pub(crate) fn jeffreys_time(rungs: &[Rung], timing: Option<&Timing>, name: &str,
     let (title, label, words) = if timed {
         (
             "What closeness costs: time",
-            format!("seconds for {chains} forward chains"),
-            "The same bound against the time that all forward chains of a rung took on this computer.",
+            format!("seconds for {chains} forward chains up to this T"),
+            "The same bound against the time that all forward chains up to this rung took on this computer.",
         )
     } else {
         (
