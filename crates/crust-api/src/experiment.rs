@@ -16,7 +16,7 @@ use anchor::Anchor;
 use crust_diagnose::bread::{Fitted, Size, describe};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, TWIN, Work};
 use crust_diagnose::result::{Fit, KernelAt, Simulation};
-use crust_engine::{Model, Simulator, Values};
+use crust_engine::{Model, Simulator};
 use crust_infer::anneal::{
     BadSchedule, Direction, Launch, Pilot, Schedule, TunedKernels, anneal_target, equilibrate, tune,
 };

@@ -150,7 +150,7 @@ fn real_data_are_ranked() {
     let problem = problem(text, Some(r#"{"y": [1.2, 0.3, 2.1, 4, -1]}"#));
     let mut annealing = annealing(&[10, 30], 20);
     annealing.generation.hyper = Some(vec!["sigma".to_owned()]);
-    let options = BreadOptions { annealing, start_steps: 100, replicates: 9, ..BreadOptions::default() };
+    let options = BreadOptions { annealing, start_steps: Some(100), replicates: 9, ..BreadOptions::default() };
     let found = bread_webppl(&problem, &options, &Session::default()).expect("runs").result;
     let fit = found.fit.expect("a fit");
     assert_eq!(fit.hyperparameters[0].name, "sigma");
