@@ -83,6 +83,7 @@ fn taddaa() -> Taddaa {
         kernel: "barker".to_owned(),
         gradients: 3,
         acceptance: vec![0.5],
+        drift: vec![],
         notes: vec!["a note".to_owned()],
         partial: false,
     }
