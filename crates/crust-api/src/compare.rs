@@ -119,7 +119,7 @@ pub fn compare(
 }
 
 /// Every program with every kernel and schedule.
-fn ways<'a>(
+pub(crate) fn ways<'a>(
     options: &CompareOptions,
     programs: &'a [Generative<'a>],
     methods: &[MethodOptions],
@@ -148,13 +148,13 @@ fn ways<'a>(
 }
 
 /// What all programs share: parameters and data that one of them has simulated.
-struct Shared {
-    parameters: Values,
+pub(crate) struct Shared {
+    pub parameters: Values,
     /// Of the program that simulated.
-    data: Map<String, Value>,
+    pub data: Map<String, Value>,
     dimension: usize,
     /// Parameters that all programs have.
-    names: Vec<String>,
+    pub names: Vec<String>,
 }
 
 fn parameter_names(loaded: &Generative<'_>) -> BTreeSet<String> {
@@ -165,7 +165,7 @@ fn parameter_names(loaded: &Generative<'_>) -> BTreeSet<String> {
 impl Shared {
     /// Draws with the program whose parameters include those of all others: what it draws is then an exact draw from
     /// the posterior of each, if all state the same model.
-    fn draw(programs: &[Generative<'_>], seed: u64) -> Result<Self, Error> {
+    pub fn draw(programs: &[Generative<'_>], seed: u64) -> Result<Self, Error> {
         let names: Vec<BTreeSet<String>> = programs.iter().map(parameter_names).collect();
         let includes_all = |own: &BTreeSet<String>| names.iter().all(|other| other.is_subset(own));
         let source = names.iter().position(includes_all).ok_or(CompareError::NoSource)?;

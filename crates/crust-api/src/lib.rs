@@ -85,4 +85,4 @@ pub use simulate::{SimulateOptions, Simulations, simulate};
 pub use taddaa::{ShortKernel, Subject, TaddaaOptions, TaddaaOutput, taddaa};
 pub use testbed::{TestbedOptions, TestbedOutput, testbed};
 pub use values::Init;
-pub use webppl::{WebPplProblem, bdmc_webppl, bread_webppl, check_webppl, compare_webppl};
+pub use webppl::{WebPplProblem, bdmc_webppl, bread_webppl, check_webppl, compare_both, compare_webppl};

@@ -4,6 +4,7 @@
 //! draws its value where data are simulated. States are executions, of any number of choices; chains of executions stay
 //! on the thread that they were made on, and cross threads and files as [`Snapshot`]s.
 
+mod both;
 mod check;
 mod crew;
 mod experiment;
@@ -13,6 +14,7 @@ mod problem;
 mod protocols;
 mod shared;
 
+pub use both::compare_both;
 pub use check::check_webppl;
 pub use problem::WebPplProblem;
 pub use protocols::{bdmc_webppl, bread_webppl};

@@ -1,8 +1,8 @@
 //! Bidirectional Monte Carlo on WebPPL programs whose evidence can be enumerated.
 
 use crust_api::{
-    Annealing, BdmcOptions, BreadOptions, CompareOptions, Error, KernelChoice, MethodOptions, Session, Source,
-    WebPplProblem, bdmc_webppl, bread_webppl, check_webppl, compare_webppl,
+    Annealing, BdmcOptions, BreadOptions, CompareOptions, Error, KernelChoice, MethodOptions, Problem, Session, Source,
+    WebPplProblem, bdmc_webppl, bread_webppl, check_webppl, compare_both, compare_webppl,
 };
 use crust_webppl::{Options, Program, run};
 use serde_json::Value;
@@ -175,6 +175,25 @@ fn representations_are_compared() {
     let ml: Vec<f64> = found.entries.iter().map(|entry| entry.rungs[1].log_ml_bar).collect();
     assert!((ml[0] - ml[1]).abs() < 0.5 && !found.violation, "{ml:?}");
     assert_eq!(found.entries.iter().map(|entry| entry.dimension).collect::<Vec<_>>(), [1, 4]);
+}
+
+/// A Stan program simulates; the WebPPL program finds data and parameters by their names.
+#[test]
+fn languages_are_compared() {
+    let stan = "data { int N; vector[N] y; } parameters { real mu; vector[N] x; }
+        model { mu ~ normal(0, 1); x ~ normal(mu, 1); y ~ normal(x, 1); }";
+    let webppl = "var model = function() {
+        var mu = gaussian(0, 1);
+        map(function(v) { observe(Gaussian({mu: mu, sigma: Math.sqrt(2)}), v); }, y); };";
+    let sizes = Source::text("sizes.json", r#"{"N": 4}"#);
+    let stan = [Problem::read(Source::text("a.stan", stan), Some(sizes)).expect("a program")];
+    let options = CompareOptions { annealing: annealing(&[10, 100], 30), ..CompareOptions::default() };
+    let sources = [Source::text("b.wppl", webppl)];
+    let found = compare_both(&stan, (&sources, None), &options, &Session::default()).expect("runs").result;
+    assert_eq!(found.shared, ["mu"]);
+    let ml: Vec<f64> = found.entries.iter().map(|entry| entry.rungs[1].log_ml_bar).collect();
+    assert!((ml[0] - ml[1]).abs() < 0.5 && !found.violation, "{ml:?}");
+    assert_eq!(found.entries.iter().map(|entry| entry.dimension).collect::<Vec<_>>(), [5, 1]);
 }
 
 #[test]

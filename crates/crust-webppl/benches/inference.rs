@@ -32,11 +32,11 @@ const MODELS: &[Model] = &[
         recorded: 45_000.0,
     },
     Model {
-        name: "hidden Markov model, SMC",
+        name: "the same, SMC of 200 x 50",
         text: include_str!("models/hmm_smc.wppl"),
-        ours: 20_000,
-        theirs: 2_000,
-        recorded: 1_820.0,
+        ours: 100,
+        theirs: 10,
+        recorded: 9.1,
     },
     Model {
         name: "Gaussian mixture, MH",

@@ -19,6 +19,11 @@ pub fn from_arguments(family: Family, args: &[Value]) -> Run<Dist> {
     if family.is_of_numbers() {
         return from_numbers(family, args);
     }
+    // the object of parameters is made when it is asked for
+    if let (Family::Discrete, [ps @ Value::Array(_)]) = (family, args) {
+        check(&parameters[0], ps)?;
+        return build(family, vec![ps.clone()]);
+    }
     let given = parameters.iter().map(|p| Text::from(p.name)).zip(args.iter().cloned());
     let fields: Vec<_> = given.filter(|(_, v)| !v.is_undefined()).collect();
     from_params(family, &[Value::object(fields)])

@@ -165,11 +165,16 @@ impl Mh {
                     numbers[1] *= numbers[1] - 1;
                 }
                 let [forward, backward] = match &draws {
+                    // what was drawn from the prior has its score already
+                    Some([to, back]) if Rc::ptr_eq(to, &choice.dist) && Rc::ptr_eq(back, to) => {
+                        [trace.choices[at].score, choice.score]
+                    }
                     Some([to, back]) => [to.score(&value)?.value(), back.score(&choice.value)?.value()],
                     None => [0.0; 2],
                 };
-                let to = forward + reuse.fresh - (numbers[0] as f64).ln();
-                let back = backward + vanished - (numbers[1] as f64).ln();
+                let log = |n: usize| if numbers[0] == numbers[1] { 0.0 } else { (n as f64).ln() };
+                let to = forward + reuse.fresh - log(numbers[0]);
+                let back = backward + vanished - log(numbers[1]);
                 let log_ratio = trace.scores.total(scope.beta) - old_scores.total(scope.beta) + back - to;
                 accepted = world.accepts(log_ratio);
             }

@@ -21,7 +21,13 @@ pub fn run(arguments: &Compare, common: &Common) -> Result<Exit, Error> {
             let problems = arguments.models.iter().filter_map(|model| annealing.webppl(model, data).transpose());
             crust_api::compare_webppl(&problems.collect::<Result<Vec<_>, _>>()?, &options, &session)
         }
-        _ => Err(Error::option("data", "", "programs of both languages cannot be compared yet")),
+        _ => {
+            let (webppl, stan): (Vec<_>, Vec<_>) = arguments.models.iter().partition(|model| is_webppl(model));
+            let stan = stan.into_iter().map(|model| annealing.includes.problem(model, data));
+            let webppl = webppl.into_iter().map(|model| terminal::source(model)).collect::<Result<Vec<_>, _>>()?;
+            let webppl = (webppl.as_slice(), annealing.model_name.as_deref());
+            crust_api::compare_both(&stan.collect::<Result<Vec<_>, _>>()?, webppl, &options, &session)
+        }
     };
     screen.end();
     let run = run?;
