@@ -23,7 +23,7 @@
 //! let data = r#"{"N": 5, "y": [1.2, 0.3, 2.1, 0.9, 1.4]}"#;
 //! let problem = Problem::read(Source::text("mean.stan", program), Some(Source::text("mean.json", data)))?;
 //! let annealing = Annealing { chains: 8, steps: vec![10, 30], ..Annealing::default() };
-//! let options = BreadOptions { annealing, start_steps: 10, replicates: 0, ..BreadOptions::default() };
+//! let options = BreadOptions { annealing, replicates: 0, ..BreadOptions::default() };
 //! let run = bread(&problem, &options, &Session::default())?;
 //! let last = &run.result.simulated.rungs[run.result.simulated.rungs.len() - 1];
 //! assert!(last.jeffreys_bound < 1.0, "annealing ends within a nat of the posterior");
