@@ -149,7 +149,7 @@ fn sandwich_facts(rungs: &[Rung]) -> Vec<String> {
     let crossed = rung.log_ml_lower > rung.log_ml_upper;
     let bounds = range(rung.log_ml_lower, rung.log_ml_upper);
     let estimate = with_error(rung.log_ml_bar, rung.log_ml_bar_se);
-    let crossed = if crossed { " (they have met, and cross by chance)" } else { "" };
+    let crossed = if crossed { " (crossed)" } else { "" };
     vec![format!("log-ML of the simulated data: {bounds}{crossed}; Bennett {estimate}")]
 }
 
