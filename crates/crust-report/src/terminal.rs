@@ -150,7 +150,7 @@ fn sandwich_facts(rungs: &[Rung]) -> Vec<String> {
     let bounds = range(rung.log_ml_lower, rung.log_ml_upper);
     let estimate = with_error(rung.log_ml_bar, rung.log_ml_bar_se);
     let crossed = if crossed { " (crossed)" } else { "" };
-    vec![format!("log-ML of the simulated data: {bounds}{crossed}; Bennett {estimate}")]
+    vec![format!("simulated log-ML: {bounds}{crossed}; Bennett {estimate}")]
 }
 
 fn bread_facts(bread: &Bread) -> Vec<String> {
