@@ -34,8 +34,8 @@ const MODELS: &[Model] = &[
     Model {
         name: "the same, SMC of 200 x 50",
         text: include_str!("models/hmm_smc.wppl"),
-        ours: 100,
-        theirs: 10,
+        ours: 300,
+        theirs: 50,
         recorded: 9.1,
     },
     Model {
