@@ -8,6 +8,7 @@ mod bets;
 mod blame;
 mod compare;
 mod message;
+mod normaliser;
 mod points;
 mod program;
 
@@ -50,6 +51,9 @@ pub struct Proof {
     /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws
     /// have a normalised density. None where the reading leaves out a constant that it does not know.
     pub log_prior_integral: Option<f64>,
+    /// What the likelihood adds up to over all outcomes, where these are drawn from its values: at how many points that
+    /// was computed, and the logarithm.
+    pub normaliser: Option<(usize, f64)>,
     /// The wealth of bets against a simulator that was supplied; it is 1 on average if that is right.
     pub wealth: Option<f64>,
 }
@@ -71,9 +75,24 @@ pub enum Misreading {
     /// The program refuses some of the draws.
     #[error("the program refuses {refused} of {draws} draws from its own prior: {reason}")]
     Cut { span: Span, refused: usize, draws: usize, reason: String },
+    /// The likelihood is no density of the outcome.
+    #[error("{}", message::normaliser(.0))]
+    NotNormalised(Box<Normalisers>),
     /// A supplied simulator draws from something else.
     #[error("the simulator does not draw from the {} of the program: {}", part.name(), message::wealth(*wealth))]
     Supplied { part: Part, span: Option<Span>, wealth: f64 },
+}
+
+/// What the likelihood adds up to over all values of the outcome, at two points.
+#[derive(Clone, Debug)]
+pub struct Normalisers {
+    pub outcomes: Vec<String>,
+    pub span: Option<Span>,
+    /// How many numbers the outcome has.
+    pub size: usize,
+    pub log: [f64; 2],
+    /// Values of parameters at the points.
+    pub at: [String; 2],
 }
 
 /// Two densities that do not agree.
@@ -196,6 +215,7 @@ impl Prover<'_> {
         if !self.options.likelihood {
             return Ok(());
         }
+        self.check_normaliser(&points)?;
         let mut supplied = self.simulator.is_supplied();
         if !supplied && !self.simulator.joint().outcomes.is_empty() {
             supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;

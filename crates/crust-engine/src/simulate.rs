@@ -1,5 +1,6 @@
 //! Draws from the joint distribution that a program states: parameters from the prior, outcomes given parameters.
 
+mod by_density;
 mod careful;
 mod complaints;
 mod forward;
@@ -26,6 +27,7 @@ use crate::evaluator::{Evaluator, Include};
 use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
 use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
+use by_density::Likelihood;
 pub use forward::{Flat, Forward, Order, within};
 use program::{Drawing, Phase};
 pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
@@ -66,6 +68,8 @@ pub enum SimulateError {
     Outside { name: String, message: String },
     #[error("parameters cannot be drawn, since only the likelihood was read: give values for all of them")]
     LikelihoodAlone,
+    #[error("{name} cannot be drawn from the values of the likelihood: {why}; {}", remedy())]
+    NoDensity { name: String, why: String },
     #[error("there is no parameter `{name}`")]
     UnknownParameter { name: String },
     #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
@@ -89,6 +93,14 @@ pub struct Simulator {
     skeleton: Arc<Model>,
     /// Who draws the outcomes that the likelihood does not.
     supplied: Option<Supplied>,
+    /// What draws outcomes from the values of the likelihood.
+    by_density: Option<Likelihood>,
+}
+
+/// What helps where an outcome cannot be drawn.
+fn remedy() -> &'static str {
+    "supply the simulator: in `generated quantities` draw the outcome into a variable with `_sim` behind its name, or \
+     give another program with `--simulator`"
 }
 
 /// A drawing program, bound to data.
@@ -135,7 +147,15 @@ impl Simulator {
             None
         };
         let supplied = Self::supplied(program, joint, data, simulator)?;
-        Ok(Self { joint: Arc::new(joint.clone()), data: data.clone(), parameters, outcomes, skeleton, supplied })
+        let by_density = if joint.outcomes.iter().any(|(_, source)| *source == Source::Density) {
+            let name = joint.outcome_names().into_iter().collect::<Vec<_>>().join(", ");
+            let why = "the target is used in ways that cannot be followed".to_owned();
+            Some(Likelihood::new(joint, data)?.ok_or(SimulateError::NoDensity { name, why })?)
+        } else {
+            None
+        };
+        let (joint, data) = (Arc::new(joint.clone()), data.clone());
+        Ok(Self { joint, data, parameters, outcomes, skeleton, supplied, by_density })
     }
 
     fn supplied(
@@ -241,6 +261,14 @@ impl Simulator {
                 values::set(&self.joint.program, &mut data, *id, own)?;
             }
         }
+        if let Some(likelihood) = &self.by_density {
+            let drawn = likelihood.draw(point, &mut stream)?;
+            let mut rest = drawn.as_slice();
+            for (id, size) in likelihood.drawn.iter().zip(&likelihood.sizes) {
+                let own = rest.split_off(..*size).unwrap_or_default();
+                values::set(&self.joint.program, &mut data, *id, own)?;
+            }
+        }
         self.draw_supplied(point, &mut data, &mut stream)?;
         Ok(data)
     }
@@ -295,7 +323,7 @@ impl Simulator {
         let generated = values::machine_values(&model.generated, &found.numbers[skip..]);
         for (id, source) in &self.joint.outcomes {
             let name = match source {
-                Source::Likelihood => continue,
+                Source::Likelihood | Source::Density => continue,
                 Source::Generated(sim) => self.joint.program.variable(*sim).name.clone(),
                 Source::Simulator => self.joint.program.variable(*id).name.clone(),
             };

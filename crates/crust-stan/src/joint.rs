@@ -23,7 +23,7 @@ use crate::typed::{Program, StmtKind, VariableId};
 pub use bounds::{Bounds, declared_bounds, image, sides, special_type};
 pub use depends::Depends;
 pub use factors::{Factor, Shape, definitions, resolve};
-pub use normalise::call;
+pub use normalise::{call, density, plain};
 pub use samplers::{Sampler, sampler, user_sampler};
 pub use split::{Role, Split, Term, inverse, is_rearrangement, root};
 pub use summary::{JointSummary, OutcomeSummary, ParameterSummary};
@@ -38,6 +38,19 @@ pub struct ReadOptions {
     /// Whether parameters are given, and only outcomes are drawn: `p(y | θ)` alone is read. Priors may then be flat, or
     /// written in ways that nothing can be drawn from.
     pub likelihood_only: bool,
+    /// Which outcomes are drawn from the values of their density.
+    pub by_density: ByDensity,
+}
+
+/// Whether outcomes are drawn from the values of the program's log likelihood, without understanding its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ByDensity {
+    /// What cannot be read is an error.
+    #[default]
+    Never,
+    /// Where some statement cannot be read.
+    WhereNeeded,
+    Always,
 }
 
 /// Where the draws of an outcome come from.
@@ -49,6 +62,8 @@ pub enum Source {
     Generated(VariableId),
     /// Another program.
     Simulator,
+    /// The values of the program's log likelihood at all values of the outcome.
+    Density,
 }
 
 /// How a parameter is drawn.
@@ -66,6 +81,8 @@ pub struct Joint {
     /// The program with all densities as `~` statements, whose model block the sampler runs.
     pub program: Program,
     pub split: Split,
+    /// The program as it is written, but for functions that add to the target.
+    pub stated: Program,
     pub factors: Vec<Factor>,
     pub priors: BTreeMap<VariableId, Prior>,
     /// Data that are drawn, in the order of their declarations.
@@ -88,7 +105,8 @@ impl Joint {
     }
 
     fn read_here(program: &Program, options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
-        let program = normalise::normalise(program);
+        let stated = inline::inline(program);
+        let program = normalise::normalise(&stated);
         let split = Split::of(&program);
         let mut reader = Reader {
             factors: factors::factors(&program, &split),
@@ -127,6 +145,7 @@ impl Joint {
                 warnings,
                 notes,
                 likelihood_only,
+                stated,
             })
         } else {
             errors.sort_by_key(|e| (e.span.start, e.span.end));
@@ -193,6 +212,7 @@ impl Reader<'_> {
     fn likelihoods(&mut self) {
         let supplied: BTreeSet<VariableId> =
             self.outcomes.iter().filter(|(_, s)| *s != Source::Likelihood).map(|(id, _)| *id).collect();
+        let mut unreadable = Vec::new();
         for factor in self.factors.iter().filter(|f| f.role == Role::Likelihood) {
             let read = |id: &VariableId| self.outcomes.iter().any(|(o, s)| o == id && *s == Source::Likelihood);
             // Who supplies a simulator takes the whole likelihood upon them, terms without data included.
@@ -202,11 +222,36 @@ impl Reader<'_> {
                 continue;
             }
             if let Some(error) = messages::unreadable(self.program, self.split, factor) {
-                self.errors.push(error);
+                unreadable.push((factor.shape, factor.sources.clone(), error));
             }
+        }
+        let wanted = match self.options.by_density {
+            ByDensity::Never => false,
+            ByDensity::WhereNeeded => !unreadable.is_empty(),
+            ByDensity::Always => true,
+        };
+        let followed = |shape: &Shape| !matches!(shape, Shape::LpFunction | Shape::Mixed);
+        if wanted && supplied.is_empty() && unreadable.iter().all(|(shape, ..)| followed(shape)) {
+            self.by_density(unreadable.iter().flat_map(|(_, sources, _)| sources));
+        } else {
+            self.errors.extend(unreadable.into_iter().map(|(.., error)| error));
         }
         if self.outcomes.is_empty() && self.errors.is_empty() {
             self.notes.push("no data are drawn: the posterior is the prior".to_owned());
+        }
+    }
+
+    /// All outcomes are drawn from the values of the likelihood. Where no density names them, they are among the data
+    /// that the likelihood looks at.
+    fn by_density<'s>(&mut self, sources: impl Iterator<Item = &'s VariableId>) {
+        if self.outcomes.is_empty() {
+            let candidates: BTreeSet<VariableId> = sources.copied().filter(|id| self.split.is_value(*id)).collect();
+            self.outcomes.extend(candidates.into_iter().map(|id| (id, Source::Likelihood)));
+        }
+        self.outcomes.iter_mut().for_each(|(_, source)| *source = Source::Density);
+        let names: Vec<String> = self.outcomes.iter().map(|(id, _)| format!("`{}`", self.name(*id))).collect();
+        if !names.is_empty() {
+            self.notes.push(format!("{} drawn from the values of the likelihood", names.join(", ")));
         }
     }
 

@@ -240,6 +240,9 @@ impl<'f> Driver<'f> {
         job.compute(self.function.fast, |job, i| self.item(job, i, lanes, &mut trouble));
         self.store(machine, &mut value[..len], partials, &place);
         self.item += len;
+        if machine.is_lenient() {
+            return Ok(());
+        }
         trouble.iter().try_for_each(|(lane, error)| machine.reject(*lane, || error.to_string(), span))
     }
 

@@ -71,6 +71,10 @@ impl Machine {
                 self.keep(rest, &mut out, span);
                 Ok(())
             }
+            Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. } => {
+                self.note_terms(step, &values);
+                return self.hand_out(Shape::SCALAR, &[0.0]);
+            }
             Forward::Weigh { loose } => {
                 self.weigh(loose, first, span);
                 Ok(())

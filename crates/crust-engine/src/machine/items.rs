@@ -149,6 +149,9 @@ impl Machine {
     }
 
     fn reject_items(&mut self, trouble: SmallVec<[(usize, String); 1]>, flags: Flags, span: Span) -> Run<()> {
+        if self.is_lenient() {
+            return Ok(());
+        }
         for (lane, message) in trouble {
             if flags.has(Flags::LANES) {
                 self.reject(lane, || message, span)?;

@@ -70,7 +70,7 @@ impl Prover<'_> {
     }
 
     /// A few parameters with their values.
-    fn describe(&mut self, point: &[f64]) -> String {
+    pub(super) fn describe(&mut self, point: &[f64]) -> String {
         const MOST: usize = 4;
         let Ok(values) = self.simulator.parameters(point) else { return String::new() };
         let shapes = self.simulator.parameter_shapes();

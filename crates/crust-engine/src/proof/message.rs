@@ -3,7 +3,7 @@
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 
-use super::{Difference, Misreading, Part};
+use super::{Difference, Misreading, Normalisers, Part};
 
 pub fn densities(d: &Difference) -> String {
     let what = if d.span.is_some() { "this statement" } else { d.part.name() };
@@ -11,6 +11,18 @@ pub fn densities(d: &Difference) -> String {
         "{what} is not read as the program states it: from a typical point to one where {} the log density changes by {:.4} in \
          the program, and by {:.4} in the reading",
         d.at, d.program, d.reading
+    )
+}
+
+pub fn normaliser(n: &Normalisers) -> String {
+    let names: Vec<String> = n.outcomes.iter().map(|name| format!("`{name}`")).collect();
+    format!(
+        "the likelihood is no density of {}: added up over all its values it is e^{:.4} where {}, but e^{:.4} where {}",
+        names.join(", "),
+        n.log[0],
+        n.at[0],
+        n.log[1],
+        n.at[1]
     )
 }
 
@@ -48,6 +60,13 @@ pub fn diagnostic(misreading: &Misreading) -> Diagnostic {
         Misreading::Cut { span, .. } => error("prior-is-cut", *span)
             .note("what is refused has no density, so that the prior is not the one that the statements name")
             .help("say it with bounds in the declaration of a parameter, or with `T[ , ]`"),
+        Misreading::NotNormalised(n) => error("not-a-density", n.span.unwrap_or_default())
+            .note("p(y | θ) must add up to one over all data, whatever the parameters are; otherwise it also weighs parameters")
+            .note("a term may be missing or doubled, a normaliser left out, or an outcome taken for a covariate")
+            .help(
+                "if that is meant, supply the simulator (`--simulator`, or a generated quantity with `_sim` behind the outcome's \
+                 name)",
+            ),
         Misreading::Supplied { span, .. } => error("wrong-simulator", span.unwrap_or_default())
             .note("likelihood ratios are all that a posterior depends on")
             .help("let the simulator draw from just the density that the model block states"),

@@ -24,6 +24,12 @@ pub enum Forward {
     Close,
     /// The first argument, with what is missing in it taken from the second; the others are log Jacobians of an image.
     Keep,
+    /// An iteration of a loop begins; its index, or only that it is the next one.
+    Mark { depth: u32, number: u32, counted: bool },
+    /// A term of the likelihood; the elements of a vector are terms of their own.
+    Term { depth: u32, number: u32 },
+    /// The log densities of all elements of the first argument; then arguments, then bounds.
+    Terms { depth: u32, number: u32, density: Density, scalar: Option<&'static Scalar> },
     /// A log density that is known without a draw: of a draw of the program's own, or of data alone.
     Weigh { loose: bool },
     /// The first argument, with what is missing in it drawn; then the arguments of the distribution, then bounds.
@@ -103,6 +109,29 @@ impl Forward {
             "keep" => Some(Self::Keep),
             "weigh" => Some(Self::Weigh { loose: false }),
             "loose" => Some(Self::Weigh { loose: true }),
+            "mark" | "tally" => {
+                let (depth, number) = stem.split_once(':')?;
+                Some(Self::Mark {
+                    depth: depth.parse().ok()?,
+                    number: number.parse().ok()?,
+                    counted: kind == "tally",
+                })
+            }
+            "term" => {
+                let (depth, number) = stem.split_once(':')?;
+                Some(Self::Term { depth: depth.parse().ok()?, number: number.parse().ok()? })
+            }
+            "terms" => {
+                let (depth, rest) = stem.split_once(':')?;
+                let (number, name) = rest.split_once(':')?;
+                let generator = format!("{}_rng", crust_stan::names::Suffix::split(name).0);
+                let scalar = match Generator::named(&generator) {
+                    Some(Generator::Scalar(scalar)) => Some(scalar),
+                    _ => MORE.iter().find(|g| g.name == generator),
+                };
+                let (depth, number) = (depth.parse().ok()?, number.parse().ok()?);
+                Some(Self::Terms { depth, number, density: Density::named(name)?, scalar })
+            }
             "free" => numbers(Order::Free),
             "sorted" => numbers(Order::Sorted),
             "ordered" => numbers(Order::Ordered),

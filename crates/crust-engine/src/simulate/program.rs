@@ -129,12 +129,12 @@ pub fn skeleton(joint: &Joint) -> Program {
 }
 
 /// Whether a variable is an outcome or computed from one.
-fn from_outcome(joint: &Joint, id: VariableId) -> bool {
+pub(super) fn from_outcome(joint: &Joint, id: VariableId) -> bool {
     joint.split.depends.sources_of(id).iter().any(|source| joint.is_outcome(*source))
 }
 
 /// Whether a statement of data or transformed data declares an outcome or computes something from one.
-fn tainted(joint: &Joint, stmt: &Stmt) -> bool {
+pub(super) fn tainted(joint: &Joint, stmt: &Stmt) -> bool {
     let from_outcome = |id: &VariableId| from_outcome(joint, *id);
     let mut found = false;
     walk::each(stmt, &mut |s| match &s.kind {
@@ -178,12 +178,12 @@ pub fn variable(program: &Program, id: VariableId) -> Expr {
     Expr { kind: ExprKind::Variable(id), ty: variable.ty.clone(), level: Level::Data, span: variable.span }
 }
 
-fn set(program: &mut Program, kind: BlockKind, statements: Vec<Stmt>) {
+pub(super) fn set(program: &mut Program, kind: BlockKind, statements: Vec<Stmt>) {
     program.blocks[kind as usize] = Some(Block { statements, span: Span::default() });
 }
 
 /// A variable like another one, without its constraint.
-fn add(program: &mut Program, like: VariableId, what: &str, block: BlockKind) -> VariableId {
+pub(super) fn add(program: &mut Program, like: VariableId, what: &str, block: BlockKind) -> VariableId {
     let model = program.variable(like);
     let variable = Variable {
         name: format!("{}:{what}", model.name),

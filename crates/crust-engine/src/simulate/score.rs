@@ -20,6 +20,8 @@ pub enum Mode {
     Drawing,
     /// Nothing is drawn: everything is given, and counts.
     Given,
+    /// Terms of the likelihood are noted one by one. What is outside of the domain of a density is NaN.
+    Terms,
 }
 
 /// What a statement contributes.
@@ -49,6 +51,48 @@ pub struct Score {
     pub supplied: BTreeSet<Place>,
     pub mixtures: BTreeSet<Place>,
     frames: Vec<Frame>,
+    pub terms: Noted,
+}
+
+/// Terms of the likelihood, summed up for each iteration of the loops around them.
+#[derive(Clone, Debug, Default)]
+pub struct Noted {
+    /// By a number made of the loops and their iterations.
+    pub sums: BTreeMap<u64, f64>,
+    /// The loops that are being run, with their iterations.
+    path: Vec<(u32, i64)>,
+}
+
+impl Noted {
+    /// The next iteration of a loop, by its index or by counting.
+    pub fn mark(&mut self, depth: u32, number: u32, index: Option<i64>) {
+        let depth = depth as usize;
+        let before = self.path.get(depth).filter(|(own, _)| *own == number).map(|(_, n)| *n);
+        let index = index.unwrap_or_else(|| before.map_or(1, |n| n + 1));
+        self.path.truncate(depth);
+        self.path.push((number, index));
+    }
+
+    /// Adds a term; `element` is its number among others of the same statement.
+    pub fn add(&mut self, depth: u32, element: Option<(u32, usize)>, value: f64) {
+        self.path.truncate(depth as usize);
+        // FNV-1a over the path.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut eat = |x: u64| {
+            for byte in x.to_le_bytes() {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        for (loop_number, index) in &self.path {
+            eat(u64::from(*loop_number));
+            eat(index.cast_unsigned());
+        }
+        if let Some((statement, element)) = element {
+            eat(u64::from(statement) | 1 << 40);
+            eat(element as u64);
+        }
+        *self.sums.entry(hash).or_default() += value;
+    }
 }
 
 /// A mixture that is being gone through.
@@ -74,6 +118,7 @@ impl Score {
             supplied: BTreeSet::new(),
             mixtures: BTreeSet::new(),
             frames: Vec::new(),
+            terms: Noted::default(),
         }
     }
 

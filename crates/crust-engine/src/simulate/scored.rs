@@ -5,7 +5,7 @@ use crust_stan::data::Data;
 use crust_stan::joint::{Joint, Source};
 use crust_stan::value::Value;
 
-use super::score::{Mode, Score};
+use super::score::{Mode, Score, Sums};
 use super::{GENERATED, Phases, SimulateError, Simulator, values};
 use crate::evaluator::Evaluator;
 
@@ -77,7 +77,13 @@ impl Simulator {
 
     /// Whether outcomes come from a simulator that was supplied, whose density is not known.
     pub(crate) fn is_supplied(&self) -> bool {
-        self.joint.outcomes.iter().any(|(_, source)| *source != Source::Likelihood)
+        self.joint.outcomes.iter().any(|(_, source)| !matches!(source, Source::Likelihood | Source::Density))
+    }
+
+    /// The logarithm of what the likelihood adds up to over all values of the outcome, where that is drawn from the
+    /// values of the likelihood.
+    pub(crate) fn log_normaliser(&self, point: &[f64]) -> Option<Result<f64, SimulateError>> {
+        self.by_density.as_ref().map(|likelihood| likelihood.log_normaliser(point))
     }
 
     /// How many numbers are drawn for a data set.
@@ -124,6 +130,16 @@ impl Simulator {
 
     /// The density of data given parameters under the likelihood of the reading.
     pub(crate) fn score_data(&self, own: &mut Scorer, point: &[f64], data: &Data) -> Result<Score, SimulateError> {
+        if let Some(likelihood) = &self.by_density {
+            let numbers: Vec<f64> = likelihood.drawn.iter().filter_map(|id| data.get(*id)?.to_reals()).flatten().collect();
+            let (density, magnitude) = likelihood.log_density(point, &numbers)?;
+            let mut score = Score::new(Mode::Given);
+            let sums = Sums { density, magnitude, ..Sums::default() };
+            score.statements.insert((0, 0), sums);
+            // Draws come from a table, and have no density of their own to compare with.
+            score.mixtures.insert((0, 0));
+            return Ok(score);
+        }
         let Some(phases) = &self.outcomes else { return Ok(Score::new(Mode::Given)) };
         let (state, mut given) = (phases.numbers_of(data), phases.numbers_of(&self.data));
         for (given, own) in given.iter_mut().zip(&state).filter(|(given, _)| given.is_nan()) {

@@ -1,5 +1,6 @@
 //! The forward sampler against the density of the very program that it is read from.
 
+mod by_density;
 mod identities;
 mod kinds;
 mod likelihoods;

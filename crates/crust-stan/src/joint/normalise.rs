@@ -227,7 +227,7 @@ fn cumulative<'a>(tilde: &Tilde, e: &'a Expr) -> Option<(Suffix, &'a Expr)> {
 }
 
 /// The same density with the predictor of a generalised linear model, or a precision, written out.
-fn plain(tilde: Tilde) -> Tilde {
+pub fn plain(tilde: Tilde) -> Tilde {
     let Callee::Library(name) = &tilde.density else { return tilde };
     let stem = Suffix::split(name).0.to_owned();
     let Tilde { variate, density, arguments, truncation } = tilde;

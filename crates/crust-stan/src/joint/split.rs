@@ -214,6 +214,11 @@ impl Split {
             .collect()
     }
 
+    /// Whether data are used as more than a size or an index.
+    pub fn is_value(&self, id: VariableId) -> bool {
+        self.values.contains(&id)
+    }
+
     /// Whether log densities of parameters and of data are mixed in a variable, so that they cannot be told apart.
     pub fn is_mixed(&self, expr: &Expr) -> bool {
         let held = self.held(expr);

@@ -126,6 +126,9 @@ impl Joint {
                 return vec![format!("{name} is drawn by the program's own generated quantity {sim}")];
             }
             Source::Simulator => return vec![format!("{name} is drawn by the simulator that was given")],
+            Source::Density => {
+                return vec![format!("{name} is drawn from the values of the likelihood at all values that it can have")];
+            }
             Source::Likelihood => {}
         }
         let own = self.factors.iter().filter(|f| f.role == Role::Likelihood && f.draws(id));

@@ -10,7 +10,7 @@ use super::super::Machine;
 use super::component;
 use crate::density::Density;
 use crate::random::Scalar;
-use crate::simulate::{Flat, Mode, Order, Score, log_mass, number_density};
+use crate::simulate::{Flat, Forward, Mode, Order, Score, log_mass, number_density};
 
 impl Machine {
     /// Something if nothing is drawn.
@@ -58,6 +58,47 @@ impl Machine {
             let times = if list.len() == 1 { out.len() as f64 } else { 1.0 };
             score.add_jacobian(times * list.iter().sum::<f64>(), span);
         }
+    }
+
+    /// Notes terms of the likelihood, and the loops around them.
+    #[allow(clippy::cast_possible_truncation, reason = "indices are integers of 32 bits")]
+    pub(super) fn note_terms(&mut self, step: Forward, values: &[Vec<f64>]) {
+        let Some(score) = self.score.as_mut().filter(|s| s.mode == Mode::Terms) else { return };
+        let Some((first, rest)) = values.split_first() else { return };
+        let noted = &mut score.terms;
+        match step {
+            Forward::Mark { depth, number, counted } => {
+                noted.mark(depth, number, (!counted).then_some(first[0] as i64));
+            }
+            Forward::Term { depth, number } => {
+                for (e, x) in first.iter().enumerate() {
+                    noted.add(depth, (first.len() > 1 || depth == 0).then_some((number, e)), *x);
+                }
+            }
+            Forward::Terms { depth, number, density, scalar } => {
+                let Density::Scalar(function) = density else { return };
+                let arity = function.arity.saturating_sub(1);
+                let size = values.iter().map(Vec::len).max().unwrap_or(1);
+                for e in 0..size {
+                    let at = |list: &Vec<f64>| if list.len() == 1 { list[0] } else { list[e] };
+                    let x: Vec<f64> = rest.iter().map(at).collect();
+                    let (x, bounds) = x.split_at(arity.min(x.len()));
+                    let y = at(first);
+                    let mut value = number_density(Some(density), y, x).log_density;
+                    if let ([low, high], Some(scalar)) = (bounds, scalar) {
+                        let mass = log_mass(scalar, x, *low, *high).unwrap_or(f64::NAN);
+                        value = if y < *low || y > *high { f64::NEG_INFINITY } else { value - mass };
+                    }
+                    noted.add(depth, (size > 1 || depth == 0).then_some((number, e)), value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether what is outside of the domain of a density is NaN and no reason to stop.
+    pub(in crate::machine) fn is_lenient(&self) -> bool {
+        self.score.as_ref().is_some_and(|s| s.mode == Mode::Terms)
     }
 
     pub(super) fn weigh(&mut self, loose: bool, value: &[f64], span: Span) {

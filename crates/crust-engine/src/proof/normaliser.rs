@@ -1,0 +1,48 @@
+//! Whether the likelihood is a density of the outcome: summed or integrated over it, the same for all parameters.
+
+use crust_stan::joint::Role;
+
+use super::points::Points;
+use super::{Misreading, Normalisers, ProveError, Prover};
+use crate::simulate::SimulateError;
+
+/// At how many points it is computed.
+const POINTS: usize = 6;
+
+/// How exactly sums and integrals are known: of all together, and of each number.
+const TOLERANCE: (f64, f64) = (1e-5, 1e-6);
+
+impl Prover<'_> {
+    /// Sums the likelihood up, or integrates it, at some points.
+    pub(super) fn check_normaliser(&mut self, points: &Points) -> Result<(), ProveError> {
+        let mut seen: Vec<(usize, f64)> = Vec::new();
+        for (i, point) in points.all.iter().enumerate() {
+            let Some(found) = self.simulator.log_normaliser(point) else { return Ok(()) };
+            match found {
+                Ok(x) if x.is_finite() => seen.push((i, x)),
+                Ok(_) | Err(SimulateError::Rejected(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+            if seen.len() == POINTS {
+                break;
+            }
+        }
+        let least = seen.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
+        let most = seen.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (Some(least), Some(most)) = (least, most) else { return Ok(()) };
+        let size = self.simulator.outcome_size();
+        #[allow(clippy::cast_precision_loss, reason = "sizes are small")]
+        let tolerance = TOLERANCE.0 + TOLERANCE.1 * size as f64;
+        if most.1 - least.1 > tolerance {
+            let joint = self.simulator.joint();
+            let span = joint.factors.iter().find(|f| f.role == Role::Likelihood && !f.shape.is_readable());
+            let span = span.map(|f| f.span);
+            let outcomes = joint.outcome_names().into_iter().collect();
+            let at = [least, most].map(|(i, _)| self.describe(&points.all[i]));
+            let log = [least.1, most.1];
+            return Err(Misreading::NotNormalised(Box::new(Normalisers { outcomes, span, size, log, at })).into());
+        }
+        self.proof.normaliser = Some((seen.len(), seen.first().map_or(f64::NAN, |s| s.1)));
+        Ok(())
+    }
+}

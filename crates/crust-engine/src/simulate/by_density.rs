@@ -1,0 +1,164 @@
+//! Outcomes drawn from the values of the program's own log likelihood, without understanding its text.
+//!
+//! The program says its terms one by one ([`write`]). Which terms look at which elements of the outcome shows when
+//! elements are changed ([`structure`]). Elements that share no term are independent given the parameters, so that
+//! the distribution of each *block* of elements is what the density says at all its values: integers are gone
+//! through ([`counts`]), real numbers integrated ([`line`]). All blocks are evaluated at the same time, so that one
+//! evaluation of the program serves all of them.
+//!
+//! What is drawn is p(y | θ) only if the likelihood, summed or integrated over y, is the same for all θ; that is part
+//! of the proof ([`crate::proof`]).
+
+mod counts;
+mod evaluate;
+mod line;
+mod structure;
+mod write;
+
+use std::sync::Arc;
+
+use crust_math::random::Stream;
+use crust_stan::data::Data;
+use crust_stan::eval::{Interpreter, Limits, on_deep_stack};
+use crust_stan::span::Span;
+use crust_stan::joint::{Joint, declared_bounds, special_type};
+use crust_stan::typed::{Expr, Program, VariableId};
+use crust_stan::types::Type;
+use crust_stan::value::Value;
+
+use super::SimulateError;
+use crate::machine::Rejection;
+use crate::model::{EngineError, Model};
+use evaluate::Terms;
+use structure::Structure;
+
+/// Where an element of the outcome can lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Domain {
+    pub integer: bool,
+    pub lower: f64,
+    pub upper: f64,
+}
+
+/// The likelihood as a function of the outcome's elements.
+#[derive(Clone)]
+pub struct Likelihood {
+    terms: Terms,
+    pub drawn: Vec<VariableId>,
+    pub sizes: Vec<usize>,
+    domains: Vec<Domain>,
+    /// The given outcome.
+    base: Vec<f64>,
+    structure: Arc<Structure>,
+}
+
+/// The distribution of a block, up to a factor.
+enum Table {
+    /// Combinations of values with their log weights.
+    Listed(Vec<(Vec<f64>, f64)>),
+    Line(line::Line),
+}
+
+impl Likelihood {
+    pub fn new(joint: &Joint, data: &Data) -> Result<Option<Self>, SimulateError> {
+        let Some(written) = on_deep_stack(|| write::write(joint)) else { return Ok(None) };
+        let name = |id: VariableId| joint.program.variable(id).name.clone();
+        if let Some(id) = written.drawn.iter().find(|id| data.missing.contains(id)) {
+            return Err(SimulateError::MaskMissing { name: name(*id) });
+        }
+        let (mut base, mut sizes, mut domains) = (Vec::new(), Vec::new(), Vec::new());
+        for id in &written.drawn {
+            let special = special_type(&joint.program, *id).is_some();
+            let numbers = data.get(*id).and_then(Value::to_reals).filter(|_| !special);
+            let Some(numbers) = numbers else { return Err(unfit(name(*id), "its elements are not single numbers")) };
+            domains.extend(bounds(&joint.program, data, *id, numbers.len())?);
+            sizes.push(numbers.len());
+            base.extend(numbers);
+        }
+        let model = Arc::new(Model::bind(&written.program, data, 1)?);
+        let terms = Terms::new(model, base.len());
+        let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
+        let structure = Structure::find(&terms, &base, &domains).map_err(|error| error.named(&names))?;
+        let structure = Arc::new(structure);
+        Ok(Some(Self { terms, drawn: written.drawn, sizes, domains, base, structure }))
+    }
+
+    /// The log likelihood of outcomes, and the sum of the absolute values of its terms.
+    pub fn log_density(&self, point: &[f64], numbers: &[f64]) -> Result<(f64, f64), SimulateError> {
+        let mut run = self.terms.run(point);
+        let found = run.terms(numbers)?;
+        let sum = |of: fn(&f64) -> f64| found.as_ref().map_or(f64::NEG_INFINITY, |t| t.values().map(of).sum::<f64>());
+        Ok((sum(|x| *x), sum(|x| x.abs())))
+    }
+
+    /// Draws all elements that the likelihood looks at.
+    pub fn draw(&self, point: &[f64], stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
+        let tables = self.tables(point)?;
+        let mut numbers = self.base.clone();
+        for (elements, table) in &tables.blocks {
+            let (values, log_sum) = match table {
+                Table::Listed(list) => counts::draw(list, stream),
+                Table::Line(line) => (vec![line.draw(stream)], line.log_integral()),
+            };
+            if !log_sum.is_finite() {
+                let message = "the likelihood has no finite value at any value of the outcome that was tried".to_owned();
+                return Err(SimulateError::Rejected(Rejection { message, span: Span::default() }));
+            }
+            elements.iter().zip(values).for_each(|(e, x)| numbers[*e] = x);
+        }
+        Ok(numbers)
+    }
+
+    /// The logarithm of the likelihood summed or integrated over the outcome.
+    pub fn log_normaliser(&self, point: &[f64]) -> Result<f64, SimulateError> {
+        let tables = self.tables(point)?;
+        let of = |table: &Table| match table {
+            Table::Listed(list) => counts::log_sum(list),
+            Table::Line(line) => line.log_integral(),
+        };
+        Ok(tables.rest + tables.blocks.iter().map(|(_, t)| of(t)).sum::<f64>())
+    }
+
+    fn tables(&self, point: &[f64]) -> Result<Tables, SimulateError> {
+        let mut run = self.terms.run(point);
+        let mut own = evaluate::Blocks::new(&mut run, &self.structure, &self.base)?;
+        let rest = own.rest;
+        let mut blocks = Vec::new();
+        blocks.extend(counts::tables(&mut own, &self.domains)?);
+        blocks.extend(line::tables(&mut own, &self.domains)?);
+        Ok(Tables { blocks, rest })
+    }
+}
+
+/// The distributions of all blocks, and the log likelihood that depends on none of them.
+struct Tables {
+    blocks: Vec<(Vec<usize>, Table)>,
+    rest: f64,
+}
+
+fn unfit(name: String, why: &str) -> SimulateError {
+    SimulateError::NoDensity { name, why: why.to_owned() }
+}
+
+/// The declared bounds of all elements of an outcome.
+fn bounds(program: &Program, data: &Data, id: VariableId, size: usize) -> Result<Vec<Domain>, SimulateError> {
+    let mut ty = &program.variable(id).ty;
+    while let Type::Array(element) = ty {
+        ty = element;
+    }
+    let integer = *ty == Type::Int;
+    let declared = declared_bounds(program, id);
+    let mut interpreter = Interpreter::new(program, Limits::default()).with_values(data.values());
+    let mut side = |e: Option<&Expr>, none: f64| -> Result<Vec<f64>, SimulateError> {
+        let Some(e) = e else { return Ok(vec![none; size]) };
+        let value = interpreter.expression(e).map_err(|problem| EngineError::one(*problem))?;
+        Ok(match value.to_reals() {
+            Some(list) if list.len() == size => list,
+            Some(list) if list.len() == 1 => vec![list[0]; size],
+            _ => vec![none; size],
+        })
+    };
+    let lower = side(declared.lower, f64::NEG_INFINITY)?;
+    let upper = side(declared.upper, f64::INFINITY)?;
+    Ok(lower.into_iter().zip(upper).map(|(lower, upper)| Domain { integer, lower, upper }).collect())
+}

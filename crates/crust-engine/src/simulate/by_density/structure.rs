@@ -1,0 +1,258 @@
+//! Which terms of the likelihood look at which elements of the outcome.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crust_math::random::{Purpose, Stream, StreamKey};
+
+use super::super::SimulateError;
+use super::Domain;
+use super::evaluate::{Run, Sums, Terms};
+
+/// Elements that share terms.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub elements: Vec<usize>,
+    /// The terms that look at it. Where they are a sum over elements, several blocks have the same.
+    pub group: usize,
+    /// Its number among the blocks of its group, which are changed one at a time.
+    pub turn: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Structure {
+    pub blocks: Vec<Block>,
+    /// How many groups of terms there are.
+    pub groups: usize,
+    /// The group of each term; none where it depends on no element.
+    pub terms: BTreeMap<u64, Option<usize>>,
+}
+
+/// Why a likelihood cannot be taken apart.
+pub enum Trouble {
+    Simulate(SimulateError),
+    Nowhere,
+    Coupled { elements: usize },
+}
+
+impl From<SimulateError> for Trouble {
+    fn from(error: SimulateError) -> Self {
+        Self::Simulate(error)
+    }
+}
+
+impl Trouble {
+    pub fn named(self, names: &str) -> SimulateError {
+        match self {
+            Self::Simulate(error) => error,
+            Self::Nowhere => SimulateError::NoDensity {
+                name: names.to_owned(),
+                why: "the likelihood of the given data is zero wherever it was tried".to_owned(),
+            },
+            Self::Coupled { elements } => SimulateError::NoDensity {
+                name: names.to_owned(),
+                why: format!("{elements} of its elements depend on each other in the likelihood"),
+            },
+        }
+    }
+}
+
+/// At how many points a finite likelihood is looked for.
+const STARTS: u32 = 60;
+
+/// Blocks of so many combinations of values are gone through.
+pub const MOST_COMBINATIONS: f64 = 4096.0;
+
+/// Random subsets on which it is tested whether a term is a sum over elements.
+const SUBSETS: u32 = 8;
+
+impl Structure {
+    pub fn find(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
+        let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
+        for _ in 0..STARTS {
+            let point: Vec<f64> = (0..terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
+            let mut run = terms.run(&point);
+            let fine = run.terms(base)?.filter(|found| found.values().all(|x| x.is_finite()));
+            if let Some(found) = fine {
+                let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream };
+                return search.run();
+            }
+        }
+        Err(Trouble::Nowhere)
+    }
+}
+
+struct Search<'a> {
+    run: Run,
+    base: &'a [f64],
+    domains: &'a [Domain],
+    /// The terms at the base.
+    found: Sums,
+    /// The elements of each term.
+    sets: BTreeMap<u64, BTreeSet<usize>>,
+    stream: Stream,
+}
+
+impl Search<'_> {
+    fn run(&mut self) -> Result<Structure, Trouble> {
+        let others = self.others();
+        let coupled = self.by_bits(&others)?;
+        if coupled {
+            self.sets.clear();
+            for e in 0..self.base.len() {
+                let changed = self.changed(&[e], &others)?;
+                changed.into_iter().flatten().for_each(|term| {
+                    self.sets.entry(term).or_default().insert(e);
+                });
+            }
+        }
+        self.blocks(&others)
+    }
+
+    /// Another value for each element.
+    fn others(&mut self) -> Vec<f64> {
+        let n = self.base.len().max(1);
+        #[allow(clippy::cast_precision_loss, reason = "sizes are small")]
+        let (mean, count) = (self.base.iter().sum::<f64>() / n as f64, n as f64);
+        let spread = (self.base.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
+        let spread = if spread > 0.0 { spread } else { mean.abs().max(1.0) };
+        let (base, domains) = (self.base, self.domains);
+        let mut other = |(x, domain): (&f64, &Domain)| {
+            let step = if domain.integer { 1.0 } else { spread * (0.1 + 0.2 * self.stream.uniform()) };
+            let inside = |y: f64| y >= domain.lower && y <= domain.upper;
+            let small = |y: f64| if domain.integer { y } else { 0.5 * (x + y) };
+            match (inside(x + step), inside(x - step)) {
+                (_, true) if domain.integer && *x > 1.0 => x - step,
+                (true, _) => x + step,
+                (_, true) => x - step,
+                _ if domain.upper.is_finite() && *x < domain.upper => small(domain.upper),
+                _ => small(domain.lower.max(x - step)),
+            }
+        };
+        base.iter().zip(domains).map(&mut other).collect()
+    }
+
+    /// The terms that are others when these elements are; nothing where the program refuses that.
+    fn changed(&mut self, elements: &[usize], others: &[f64]) -> Result<Option<Vec<u64>>, Trouble> {
+        let mut numbers = self.base.to_vec();
+        elements.iter().for_each(|e| numbers[*e] = others[*e]);
+        let Some(now) = self.run.terms(&numbers)? else { return Ok(None) };
+        let same = |a: f64, b: f64| a.total_cmp(&b).is_eq();
+        let differs = |term: &u64| match (self.found.get(term), now.get(term)) {
+            (Some(a), Some(b)) => !same(*a, *b),
+            _ => true,
+        };
+        let all: BTreeSet<u64> = self.found.keys().chain(now.keys()).copied().collect();
+        Ok(Some(all.into_iter().filter(differs).collect()))
+    }
+
+    /// Finds the one element of each term from as many evaluations as its number has bits, and as many again for the
+    /// other elements. Says whether some term has more than one.
+    fn by_bits(&mut self, others: &[f64]) -> Result<bool, Trouble> {
+        let n = self.base.len();
+        let bits = usize::BITS - n.saturating_sub(1).leading_zeros();
+        let mut seen: BTreeMap<u64, Vec<[bool; 2]>> = BTreeMap::new();
+        let bits = bits.max(1) as usize;
+        for bit in 0..bits {
+            for side in 0..2 {
+                let elements: Vec<usize> = (0..n).filter(|e| (e >> bit) & 1 == side).collect();
+                let Some(changed) = self.changed(&elements, others)? else { return Ok(true) };
+                for term in changed {
+                    seen.entry(term).or_insert_with(|| vec![[false; 2]; bits])[bit][side] = true;
+                }
+            }
+        }
+        for (term, sides) in seen {
+            if sides.iter().any(|[a, b]| a == b) {
+                return Ok(true);
+            }
+            let element = sides.iter().enumerate().map(|(bit, [_, one])| usize::from(*one) << bit).sum();
+            self.sets.insert(term, BTreeSet::from([element]));
+        }
+        Ok(false)
+    }
+
+    /// Elements that share terms, directly or through others.
+    fn blocks(&mut self, others: &[f64]) -> Result<Structure, Trouble> {
+        let n = self.base.len();
+        let mut parent: Vec<usize> = (0..n).collect();
+        fn top(parent: &mut [usize], mut e: usize) -> usize {
+            while parent[e] != e {
+                parent[e] = parent[parent[e]];
+                e = parent[e];
+            }
+            e
+        }
+        for set in self.sets.values() {
+            let mut list = set.iter();
+            let Some(first) = list.next() else { continue };
+            for e in list {
+                let (a, b) = (top(&mut parent, *first), top(&mut parent, *e));
+                parent[a.max(b)] = a.min(b);
+            }
+        }
+        let touched: BTreeSet<usize> = self.sets.values().flatten().copied().collect();
+        let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for e in touched {
+            groups.entry(top(&mut parent, e)).or_default().push(e);
+        }
+        let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut blocks = Vec::new();
+        for (root, elements) in groups {
+            let group = numbers.len();
+            numbers.insert(root, group);
+            if elements.len() == 1 || self.combinations(&elements) <= MOST_COMBINATIONS {
+                blocks.push(Block { elements, group, turn: 0 });
+            } else if self.adds_up(&elements, others)? {
+                let alone = |(turn, e)| Block { elements: vec![e], group, turn };
+                blocks.extend(elements.into_iter().enumerate().map(alone));
+            } else {
+                return Err(Trouble::Coupled { elements: elements.len() });
+            }
+        }
+        let mut terms: BTreeMap<u64, Option<usize>> = self.found.keys().map(|term| (*term, None)).collect();
+        for (term, set) in &self.sets {
+            let first = set.first().map(|e| top(&mut parent, *e));
+            terms.insert(*term, first.and_then(|root| numbers.get(&root).copied()));
+        }
+        Ok(Structure { blocks, groups: numbers.len(), terms })
+    }
+
+    /// How many combinations of values a block has.
+    fn combinations(&self, elements: &[usize]) -> f64 {
+        let of = |e: &usize| {
+            let domain = self.domains[*e];
+            if domain.integer { domain.upper - domain.lower + 1.0 } else { f64::INFINITY }
+        };
+        elements.iter().map(of).product()
+    }
+
+    /// Whether the terms of a block are sums over its elements: what changes with some of them is the sum of what
+    /// changes with each.
+    fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> Result<bool, Trouble> {
+        let total = |sums: Option<Sums>| sums.map_or(f64::NAN, |s| s.values().sum::<f64>());
+        let start = self.found.values().sum::<f64>();
+        let mut alone = BTreeMap::new();
+        for e in elements {
+            let mut numbers = self.base.to_vec();
+            numbers[*e] = others[*e];
+            alone.insert(*e, total(self.run.terms(&numbers)?) - start);
+        }
+        for _ in 0..SUBSETS {
+            let mut numbers = self.base.to_vec();
+            let (mut expected, mut size) = (0.0, start.abs());
+            for e in elements {
+                if self.stream.uniform() < 0.5 {
+                    numbers[*e] = others[*e];
+                    expected += alone[e];
+                    size += alone[e].abs();
+                }
+            }
+            let found = total(self.run.terms(&numbers)?) - start;
+            let close = (found - expected).abs() <= 1e-9 * (1.0 + size);
+            if !close {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
