@@ -9,7 +9,7 @@ use crust_diagnose::result::{Reading as ReadingResult, Stated};
 use crust_engine::{EngineError, Model, Proof, SimulateError, Simulator};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
-use crust_stan::joint::{Joint, ReadOptions};
+use crust_stan::joint::{ByDensity, Joint, ReadOptions};
 use crust_stan::typed::{self, VariableId};
 
 /// How a program is read as a joint distribution.
@@ -53,6 +53,15 @@ pub(crate) struct Generative<'a> {
     pub texts: Vec<String>,
 }
 
+/// A reading with what belongs to it.
+struct Loaded {
+    joint: Joint,
+    data: Data,
+    simulator: Simulator,
+    proof: Proof,
+    suspicion: Option<Suspicion>,
+}
+
 impl<'a> Generative<'a> {
     pub fn bind(&self, data: &Data, seed: u64) -> Result<Model, EngineError> {
         Model::bind(self.typed(), data, seed)
@@ -68,6 +77,62 @@ impl<'a> Generative<'a> {
 
     pub fn context<'b>(&'b self, faults: &'b Faults) -> Context<'b> {
         self.problem.context(faults, self.suspicion.as_ref())
+    }
+
+    /// Reads and proves. What is understood wrongly is tried again by the values of the likelihood alone.
+    fn load(
+        problem: &Problem,
+        how: &Generation,
+        given: Outcomes,
+        (options, session): (&ReadOptions, &Session<'_>),
+    ) -> Result<Loaded, Error> {
+        let first = Self::load_as(problem, how, given, (options, session));
+        let again = match &first {
+            Err(Error::Reading { .. }) => true,
+            Err(Error::Simulate { error, .. }) => matches!(**error, SimulateError::Reading(_)),
+            _ => false,
+        };
+        if !again || how.simulator.is_some() || options.by_density == ByDensity::Always {
+            return first;
+        }
+        let options = ReadOptions { by_density: ByDensity::Always, ..options.clone() };
+        match Self::load_as(problem, how, given, (&options, session)) {
+            Ok(loaded) => Ok(loaded),
+            // That the likelihood is no density says more than that it was not understood.
+            Err(Error::Reading { program, problems }) if problems.iter().any(|p| p.code == "not-a-density") => {
+                Err(Error::Reading { program, problems })
+            }
+            Err(_) => first,
+        }
+    }
+
+    fn load_as(
+        problem: &Problem,
+        how: &Generation,
+        given: Outcomes,
+        (options, session): (&ReadOptions, &Session<'_>),
+    ) -> Result<Loaded, Error> {
+        let program = problem.program();
+        let joint = Joint::read(program.typed(), options);
+        let joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
+        let data = match given {
+            Outcomes::Given => problem.values()?.clone(),
+            Outcomes::Simulated => {
+                let outcomes = joint.outcome_names();
+                problem.read_values(&|name| outcomes.contains(name))?
+            }
+        };
+        check_values(problem, &joint, &data, given)?;
+        let other = how.simulator.as_ref().map(Program::typed);
+        let suspicion = problem.suspicion(&data);
+        let simulator =
+            Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
+        let proof = match proven(program, &simulator, true, (session.seed, suspicion.as_ref())) {
+            // Nothing may be drawn from where Stan begins, which says nothing about the posterior.
+            Err(Error::Simulate { error, .. }) if how.likelihood_only && is_about_values(&error) => Proof::default(),
+            other => other?,
+        };
+        Ok(Loaded { joint, data, simulator, proof, suspicion })
     }
 
     /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
@@ -90,29 +155,12 @@ impl<'a> Generative<'a> {
             hyper: how.hyper.clone(),
             simulated: simulated.into_iter().collect(),
             likelihood_only: how.likelihood_only,
+            by_density: ByDensity::WhereNeeded,
         };
-        let joint = Joint::read(program.typed(), &options);
-        let joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
+        let Loaded { joint, data, simulator, proof, suspicion } = Self::load(problem, how, given, (&options, session))?;
         for warning in &joint.warnings {
             session.message(Message::Warning { text: program.text(), warning });
         }
-        let data = match given {
-            Outcomes::Given => problem.values()?.clone(),
-            Outcomes::Simulated => {
-                let outcomes = joint.outcome_names();
-                problem.read_values(&|name| outcomes.contains(name))?
-            }
-        };
-        check_values(problem, &joint, &data, given)?;
-        let other = how.simulator.as_ref().map(Program::typed);
-        let suspicion = problem.suspicion(&data);
-        let simulator =
-            Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
-        let proof = match proven(program, &simulator, true, (session.seed, suspicion.as_ref())) {
-            // Nothing may be drawn from where Stan begins, which says nothing about the posterior.
-            Err(Error::Simulate { error, .. }) if how.likelihood_only && is_about_values(&error) => Proof::default(),
-            other => other?,
-        };
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
         };

@@ -511,7 +511,7 @@ impl Evaluator {
             self.machine.streams.clear();
             self.machine.streams.push(Stream::clone(stream));
             if let Some(score) = &mut self.machine.score {
-                **score = crate::simulate::Score::new(score.mode);
+                score.clear();
             }
             match self.run_quantities(point, include) {
                 Ok(numbers) => {

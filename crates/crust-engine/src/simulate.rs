@@ -147,14 +147,15 @@ impl Simulator {
             None
         };
         let supplied = Self::supplied(program, joint, data, simulator)?;
+        let mut own = joint.clone();
         let by_density = if joint.outcomes.iter().any(|(_, source)| *source == Source::Density) {
             let name = joint.outcome_names().into_iter().collect::<Vec<_>>().join(", ");
             let why = "the target is used in ways that cannot be followed".to_owned();
-            Some(Likelihood::new(joint, data)?.ok_or(SimulateError::NoDensity { name, why })?)
+            Some(Likelihood::choose(&mut own, data)?.ok_or(SimulateError::NoDensity { name, why })?)
         } else {
             None
         };
-        let (joint, data) = (Arc::new(joint.clone()), data.clone());
+        let (joint, data) = (Arc::new(own), data.clone());
         Ok(Self { joint, data, parameters, outcomes, skeleton, supplied, by_density })
     }
 

@@ -3,25 +3,28 @@
 //! The program says its terms one by one ([`write`]). Which terms look at which elements of the outcome shows when
 //! elements are changed ([`structure`]). Elements that share no term are independent given the parameters, so that
 //! the distribution of each *block* of elements is what the density says at all its values: integers are gone
-//! through ([`counts`]), real numbers integrated ([`line`]). All blocks are evaluated at the same time, so that one
+//! through ([`counts`]), real numbers integrated ([`line`]). Where all depend on each other in order, they are drawn one
+//! after the other ([`chain`]). All blocks are evaluated at the same time, so that one
 //! evaluation of the program serves all of them.
 //!
 //! What is drawn is p(y | θ) only if the likelihood, summed or integrated over y, is the same for all θ; that is part
 //! of the proof ([`crate::proof`]).
 
+mod chain;
 mod counts;
 mod evaluate;
 mod line;
+mod prefix;
 mod structure;
 mod write;
 
 use std::sync::Arc;
 
-use crust_math::random::Stream;
+use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::data::Data;
 use crust_stan::eval::{Interpreter, Limits, on_deep_stack};
+use crust_stan::joint::{Joint, Source, declared_bounds, special_type};
 use crust_stan::span::Span;
-use crust_stan::joint::{Joint, declared_bounds, special_type};
 use crust_stan::typed::{Expr, Program, VariableId};
 use crust_stan::types::Type;
 use crust_stan::value::Value;
@@ -30,7 +33,7 @@ use super::SimulateError;
 use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
 use evaluate::Terms;
-use structure::Structure;
+use structure::{Structure, Trouble};
 
 /// Where an element of the outcome can lie.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +52,14 @@ pub struct Likelihood {
     domains: Vec<Domain>,
     /// The given outcome.
     base: Vec<f64>,
-    structure: Arc<Structure>,
+    kind: Kind,
+}
+
+/// How elements depend on each other.
+#[derive(Clone)]
+enum Kind {
+    Blocks(Arc<Structure>),
+    Chain(Arc<chain::Chain>),
 }
 
 /// The distribution of a block, up to a factor.
@@ -59,7 +69,58 @@ enum Table {
     Line(line::Line),
 }
 
+/// At how many points it is looked which of the data are the outcome.
+const TRIALS: usize = 3;
+
 impl Likelihood {
+    /// Chooses the outcome where no density names it: the one of the data over which the likelihood adds up to the same
+    /// number for all parameters.
+    pub fn choose(joint: &mut Joint, data: &Data) -> Result<Option<Self>, SimulateError> {
+        let candidates: Vec<_> = joint.outcomes.iter().filter(|(_, s)| *s == Source::Density).copied().collect();
+        if !joint.split.outcomes.is_empty() || candidates.len() < 2 {
+            return Self::new(joint, data);
+        }
+        let whole = Self::new(joint, data);
+        if let Ok(Some(found)) = &whole
+            && found.is_density()
+        {
+            return whole;
+        }
+        for candidate in candidates {
+            let mut one = joint.clone();
+            one.outcomes = vec![candidate];
+            if let Ok(Some(found)) = Self::new(&one, data)
+                && found.is_density()
+            {
+                *joint = one;
+                return Ok(Some(found));
+            }
+        }
+        whole
+    }
+
+    /// Whether the normaliser is the same at some points.
+    fn is_density(&self) -> bool {
+        let mut stream = StreamKey::new(2, Purpose::GENERATED).stream();
+        let mut seen: Vec<f64> = Vec::new();
+        for _ in 0..10 * TRIALS {
+            let point: Vec<f64> = (0..self.terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
+            if let Ok(x) = self.log_normaliser(&point)
+                && x.is_finite()
+            {
+                seen.push(x);
+            }
+            if seen.len() == TRIALS {
+                break;
+            }
+        }
+        let (low, high) = (
+            seen.iter().copied().fold(f64::INFINITY, f64::min),
+            seen.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
+        seen.len() == TRIALS && high - low < 1e-4
+    }
+
     pub fn new(joint: &Joint, data: &Data) -> Result<Option<Self>, SimulateError> {
         let Some(written) = on_deep_stack(|| write::write(joint)) else { return Ok(None) };
         let name = |id: VariableId| joint.program.variable(id).name.clone();
@@ -76,11 +137,18 @@ impl Likelihood {
             base.extend(numbers);
         }
         let model = Arc::new(Model::bind(&written.program, data, 1)?);
-        let terms = Terms::new(model, base.len());
+        let mut terms = Terms::new(model, base.len());
         let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
-        let structure = Structure::find(&terms, &base, &domains).map_err(|error| error.named(&names))?;
-        let structure = Arc::new(structure);
-        Ok(Some(Self { terms, drawn: written.drawn, sizes, domains, base, structure }))
+        let kind = match Structure::find(&mut terms, &base, &domains) {
+            Ok(structure) => Kind::Blocks(Arc::new(structure)),
+            Err(trouble @ Trouble::Coupled { .. }) => {
+                let only = if let [only] = written.drawn.as_slice() { Some(*only) } else { None };
+                let chain = only.and_then(|id| chain::Chain::new(joint, data, id, &domains, &base));
+                Kind::Chain(Arc::new(chain.ok_or_else(|| trouble.named(&names))?))
+            }
+            Err(trouble) => return Err(trouble.named(&names)),
+        };
+        Ok(Some(Self { terms, drawn: written.drawn, sizes, domains, base, kind }))
     }
 
     /// The log likelihood of outcomes, and the sum of the absolute values of its terms.
@@ -93,7 +161,11 @@ impl Likelihood {
 
     /// Draws all elements that the likelihood looks at.
     pub fn draw(&self, point: &[f64], stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
-        let tables = self.tables(point)?;
+        let structure = match &self.kind {
+            Kind::Blocks(structure) => structure,
+            Kind::Chain(chain) => return Ok(chain.draw(point, stream)?.0),
+        };
+        let tables = self.tables(structure, point)?;
         let mut numbers = self.base.clone();
         for (elements, table) in &tables.blocks {
             let (values, log_sum) = match table {
@@ -101,7 +173,8 @@ impl Likelihood {
                 Table::Line(line) => (vec![line.draw(stream)], line.log_integral()),
             };
             if !log_sum.is_finite() {
-                let message = "the likelihood has no finite value at any value of the outcome that was tried".to_owned();
+                let message =
+                    "the likelihood has no finite value at any value of the outcome that was tried".to_owned();
                 return Err(SimulateError::Rejected(Rejection { message, span: Span::default() }));
             }
             elements.iter().zip(values).for_each(|(e, x)| numbers[*e] = x);
@@ -111,7 +184,14 @@ impl Likelihood {
 
     /// The logarithm of the likelihood summed or integrated over the outcome.
     pub fn log_normaliser(&self, point: &[f64]) -> Result<f64, SimulateError> {
-        let tables = self.tables(point)?;
+        let structure = match &self.kind {
+            Kind::Blocks(structure) => structure,
+            Kind::Chain(chain) => {
+                let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
+                return Ok(chain.draw(point, &mut stream)?.1);
+            }
+        };
+        let tables = self.tables(structure, point)?;
         let of = |table: &Table| match table {
             Table::Listed(list) => counts::log_sum(list),
             Table::Line(line) => line.log_integral(),
@@ -119,9 +199,9 @@ impl Likelihood {
         Ok(tables.rest + tables.blocks.iter().map(|(_, t)| of(t)).sum::<f64>())
     }
 
-    fn tables(&self, point: &[f64]) -> Result<Tables, SimulateError> {
+    fn tables(&self, structure: &Structure, point: &[f64]) -> Result<Tables, SimulateError> {
         let mut run = self.terms.run(point);
-        let mut own = evaluate::Blocks::new(&mut run, &self.structure, &self.base)?;
+        let mut own = evaluate::Blocks::new(&mut run, structure, &self.base)?;
         let rest = own.rest;
         let mut blocks = Vec::new();
         blocks.extend(counts::tables(&mut own, &self.domains)?);

@@ -111,11 +111,7 @@ impl Forward {
             "loose" => Some(Self::Weigh { loose: true }),
             "mark" | "tally" => {
                 let (depth, number) = stem.split_once(':')?;
-                Some(Self::Mark {
-                    depth: depth.parse().ok()?,
-                    number: number.parse().ok()?,
-                    counted: kind == "tally",
-                })
+                Some(Self::Mark { depth: depth.parse().ok()?, number: number.parse().ok()?, counted: kind == "tally" })
             }
             "term" => {
                 let (depth, number) = stem.split_once(':')?;

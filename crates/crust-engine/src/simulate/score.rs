@@ -61,6 +61,8 @@ pub struct Noted {
     pub sums: BTreeMap<u64, f64>,
     /// The loops that are being run, with their iterations.
     path: Vec<(u32, i64)>,
+    /// Iterations of loops deeper than this are not told apart.
+    pub finest: Option<u32>,
 }
 
 impl Noted {
@@ -83,7 +85,9 @@ impl Noted {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }
         };
-        for (loop_number, index) in &self.path {
+        let finest = self.finest.map_or(usize::MAX, |n| n as usize);
+        let element = element.filter(|_| self.path.len() <= finest);
+        for (loop_number, index) in self.path.iter().take(finest) {
             eat(u64::from(*loop_number));
             eat(index.cast_unsigned());
         }
@@ -120,6 +124,13 @@ impl Score {
             frames: Vec::new(),
             terms: Noted::default(),
         }
+    }
+
+    /// Nothing has been added up.
+    pub fn clear(&mut self) {
+        let finest = self.terms.finest;
+        *self = Self::new(self.mode);
+        self.terms.finest = finest;
     }
 
     /// Adds what another pass has scored.

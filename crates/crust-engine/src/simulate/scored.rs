@@ -131,7 +131,8 @@ impl Simulator {
     /// The density of data given parameters under the likelihood of the reading.
     pub(crate) fn score_data(&self, own: &mut Scorer, point: &[f64], data: &Data) -> Result<Score, SimulateError> {
         if let Some(likelihood) = &self.by_density {
-            let numbers: Vec<f64> = likelihood.drawn.iter().filter_map(|id| data.get(*id)?.to_reals()).flatten().collect();
+            let numbers: Vec<f64> =
+                likelihood.drawn.iter().filter_map(|id| data.get(*id)?.to_reals()).flatten().collect();
             let (density, magnitude) = likelihood.log_density(point, &numbers)?;
             let mut score = Score::new(Mode::Given);
             let sums = Sums { density, magnitude, ..Sums::default() };

@@ -34,3 +34,11 @@ fn first() {
     }
     let _ = key(0);
 }
+
+#[test]
+fn debug_cjs() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulate/corpus");
+    let text = std::fs::read_to_string(folder.join("capture_recapture.stan")).unwrap();
+    let found = numeric(&text, r#"{"T": 3, "I": 2, "y": [[1, 0, 1], [0, 1, 0]]}"#, ByDensity::Always);
+    println!("{:?}", found.err());
+}

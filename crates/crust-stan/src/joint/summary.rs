@@ -127,7 +127,9 @@ impl Joint {
             }
             Source::Simulator => return vec![format!("{name} is drawn by the simulator that was given")],
             Source::Density => {
-                return vec![format!("{name} is drawn from the values of the likelihood at all values that it can have")];
+                return vec![format!(
+                    "{name} is drawn from the values of the likelihood at all values that it can have"
+                )];
             }
             Source::Likelihood => {}
         }

@@ -4,6 +4,7 @@ use crust_math::random::Stream;
 
 use super::super::SimulateError;
 use super::evaluate::{Blocks, Values};
+use super::line::Along;
 use super::{Domain, Table};
 
 /// Values that are so much less likely than the likeliest are left out: e⁻³⁷ is a unit in the last place.
@@ -12,7 +13,7 @@ const NEGLIGIBLE: f64 = 37.0;
 /// A walk over integers ends here.
 const FARTHEST: f64 = 100_000.0;
 
-type Listed = Vec<(Values, f64)>;
+pub type Listed = Vec<(Values, f64)>;
 
 /// The distributions of all blocks of integers.
 pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize>, Table)>, SimulateError> {
@@ -27,11 +28,7 @@ pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize
 }
 
 /// All combinations of the values of several elements.
-fn combined(
-    all: &mut Blocks<'_>,
-    blocks: &[usize],
-    domains: &[Domain],
-) -> Result<Vec<(usize, Listed)>, SimulateError> {
+fn combined(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<Vec<(usize, Listed)>, SimulateError> {
     let mut tables: Vec<(usize, Listed)> = blocks.iter().map(|b| (*b, Vec::new())).collect();
     for number in 0.. {
         let mut changes = Vec::new();
@@ -68,9 +65,33 @@ fn combination(elements: &[usize], domains: &[Domain], number: u64) -> Option<Va
     (rest == 0).then_some(values)
 }
 
-/// A walk in one direction from the given value.
+/// Single integers: up and down from the given value.
+fn walked(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<Vec<(usize, Listed)>, SimulateError> {
+    let start = |b: &usize| {
+        let e = all.structure.blocks[*b].elements[0];
+        Start { line: *b, at: all.base[e], value: all.at_base(*b), domain: domains[e] }
+    };
+    let starts: Vec<Start> = blocks.iter().map(start).collect();
+    let lists = walk(all, &starts)?;
+    Ok(blocks.iter().copied().zip(lists).collect())
+}
+
+/// One integer.
+pub fn along(all: &mut dyn Along, at: f64, domain: Domain) -> Result<Listed, SimulateError> {
+    let value = all.log_densities(&[(0, at)])?[0];
+    Ok(walk(all, &[Start { line: 0, at, value, domain }])?.remove(0))
+}
+
+/// Where a walk begins.
+struct Start {
+    line: usize,
+    at: f64,
+    value: f64,
+    domain: Domain,
+}
+
+/// A walk in one direction.
 struct Walk {
-    block: usize,
     at: f64,
     step: f64,
     end: f64,
@@ -80,23 +101,17 @@ struct Walk {
     empty: u32,
 }
 
-/// Single integers: up and down from the given value.
-fn walked(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<Vec<(usize, Listed)>, SimulateError> {
-    let mut tables: Vec<(usize, Listed, f64)> = Vec::new();
-    let mut walks = Vec::new();
-    for b in blocks {
-        let e = all.structure.blocks[*b].elements[0];
-        let (x, domain, start) = (all.base[e], domains[e], all.at_base(*b));
-        tables.push((*b, vec![(vec![x], start)], start));
-        for (step, end) in [(1.0, domain.upper), (-1.0, domain.lower)] {
-            walks.push(Walk { block: tables.len() - 1, at: x, step, end, open: true, last: start, empty: 0 });
-        }
-    }
-    let mut steps = 0.0;
-    for direction in [0, 1] {
+fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateError> {
+    let mut lists: Vec<Listed> = starts.iter().map(|s| vec![(vec![s.at], s.value)]).collect();
+    let mut tops: Vec<f64> = starts.iter().map(|s| s.value).collect();
+    for step in [1.0, -1.0] {
+        let end = |s: &Start| if step > 0.0 { s.domain.upper } else { s.domain.lower };
+        let walk = |s: &Start| Walk { at: s.at, step, end: end(s), open: true, last: s.value, empty: 0 };
+        let mut walks: Vec<Walk> = starts.iter().map(walk).collect();
+        let mut steps = 0.0;
         loop {
             let mut turns = Vec::new();
-            for (i, walk) in walks.iter_mut().enumerate().filter(|(i, w)| i % 2 == direction && w.open) {
+            for (i, walk) in walks.iter_mut().enumerate().filter(|(_, w)| w.open) {
                 walk.at += walk.step;
                 walk.open = if walk.step > 0.0 { walk.at <= walk.end } else { walk.at >= walk.end };
                 if walk.open {
@@ -106,20 +121,18 @@ fn walked(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<
             if turns.is_empty() {
                 break;
             }
-            let changes: Vec<(usize, Values)> =
-                turns.iter().map(|i| (tables[walks[*i].block].0, vec![walks[*i].at])).collect();
-            let found = all.evaluate(&changes)?;
+            let requests: Vec<(usize, f64)> = turns.iter().map(|i| (starts[*i].line, walks[*i].at)).collect();
+            let found = all.log_densities(&requests)?;
             steps += 1.0;
             for (i, x) in turns.into_iter().zip(found) {
                 let walk = &mut walks[i];
-                let (_, list, top) = &mut tables[walk.block];
-                list.push((vec![walk.at], x));
-                *top = top.max(x);
+                lists[i].push((vec![walk.at], x));
+                tops[i] = tops[i].max(x);
                 walk.empty = if x == f64::NEG_INFINITY { walk.empty + 1 } else { 0 };
                 // The rest of a tail that falls faster than geometrically is below x / (1 − ratio).
                 let ratio = (x - walk.last).exp();
                 let rest = if ratio < 1.0 { x - (-ratio).ln_1p() } else { f64::INFINITY };
-                let beyond = walk.empty >= 3 || (walk.empty == 0 && rest < *top - NEGLIGIBLE);
+                let beyond = walk.empty >= 3 || (walk.empty == 0 && rest < tops[i] - NEGLIGIBLE);
                 walk.open = !beyond && steps < FARTHEST;
                 if x > f64::NEG_INFINITY {
                     walk.last = x;
@@ -127,7 +140,7 @@ fn walked(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<
             }
         }
     }
-    Ok(tables.into_iter().map(|(b, list, _)| (b, list)).collect())
+    Ok(lists)
 }
 
 /// log Σ exp.

@@ -7,6 +7,7 @@ use crust_math::random::{Purpose, StreamKey};
 
 use super::super::score::{Mode, Score};
 use super::super::{GENERATED, SimulateError};
+use super::line::Along;
 use super::structure::Structure;
 use crate::evaluator::Evaluator;
 use crate::model::Model;
@@ -16,6 +17,8 @@ use crate::model::Model;
 pub struct Terms {
     model: Arc<Model>,
     size: usize,
+    /// Iterations of loops deeper than this are one term.
+    pub finest: Option<u32>,
 }
 
 /// Sums of terms by the iteration that they come from.
@@ -23,7 +26,7 @@ pub type Sums = BTreeMap<u64, f64>;
 
 impl Terms {
     pub fn new(model: Arc<Model>, size: usize) -> Self {
-        Self { model, size }
+        Self { model, size, finest: None }
     }
 
     /// The number of parameters.
@@ -32,7 +35,7 @@ impl Terms {
     }
 
     pub fn run(&self, point: &[f64]) -> Run {
-        Run { evaluator: self.model.evaluator(), point: point.to_vec(), evaluations: 0 }
+        Run { evaluator: self.model.evaluator(), point: point.to_vec(), finest: self.finest }
     }
 }
 
@@ -40,22 +43,46 @@ impl Terms {
 pub struct Run {
     evaluator: Evaluator,
     point: Vec<f64>,
-    pub evaluations: usize,
+    finest: Option<u32>,
 }
 
 impl Run {
     /// The terms of these outcomes; nothing where the program refuses them.
     pub fn terms(&mut self, numbers: &[f64]) -> Result<Option<Sums>, SimulateError> {
-        self.evaluations += 1;
         let all = [self.point.as_slice(), numbers].concat();
-        self.evaluator.machine.score = Some(Box::new(Score::new(Mode::Terms)));
+        let mut score = Score::new(Mode::Terms);
+        score.terms.finest = self.finest;
+        self.evaluator.machine.score = Some(Box::new(score));
         let mut stream = StreamKey::new(0, Purpose::GENERATED).stream();
-        let found = self.evaluator.quantities_from(&all, &mut stream, GENERATED)?;
+        // An index that is out of range, or a size that does not fit, refuses the outcome like everything else.
+        let Ok(found) = self.evaluator.quantities_from(&all, &mut stream, GENERATED) else { return Ok(None) };
         let score = self.evaluator.machine.score.take();
         Ok(match (found.rejection, score) {
             (None, Some(score)) => Some(score.terms.sums),
             _ => None,
         })
+    }
+}
+
+impl Along for Blocks<'_> {
+    /// One point of each block at a time.
+    fn log_densities(&mut self, requests: &[(usize, f64)]) -> Result<Vec<f64>, SimulateError> {
+        let mut passes: Vec<Vec<usize>> = Vec::new();
+        let mut turns: BTreeMap<usize, usize> = BTreeMap::new();
+        for (i, (block, _)) in requests.iter().enumerate() {
+            let turn = turns.entry(*block).or_default();
+            if passes.len() == *turn {
+                passes.push(Vec::new());
+            }
+            passes[*turn].push(i);
+            *turn += 1;
+        }
+        let mut all = vec![f64::NAN; requests.len()];
+        for pass in passes {
+            let changes: Vec<(usize, Values)> = pass.iter().map(|i| (requests[*i].0, vec![requests[*i].1])).collect();
+            pass.iter().zip(self.evaluate(&changes)?).for_each(|(i, x)| all[*i] = x);
+        }
+        Ok(all)
     }
 }
 

@@ -6,6 +6,12 @@ use super::super::SimulateError;
 use super::evaluate::Blocks;
 use super::{Domain, Table};
 
+/// Log densities along lines.
+pub trait Along {
+    /// Those of numbered lines at points.
+    fn log_densities(&mut self, requests: &[(usize, f64)]) -> Result<Vec<f64>, SimulateError>;
+}
+
 /// Densities below e⁻⁴⁵ of the highest are left out.
 const NEGLIGIBLE: f64 = 45.0;
 
@@ -14,6 +20,12 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Panels of one density.
 const MOST_PANELS: usize = 4000;
+
+/// How often a panel is halved.
+const MOST_HALVINGS: u32 = 50;
+
+/// How often it is looked closer at peaks.
+const MOST_CLIMBS: usize = 60;
 
 /// How often the ends are moved outwards.
 const MOST_STEPS: usize = 40;
@@ -90,12 +102,13 @@ fn inside(panel: &Panel, part: f64) -> f64 {
     start + h * 0.5 * (low + high)
 }
 
-/// What is known of one density while it is being integrated.
-struct Search {
-    block: usize,
-    domain: Domain,
-    /// Points with their log densities.
-    points: Vec<(f64, f64)>,
+/// A density along a line, and what is known of it while it is being integrated.
+pub struct Search {
+    /// Its number.
+    pub line: usize,
+    pub domain: Domain,
+    /// Points with their log densities; at first one.
+    pub points: Vec<(f64, f64)>,
 }
 
 impl Search {
@@ -110,32 +123,34 @@ pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize
     let real = |b: &usize| matches!(structure.blocks[*b].elements.as_slice(), [e] if !domains[*e].integer);
     let blocks: Vec<usize> = (0..structure.blocks.len()).filter(real).collect();
     let element = |b: usize| structure.blocks[b].elements[0];
-    let mut sorted: Vec<f64> = blocks.iter().map(|b| all.base[element(*b)]).collect();
-    sorted.sort_by(f64::total_cmp);
-    let (marks, repeated) = landmarks(&sorted);
-    let spread = spread(&sorted);
-    let mut searches: Vec<Search> = blocks
+    let given: Vec<f64> = blocks.iter().map(|b| all.base[element(*b)]).collect();
+    let searches = blocks
         .iter()
         .map(|b| {
             let x = all.base[element(*b)];
-            Search { block: *b, domain: domains[element(*b)], points: vec![(x, all.at_base(*b))] }
+            Search { line: *b, domain: domains[element(*b)], points: vec![(x, all.at_base(*b))] }
         })
         .collect();
-    explore(all, &mut searches, &marks, spread)?;
-    let atoms = atoms(all, &mut searches, &repeated, spread)?;
-    let panels = integrate(all, &searches)?;
-    let mut found = Vec::new();
-    for ((search, panels), atoms) in searches.iter().zip(panels).zip(atoms) {
-        found.push((vec![element(search.block)], Table::Line(line(search.top(), panels, atoms))));
-    }
-    Ok(found)
+    let lines = lines(all, searches, &Landmarks::of(given))?;
+    Ok(blocks.into_iter().zip(lines).map(|(b, line)| (vec![element(b)], Table::Line(line))).collect())
 }
 
-fn line(scale: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
+/// Integrates all densities.
+pub fn lines(all: &mut dyn Along, searches: Vec<Search>, landmarks: &Landmarks) -> Result<Vec<Line>, SimulateError> {
+    let mut searches = searches;
+    explore(all, &mut searches, landmarks)?;
+    let atoms = atoms(all, &mut searches, landmarks)?;
+    let panels = integrate(all, &searches)?;
+    let parts = searches.iter().zip(panels).zip(atoms);
+    Ok(parts.map(|((search, panels), atoms)| line(search.top(), panels, atoms)).collect())
+}
+
+fn line(top: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
+    let scale = atoms.iter().map(|(_, x)| *x).fold(top, f64::max);
     let mut cumulative = Vec::new();
     let mut sum = 0.0;
     for panel in &panels {
-        sum += panel.integral().0.max(0.0);
+        sum += panel.integral().0.max(0.0) * (top - scale).exp();
         cumulative.push(sum);
     }
     for (_, x) in &atoms {
@@ -145,107 +160,146 @@ fn line(scale: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
     Line { panels, cumulative, atoms, scale }
 }
 
-/// Quantiles of the given outcome, and values that are in it more than once.
-fn landmarks(sorted: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    const MARKS: usize = 16;
-    let n = sorted.len();
-    let mut marks: Vec<f64> = (0..=MARKS).filter_map(|i| sorted.get(i * n.saturating_sub(1) / MARKS).copied()).collect();
-    marks.dedup();
-    let mut repeated: Vec<f64> = sorted.windows(2).filter(|w| w[0] == w[1]).map(|w| w[0]).collect();
-    repeated.dedup();
-    repeated.truncate(8);
-    (marks, repeated)
+/// What the given outcome says about where numbers lie.
+pub struct Landmarks {
+    /// Quantiles.
+    marks: Vec<f64>,
+    /// Values that are in it more than once.
+    repeated: Vec<f64>,
+    spread: f64,
 }
 
-#[allow(clippy::cast_precision_loss, reason = "sizes are small")]
-fn spread(sorted: &[f64]) -> f64 {
-    let n = sorted.len().max(1) as f64;
-    let mean = sorted.iter().sum::<f64>() / n;
-    let sd = (sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
-    if sd > 0.0 { sd } else { mean.abs().max(1.0) }
+impl Landmarks {
+    pub fn of(given: Vec<f64>) -> Self {
+        const MARKS: usize = 16;
+        const MOST_REPEATED: usize = 8;
+        let mut sorted = given;
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let mut marks: Vec<f64> =
+            (0..=MARKS).filter_map(|i| sorted.get(i * n.saturating_sub(1) / MARKS).copied()).collect();
+        marks.dedup();
+        let same = |w: &&[f64]| w[0].total_cmp(&w[1]).is_eq();
+        let mut repeated: Vec<f64> = sorted.windows(2).filter(same).map(|w| w[0]).collect();
+        repeated.dedup();
+        repeated.truncate(MOST_REPEATED);
+        #[allow(clippy::cast_precision_loss, reason = "sizes are small")]
+        let n = n.max(1) as f64;
+        let mean = sorted.iter().sum::<f64>() / n;
+        let sd = (sorted.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let spread = if sd > 0.0 { sd } else { mean.abs().max(1.0) };
+        Self { marks, repeated, spread }
+    }
 }
 
-/// Looks where the density is: near the given value at all scales, at landmarks, and farther out until it is negligible.
-fn explore(all: &mut Blocks<'_>, searches: &mut [Search], marks: &[f64], spread: f64) -> Result<(), SimulateError> {
+/// Looks where the density is: near the given value at all scales, at landmarks, and farther out until it is
+/// negligible.
+fn explore(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) -> Result<(), SimulateError> {
+    let spread = landmarks.spread;
     let mut offsets = Vec::new();
     for k in -14..=4 {
         let step = spread * 2.0_f64.powi(k);
         offsets.extend([step, 1.5 * step, -step, -1.5 * step]);
     }
-    for offset in &offsets {
-        evaluate(all, searches, &mut |s| Some(s.points[0].0 + offset))?;
-    }
-    for mark in marks {
-        evaluate(all, searches, &mut |_| Some(*mark))?;
-    }
+    evaluate(all, searches, &|s| {
+        let near = offsets.iter().map(|offset| s.points[0].0 + offset);
+        near.chain(landmarks.marks.iter().copied()).collect()
+    })?;
+    climb(all, searches, spread)?;
     for side in [1.0, -1.0] {
         for _ in 0..MOST_STEPS {
-            let moved = evaluate(all, searches, &mut |s| {
+            let moved = evaluate(all, searches, &|s| {
                 let top = s.top();
-                let end = s.points.iter().copied().max_by(|a, b| (side * a.0).total_cmp(&(side * b.0)))?;
+                let end = s.points.iter().copied().max_by(|a, b| (side * a.0).total_cmp(&(side * b.0)));
+                let Some(end) = end else { return Vec::new() };
                 let edge = if side > 0.0 { s.domain.upper } else { s.domain.lower };
-                let finished = end.1 < top - NEGLIGIBLE || end.0 == edge || top == f64::NEG_INFINITY;
-                let away = (end.0 - s.points[0].0).abs().max(spread);
-                (!finished).then_some(end.0 + side * away)
+                let finished = end.1 < top - NEGLIGIBLE || end.0.total_cmp(&edge).is_eq() || top == f64::NEG_INFINITY;
+                let centre = s.points.get(s.points.len() / 2).map_or(0.0, |p| p.0);
+                let away = (end.0 - centre).abs().max(spread);
+                if finished { Vec::new() } else { vec![end.0 + side * away] }
             })?;
             if !moved {
                 break;
             }
         }
     }
-    for search in searches {
-        search.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        search.points.dedup_by(|a, b| a.0 == b.0);
+    climb(all, searches, spread)
+}
+
+/// Looks closer at every point that is higher than its neighbours, until these are nearly as high: a narrow peak far
+/// from the given value is found by going up.
+fn climb(all: &mut dyn Along, searches: &mut [Search], spread: f64) -> Result<(), SimulateError> {
+    for _ in 0..MOST_CLIMBS {
+        sort(searches);
+        let moved = evaluate(all, searches, &|s| {
+            let mut more = Vec::new();
+            for w in s.points.windows(3) {
+                let [left, middle, right] = [w[0], w[1], w[2]];
+                if !(middle.1 >= left.1 && middle.1 >= right.1 && middle.1.is_finite()) {
+                    continue;
+                }
+                for other in [left, right] {
+                    let gap = (other.0 - middle.0).abs();
+                    let blind = other.1 == f64::NEG_INFINITY;
+                    let least = if blind { 1e-6 } else { 1e-12 } * (spread + middle.0.abs());
+                    if gap > least && other.1 < middle.1 - 2.0 {
+                        more.push(0.5 * (other.0 + middle.0));
+                    }
+                }
+            }
+            more
+        })?;
+        if !moved {
+            break;
+        }
     }
+    sort(searches);
     Ok(())
 }
 
-/// Evaluates one more point of each density. Points beyond the bounds are moved to them.
+fn sort(searches: &mut [Search]) {
+    for search in searches {
+        search.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        search.points.dedup_by(|a, b| a.0.total_cmp(&b.0).is_eq());
+    }
+}
+
+/// Evaluates more points of each density; says whether there were any. Points beyond the bounds are moved to them.
 fn evaluate(
-    all: &mut Blocks<'_>,
+    all: &mut dyn Along,
     searches: &mut [Search],
-    next: &mut dyn FnMut(&Search) -> Option<f64>,
+    next: &dyn Fn(&Search) -> Vec<f64>,
 ) -> Result<bool, SimulateError> {
-    let mut changes = Vec::new();
+    let mut requests = Vec::new();
     let mut who = Vec::new();
     for (i, search) in searches.iter().enumerate() {
-        if let Some(x) = next(search) {
-            changes.push((search.block, vec![x.clamp(search.domain.lower, search.domain.upper)]));
+        for x in next(search) {
+            requests.push((search.line, x.clamp(search.domain.lower, search.domain.upper)));
             who.push(i);
         }
     }
-    if changes.is_empty() {
-        return Ok(false);
+    let found = if requests.is_empty() { Vec::new() } else { all.log_densities(&requests)? };
+    for ((i, (_, x)), log) in who.into_iter().zip(&requests).zip(found) {
+        searches[i].points.push((*x, log));
     }
-    let found = all.evaluate(&changes)?;
-    for ((i, (_, x)), log) in who.into_iter().zip(changes).zip(found) {
-        searches[i].points.push((x[0], log));
-    }
-    Ok(true)
+    Ok(!requests.is_empty())
 }
 
 type Atoms = Vec<(f64, f64)>;
 
 /// Values that have a probability of their own: the density there is another one than right beside them.
-fn atoms(
-    all: &mut Blocks<'_>,
-    searches: &mut [Search],
-    repeated: &[f64],
-    spread: f64,
-) -> Result<Vec<Atoms>, SimulateError> {
+fn atoms(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) -> Result<Vec<Atoms>, SimulateError> {
     let mut found: Vec<Atoms> = searches.iter().map(|_| Vec::new()).collect();
-    for x in repeated {
-        let mut near = Vec::new();
-        for offset in [0.0, 1e-9 * spread, -1e-9 * spread, 2e-9 * spread, -2e-9 * spread] {
-            let changes: Vec<(usize, Vec<f64>)> = searches.iter().map(|s| (s.block, vec![x + offset])).collect();
-            near.push(all.evaluate(&changes)?);
-        }
-        for (i, atoms) in found.iter_mut().enumerate() {
-            let here = near[0][i];
-            let sides = [near[1][i], near[2][i]];
-            let beyond = [near[3][i], near[4][i]];
+    let near = 1e-9 * landmarks.spread;
+    let offsets = [0.0, near, -near, 2.0 * near, -2.0 * near];
+    for x in &landmarks.repeated {
+        let requests: Vec<(usize, f64)> =
+            searches.iter().flat_map(|s| offsets.map(|offset| (s.line, x + offset))).collect();
+        let values = all.log_densities(&requests)?;
+        for (atoms, at) in found.iter_mut().zip(values.chunks_exact(offsets.len())) {
+            let (here, sides, beyond) = (at[0], [at[1], at[2]], [at[3], at[4]]);
             // Beside the point the density is smooth, or there is none at all.
-            let smooth = sides.iter().zip(beyond).all(|(a, b)| (a - b).abs() < 1e-4 || (*a == f64::NEG_INFINITY));
+            let smooth = sides.iter().zip(beyond).all(|(a, b)| (a - b).abs() < 1e-4 || *a == f64::NEG_INFINITY);
             let jumps = sides.iter().all(|a| (here - a).abs() > 1e-3);
             if here > f64::NEG_INFINITY && smooth && jumps {
                 atoms.push((*x, here));
@@ -254,86 +308,85 @@ fn atoms(
     }
     // The density has a hole where an atom is.
     for (search, atoms) in searches.iter_mut().zip(&found) {
-        search.points.retain(|(x, _)| !atoms.iter().any(|(a, _)| a == x));
+        search.points.retain(|(x, _)| !atoms.iter().any(|(a, _)| a.total_cmp(x).is_eq()));
     }
     Ok(found)
 }
 
-/// A panel of which two of the five densities are not known yet.
-struct Open {
-    panel: Panel,
-    depth: u32,
+/// The panels of one density: open ones have densities that are not known yet.
+struct Job {
+    open: Vec<(Panel, u32)>,
+    done: Vec<Panel>,
+    total: f64,
+    top: f64,
+}
+
+impl Job {
+    fn new(search: &Search) -> Self {
+        let top = search.top();
+        let density = |x: f64| (x - top).exp();
+        let near = |w: &&[(f64, f64)]| w.iter().any(|p| p.1 > top - NEGLIGIBLE);
+        let windows = if top.is_finite() { search.points.as_slice() } else { &[] };
+        let open = windows.windows(2).filter(near).map(|w| {
+            let at = [density(w[0].1), f64::NAN, f64::NAN, f64::NAN, density(w[1].1)];
+            (Panel { from: w[0].0, to: w[1].0, at }, 0)
+        });
+        Self { open: open.collect(), done: Vec::new(), total: 0.0, top }
+    }
+
+    /// Keeps panels on which Simpson's rule is right, and halves the others.
+    fn refine(&mut self) {
+        let all = std::mem::take(&mut self.open);
+        let whole: f64 = self.total + all.iter().map(|(panel, _)| panel.integral().0.max(0.0)).sum::<f64>();
+        for (panel, depth) in all {
+            let (integral, error) = panel.integral();
+            let least = 1e-14 * (1.0 + panel.from.abs().max(panel.to.abs()));
+            let full = self.done.len() + self.open.len() > MOST_PANELS || depth > MOST_HALVINGS;
+            if !integral.is_finite() {
+                continue;
+            }
+            if error <= TOLERANCE * whole || panel.to - panel.from < least || full {
+                self.total += integral.max(0.0);
+                self.done.push(panel);
+                continue;
+            }
+            let middle = 0.5 * (panel.from + panel.to);
+            let [a, b, c, d, e] = panel.at;
+            let left = Panel { from: panel.from, to: middle, at: [a, f64::NAN, b, f64::NAN, c] };
+            let right = Panel { from: middle, to: panel.to, at: [c, f64::NAN, d, f64::NAN, e] };
+            self.open.extend([(left, depth + 1), (right, depth + 1)]);
+        }
+    }
 }
 
 /// Halves panels until Simpson's rule is right on all of them.
-fn integrate(all: &mut Blocks<'_>, searches: &[Search]) -> Result<Vec<Vec<Panel>>, SimulateError> {
-    struct Job {
-        open: Vec<Open>,
-        done: Vec<Panel>,
-        total: f64,
-        top: f64,
-    }
-    let mut jobs: Vec<Job> = searches
-        .iter()
-        .map(|s| {
-            let top = s.top();
-            let density = |x: f64| (x - top).exp();
-            let near = |w: &&[(f64, f64)]| w.iter().any(|p| p.1 > top - NEGLIGIBLE);
-            let open = s.points.windows(2).filter(near).map(|w| {
-                let at = [density(w[0].1), f64::NAN, f64::NAN, f64::NAN, density(w[1].1)];
-                Open { panel: Panel { from: w[0].0, to: w[1].0, at }, depth: 0 }
-            });
-            Job { open: open.collect(), done: Vec::new(), total: 0.0, top }
-        })
-        .collect();
+fn integrate(all: &mut dyn Along, searches: &[Search]) -> Result<Vec<Vec<Panel>>, SimulateError> {
+    let mut jobs: Vec<Job> = searches.iter().map(Job::new).collect();
     loop {
-        // One more point for each density that has an open panel.
-        let mut changes = Vec::new();
+        let mut requests = Vec::new();
         let mut who = Vec::new();
-        for (i, job) in jobs.iter_mut().enumerate() {
-            while let Some(open) = job.open.last() {
-                let missing = open.panel.at.iter().position(|x| x.is_nan());
-                if let Some(k) = missing {
-                    #[allow(clippy::cast_precision_loss, reason = "below five")]
-                    let x = open.panel.from + (open.panel.to - open.panel.from) * k as f64 / 4.0;
-                    changes.push((searches[i].block, vec![x]));
-                    who.push((i, k));
-                    break;
+        for (i, job) in jobs.iter().enumerate() {
+            for (p, (panel, _)) in job.open.iter().enumerate() {
+                for k in (0..5_u8).filter(|k| panel.at[usize::from(*k)].is_nan()) {
+                    let x = panel.from + (panel.to - panel.from) * f64::from(k) / 4.0;
+                    requests.push((searches[i].line, x));
+                    who.push((i, p, usize::from(k)));
                 }
-                let Some(Open { panel, depth }) = job.open.pop() else { break };
-                let (integral, error) = panel.integral();
-                let width = panel.to - panel.from;
-                let least = 1e-13 * (1.0 + panel.from.abs().max(panel.to.abs()));
-                let fine = error <= TOLERANCE * (job.total + integral).max(f64::MIN_POSITIVE);
-                if fine || width < least || depth > 60 || job.done.len() > MOST_PANELS {
-                    job.total += integral.max(0.0);
-                    job.done.push(panel);
-                    continue;
-                }
-                let middle = 0.5 * (panel.from + panel.to);
-                let [a, b, c, d, e] = panel.at;
-                let left = Panel { from: panel.from, to: middle, at: [a, f64::NAN, b, f64::NAN, c] };
-                let right = Panel { from: middle, to: panel.to, at: [c, f64::NAN, d, f64::NAN, e] };
-                job.open.push(Open { panel: right, depth: depth + 1 });
-                job.open.push(Open { panel: left, depth: depth + 1 });
             }
         }
-        if changes.is_empty() {
+        if requests.is_empty() {
             break;
         }
-        let found = all.evaluate(&changes)?;
-        for ((i, k), log) in who.into_iter().zip(found) {
-            let job = &mut jobs[i];
-            if let Some(open) = job.open.last_mut() {
-                open.panel.at[k] = (log - job.top).exp();
-            }
+        let found = all.log_densities(&requests)?;
+        for ((i, p, k), log) in who.into_iter().zip(found) {
+            let top = jobs[i].top;
+            jobs[i].open[p].0.at[k] = (log - top).exp();
         }
+        jobs.iter_mut().for_each(Job::refine);
     }
-    Ok(jobs
-        .into_iter()
-        .map(|mut job| {
-            job.done.sort_by(|a, b| a.from.total_cmp(&b.from));
-            job.done
-        })
-        .collect())
+    let sorted = |mut job: Job| {
+        job.done.sort_by(|a, b| a.from.total_cmp(&b.from));
+        job.done
+    };
+    Ok(jobs.into_iter().map(sorted).collect())
 }

@@ -31,7 +31,11 @@ pub struct Structure {
 pub enum Trouble {
     Simulate(SimulateError),
     Nowhere,
-    Coupled { elements: usize },
+    Coupled {
+        elements: usize,
+    },
+    /// Which terms there are depends on the outcome.
+    Branches,
 }
 
 impl From<SimulateError> for Trouble {
@@ -47,6 +51,10 @@ impl Trouble {
             Self::Nowhere => SimulateError::NoDensity {
                 name: names.to_owned(),
                 why: "the likelihood of the given data is zero wherever it was tried".to_owned(),
+            },
+            Self::Branches => SimulateError::NoDensity {
+                name: names.to_owned(),
+                why: "which terms the likelihood has depends on it".to_owned(),
             },
             Self::Coupled { elements } => SimulateError::NoDensity {
                 name: names.to_owned(),
@@ -66,14 +74,26 @@ pub const MOST_COMBINATIONS: f64 = 4096.0;
 const SUBSETS: u32 = 8;
 
 impl Structure {
-    pub fn find(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
+    /// With terms as fine as loops go, or else with those of each iteration of outermost loops.
+    pub fn find(terms: &mut Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
+        match Self::find_with(terms, base, domains) {
+            Err(Trouble::Branches) => {
+                terms.finest = Some(1);
+                Self::find_with(terms, base, domains)
+            }
+            other => other,
+        }
+    }
+
+    fn find_with(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
         let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
         for _ in 0..STARTS {
             let point: Vec<f64> = (0..terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
             let mut run = terms.run(&point);
             let fine = run.terms(base)?.filter(|found| found.values().all(|x| x.is_finite()));
             if let Some(found) = fine {
-                let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream };
+                let fine = terms.finest.is_none();
+                let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream, fine };
                 return search.run();
             }
         }
@@ -90,6 +110,8 @@ struct Search<'a> {
     /// The elements of each term.
     sets: BTreeMap<u64, BTreeSet<usize>>,
     stream: Stream,
+    /// Whether terms may be joined to coarser ones.
+    fine: bool,
 }
 
 impl Search<'_> {
@@ -136,6 +158,9 @@ impl Search<'_> {
         let mut numbers = self.base.to_vec();
         elements.iter().for_each(|e| numbers[*e] = others[*e]);
         let Some(now) = self.run.terms(&numbers)? else { return Ok(None) };
+        if self.fine && !now.keys().eq(self.found.keys()) {
+            return Err(Trouble::Branches);
+        }
         let same = |a: f64, b: f64| a.total_cmp(&b).is_eq();
         let differs = |term: &u64| match (self.found.get(term), now.get(term)) {
             (Some(a), Some(b)) => !same(*a, *b),

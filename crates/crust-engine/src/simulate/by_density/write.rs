@@ -14,8 +14,8 @@ use crust_stan::typed::{
 };
 use crust_stan::types::Type;
 
-use crate::density::Density;
 use super::super::program::{add, from_outcome, set, step, tainted, unconstrained, variable};
+use crate::density::Density;
 
 /// The program and the outcomes that can be set.
 pub struct Written {
@@ -66,9 +66,8 @@ pub fn write(joint: &Joint) -> Option<Written> {
         return None;
     }
     program.variables.extend(writer.locals);
-    let kept = |kind: BlockKind| -> Vec<Stmt> {
-        source.block(kind).iter().filter(|s| !tainted(joint, s)).cloned().collect()
-    };
+    let kept =
+        |kind: BlockKind| -> Vec<Stmt> { source.block(kind).iter().filter(|s| !tainted(joint, s)).cloned().collect() };
     set(&mut program, BlockKind::Data, kept(BlockKind::Data));
     set(&mut program, BlockKind::TransformedData, kept(BlockKind::TransformedData));
     generated.push(Stmt { kind: StmtKind::Block(body), span: Span::default() });
@@ -166,8 +165,7 @@ impl Writer<'_> {
             && is_of_numbers(name)
         {
             if let Some(truncation) = &tilde.truncation {
-                let number =
-                    |x: f64| Expr { kind: ExprKind::Real(x), ty: Type::Real, level: Level::Data, span };
+                let number = |x: f64| Expr { kind: ExprKind::Real(x), ty: Type::Real, level: Level::Data, span };
                 arguments.push(truncation.lower.clone().unwrap_or_else(|| number(f64::NEG_INFINITY)));
                 arguments.push(truncation.upper.clone().unwrap_or_else(|| number(f64::INFINITY)));
             }

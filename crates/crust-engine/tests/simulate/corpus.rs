@@ -1,0 +1,124 @@
+//! Programs as people write them: each is read, proven and simulated.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
+use crust_stan::joint::{ByDensity, Joint, ReadOptions, Source};
+use crust_stan::value::Value;
+
+use super::{data_of, key, parse};
+
+/// How a program is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// As a joint distribution, statement by statement.
+    Joint,
+    /// Parameters by their statements, outcomes by the values of the likelihood.
+    JointByDensity,
+    /// The likelihood alone.
+    Likelihood,
+    LikelihoodByDensity,
+}
+
+fn programs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulate/corpus");
+    let files = std::fs::read_dir(folder).expect("the corpus");
+    let mut all: Vec<PathBuf> = files.filter_map(|f| f.ok().map(|f| f.path())).collect();
+    all.retain(|path| path.extension().is_some_and(|e| e == "stan"));
+    all.sort();
+    all
+}
+
+fn attempt(text: &str, json: &str, how: How) -> Result<(), String> {
+    let reading = parse(text);
+    let options = ReadOptions {
+        likelihood_only: matches!(how, How::Likelihood | How::LikelihoodByDensity),
+        by_density: match how {
+            How::Joint | How::Likelihood => ByDensity::Never,
+            How::JointByDensity | How::LikelihoodByDensity => ByDensity::Always,
+        },
+        ..ReadOptions::default()
+    };
+    let joint = Joint::read(&reading.typed, &options)
+        .map_err(|problems| problems.iter().map(|p| p.message.clone()).collect::<Vec<_>>().join("; "))?;
+    if joint.outcomes.is_empty() {
+        return Err("no outcome".to_owned());
+    }
+    let data = data_of(&reading, &joint, json);
+    let mut simulator = Simulator::new(&reading.typed, &joint, &data, None).map_err(|e| e.to_string())?;
+    prove(&reading.typed, &simulator, &ProveOptions::default()).map_err(|e| match e {
+        ProveError::Simulate(SimulateError::Rejected(r)) => format!("rejected: {}", r.message),
+        other => other.to_string(),
+    })?;
+    // Some parameters are refused, as by Stan itself.
+    let mut drawn = 0;
+    let mut last = String::new();
+    for i in 0..40 {
+        let dimension = simulator.parameter_shapes().len();
+        let point = if options.likelihood_only {
+            let model = crust_engine::Model::bind(&reading.typed, &data, 1).map_err(|e| e.to_string())?;
+            let mut stream = key(i).stream();
+            Ok((0..model.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect())
+        } else {
+            assert!(dimension > 0);
+            simulator.draw_parameters(None, key(i))
+        };
+        match point.and_then(|point: Vec<f64>| simulator.draw_data(&point, key(i).chain(1))) {
+            Ok(new) => {
+                drawn += 1;
+                let of = |data: &crust_stan::data::Data| -> Vec<f64> {
+                    let list = joint.outcomes.iter().filter(|(_, s)| *s != Source::Simulator);
+                    list.filter_map(|(id, _)| data.get(*id).and_then(Value::to_reals)).flatten().collect()
+                };
+                assert_eq!(of(&new).len(), of(&data).len());
+            }
+            Err(error) => last = error.to_string(),
+        }
+        if drawn == 3 {
+            return Ok(());
+        }
+    }
+    Err(format!("only {drawn} of 40 draws: {last}"))
+}
+
+/// How each program is read, as lines of text.
+fn readings() -> Vec<(String, Result<How, String>)> {
+    let mut all = Vec::new();
+    for path in programs() {
+        // `CORPUS=name` for one of them
+        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        if std::env::var("CORPUS").is_ok_and(|only| !only.is_empty() && !name.contains(&only)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let json = std::fs::read_to_string(path.with_extension("json")).expect("its data");
+        let mut found = Err(String::new());
+        let mut why = Vec::new();
+        let start = Instant::now();
+        for how in [How::Joint, How::JointByDensity, How::Likelihood, How::LikelihoodByDensity] {
+            match attempt(&text, &json, how) {
+                Ok(()) => {
+                    found = Ok(how);
+                    break;
+                }
+                Err(reason) => why.push(format!("{how:?}: {reason}")),
+            }
+        }
+        println!(
+            "{name:30} {:?} {:.2} s\n      {}",
+            found.as_ref().ok(),
+            start.elapsed().as_secs_f64(),
+            why.join("\n      ")
+        );
+        all.push((name, found.map_err(|_| why.join("\n  "))));
+    }
+    all
+}
+
+#[test]
+fn corpus() {
+    let unread: Vec<String> =
+        readings().into_iter().filter_map(|(name, found)| found.err().map(|why| format!("{name}:\n  {why}"))).collect();
+    assert!(unread.is_empty(), "{} unread:\n{}", unread.len(), unread.join("\n"));
+}
