@@ -215,11 +215,11 @@ impl Prover<'_> {
         if !self.options.likelihood {
             return Ok(());
         }
-        self.check_normaliser(&points)?;
         let mut supplied = self.simulator.is_supplied();
         if !supplied && !self.simulator.joint().outcomes.is_empty() {
             supplied = self.check_likelihood(&points, &sets, &mut targets, work.pairs)?;
         }
+        self.check_normaliser(&points)?;
         if supplied { self.bet(Part::Likelihood, work.bets, None, &points) } else { Ok(()) }
     }
 

@@ -137,6 +137,7 @@ impl Joint {
             Ok(Self {
                 program,
                 split,
+                stated,
                 factors,
                 priors,
                 outcomes,
@@ -145,7 +146,6 @@ impl Joint {
                 warnings,
                 notes,
                 likelihood_only,
-                stated,
             })
         } else {
             errors.sort_by_key(|e| (e.span.start, e.span.end));

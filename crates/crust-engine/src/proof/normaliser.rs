@@ -35,6 +35,10 @@ impl Prover<'_> {
         let tolerance = TOLERANCE.0 + TOLERANCE.1 * size as f64;
         if most.1 - least.1 > tolerance {
             let joint = self.simulator.joint();
+            if let Some(why) = self.simulator.doubt() {
+                let name = joint.outcome_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+                return Err(SimulateError::NoDensity { name, why: why.to_owned() }.into());
+            }
             let span = joint.factors.iter().find(|f| f.role == Role::Likelihood && !f.shape.is_readable());
             let span = span.map(|f| f.span);
             let outcomes = joint.outcome_names().into_iter().collect();

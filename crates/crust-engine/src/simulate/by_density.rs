@@ -80,12 +80,6 @@ impl Likelihood {
         if !joint.split.outcomes.is_empty() || candidates.len() < 2 {
             return Self::new(joint, data);
         }
-        let whole = Self::new(joint, data);
-        if let Ok(Some(found)) = &whole
-            && found.is_density()
-        {
-            return whole;
-        }
         for candidate in candidates {
             let mut one = joint.clone();
             one.outcomes = vec![candidate];
@@ -96,7 +90,19 @@ impl Likelihood {
                 return Ok(Some(found));
             }
         }
-        whole
+        Self::new(joint, data)
+    }
+
+    /// Why it may be drawn wrongly although the likelihood is a density, if so.
+    pub fn doubt(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Chain(_) => Some(
+                "its elements depend on each other, and the program with fewer observations does not state the \
+                 distribution of the first ones",
+            ),
+            Kind::Blocks(_) if self.terms.begins_anew() => Some("sizes of variables depend on it"),
+            Kind::Blocks(_) => None,
+        }
     }
 
     /// Whether the normaliser is the same at some points.
@@ -137,7 +143,7 @@ impl Likelihood {
             base.extend(numbers);
         }
         let model = Arc::new(Model::bind(&written.program, data, 1)?);
-        let mut terms = Terms::new(model, base.len());
+        let mut terms = Terms::new(model, base.len(), written.sizes_vary);
         let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
         let kind = match Structure::find(&mut terms, &base, &domains) {
             Ok(structure) => Kind::Blocks(Arc::new(structure)),
@@ -152,11 +158,11 @@ impl Likelihood {
     }
 
     /// The log likelihood of outcomes, and the sum of the absolute values of its terms.
-    pub fn log_density(&self, point: &[f64], numbers: &[f64]) -> Result<(f64, f64), SimulateError> {
+    pub fn log_density(&self, point: &[f64], numbers: &[f64]) -> (f64, f64) {
         let mut run = self.terms.run(point);
-        let found = run.terms(numbers)?;
+        let found = run.terms(numbers);
         let sum = |of: fn(&f64) -> f64| found.as_ref().map_or(f64::NEG_INFINITY, |t| t.values().map(of).sum::<f64>());
-        Ok((sum(|x| *x), sum(|x| x.abs())))
+        (sum(|x| *x), sum(|x| x.abs()))
     }
 
     /// Draws all elements that the likelihood looks at.
@@ -201,7 +207,7 @@ impl Likelihood {
 
     fn tables(&self, structure: &Structure, point: &[f64]) -> Result<Tables, SimulateError> {
         let mut run = self.terms.run(point);
-        let mut own = evaluate::Blocks::new(&mut run, structure, &self.base)?;
+        let mut own = evaluate::Blocks::new(&mut run, structure, &self.base);
         let rest = own.rest;
         let mut blocks = Vec::new();
         blocks.extend(counts::tables(&mut own, &self.domains)?);

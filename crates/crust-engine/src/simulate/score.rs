@@ -86,7 +86,7 @@ impl Noted {
             }
         };
         let finest = self.finest.map_or(usize::MAX, |n| n as usize);
-        let element = element.filter(|_| self.path.len() <= finest);
+        let element = element.filter(|_| self.path.len() < finest);
         for (loop_number, index) in self.path.iter().take(finest) {
             eat(u64::from(*loop_number));
             eat(index.cast_unsigned());

@@ -86,6 +86,11 @@ impl Simulator {
         self.by_density.as_ref().map(|likelihood| likelihood.log_normaliser(point))
     }
 
+    /// Why outcomes may be drawn wrongly from the values of a likelihood that is a density all the same.
+    pub(crate) fn doubt(&self) -> Option<&'static str> {
+        self.by_density.as_ref().and_then(super::Likelihood::doubt)
+    }
+
     /// How many numbers are drawn for a data set.
     pub(crate) fn outcome_size(&self) -> usize {
         let size = |id| self.data.get(id).and_then(Value::shape).and_then(|shape| shape.numbers()).unwrap_or(0);
@@ -133,7 +138,7 @@ impl Simulator {
         if let Some(likelihood) = &self.by_density {
             let numbers: Vec<f64> =
                 likelihood.drawn.iter().filter_map(|id| data.get(*id)?.to_reals()).flatten().collect();
-            let (density, magnitude) = likelihood.log_density(point, &numbers)?;
+            let (density, magnitude) = likelihood.log_density(point, &numbers);
             let mut score = Score::new(Mode::Given);
             let sums = Sums { density, magnitude, ..Sums::default() };
             score.statements.insert((0, 0), sums);

@@ -2,10 +2,11 @@
 
 use crust_engine::{Misreading, Proof, ProveError, ProveOptions, Simulator, prove};
 use crust_stan::joint::{ByDensity, Joint, ReadOptions};
+use crust_stan::value::Value;
 
 use super::{data_of, key, parse};
 
-pub fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulator, Proof), ProveError> {
+fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulator, Proof), ProveError> {
     let reading = parse(text);
     let options = ReadOptions { likelihood_only: true, by_density, ..ReadOptions::default() };
     let joint = Joint::read(&reading.typed, &options).unwrap_or_else(|problems| {
@@ -18,27 +19,188 @@ pub fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulat
     Ok((simulator, proof))
 }
 
+const BY_HAND: &str = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; }
+    model { for (n in 1:N) target += -0.5 * square((y[n] - m) / s) - log(s); }";
+
+const FOUR: &str = r#"{"N": 4, "y": [1, 2.5, -1, 3]}"#;
+
+/// A normal density by hand without its constant: the normaliser is (2π)^(N/2), and draws are normal.
 #[test]
-fn first() {
-    let text = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; }
-        model { for (n in 1:N) target += -0.5 * square((y[n] - m) / s) - log(s); }";
-    let (_, proof) = numeric(text, r#"{"N": 4, "y": [1, 2.5, -1, 3]}"#, ByDensity::WhereNeeded).expect("proven");
+fn normal_by_hand() {
+    let (mut simulator, proof) = numeric(BY_HAND, FOUR, ByDensity::WhereNeeded).expect("proven");
     let (points, log) = proof.normaliser.expect("a normaliser");
     assert!(points >= 4);
     assert!((log - 2.0 * (2.0 * std::f64::consts::PI).ln()).abs() < 1e-7, "{log}");
-    let missing = text.replace("- log(s)", "");
-    let found = numeric(&missing, r#"{"N": 4, "y": [1, 2.5, -1, 3]}"#, ByDensity::WhereNeeded);
-    match found {
-        Err(ProveError::Misreading(Misreading::NotNormalised(n))) => println!("{:?}", n),
-        other => panic!("{:?}", other.err()),
+    let reading = parse(BY_HAND);
+    let point = [5.0, 2.0_f64.ln()];
+    let mut all = Vec::new();
+    for i in 0..400 {
+        let data = simulator.draw_data(&point, key(i)).expect("data");
+        all.extend(data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers"));
     }
-    let _ = key(0);
+    // Kolmogorov's distance of 1,600 numbers is above 1.63 / √1600 = 0.041 with probability 0.01.
+    let far = distance(&mut all, |x| normal_cdf((x - 5.0) / 2.0));
+    assert!(far < 0.041, "{far}");
 }
 
+/// A missing term is found by the normaliser.
 #[test]
-fn debug_cjs() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/simulate/corpus");
-    let text = std::fs::read_to_string(folder.join("capture_recapture.stan")).unwrap();
-    let found = numeric(&text, r#"{"T": 3, "I": 2, "y": [[1, 0, 1], [0, 1, 0]]}"#, ByDensity::Always);
-    println!("{:?}", found.err());
+fn a_missing_term_is_found() {
+    let missing = BY_HAND.replace(" - log(s)", "");
+    match numeric(&missing, FOUR, ByDensity::WhereNeeded) {
+        Err(ProveError::Misreading(Misreading::NotNormalised(found))) => {
+            assert_eq!(found.outcomes, ["y"]);
+            assert!(found.log[1] - found.log[0] > 1.0, "{found:?}");
+        }
+        other => panic!("{:?}", other.err()),
+    }
+    // a Poisson density without its normaliser
+    let poisson = "data { int N; array[N] int<lower=0> y; } parameters { real a; }
+        model { for (n in 1:N) target += y[n] * a - lgamma(y[n] + 1); }";
+    let found = numeric(poisson, r#"{"N": 2, "y": [1, 3]}"#, ByDensity::WhereNeeded);
+    assert!(matches!(found, Err(ProveError::Misreading(Misreading::NotNormalised(_)))), "{:?}", found.err());
+    let right = poisson.replace("lgamma(y[n] + 1)", "lgamma(y[n] + 1) - exp(a)");
+    let (_, proof) = numeric(&right, r#"{"N": 2, "y": [1, 3]}"#, ByDensity::WhereNeeded).expect("proven");
+    assert!(proof.normaliser.expect("a normaliser").1.abs() < 1e-9);
+}
+
+/// Zeros that are a mass of their own beside a density.
+#[test]
+fn atoms() {
+    let text = "data { int N; vector<lower=0>[N] y; } parameters { real<lower=0, upper=1> p; real<lower=0> s; }
+        model { for (n in 1:N) { if (y[n] == 0) target += log(p); else target += log1m(p) - y[n] / s - log(s); } }";
+    let (mut simulator, proof) =
+        numeric(text, r#"{"N": 5, "y": [0, 1.5, 0, 0.2, 3]}"#, ByDensity::WhereNeeded).expect("proven");
+    assert!(proof.normaliser.expect("a normaliser").1.abs() < 1e-6, "{proof:?}");
+    let reading = parse(text);
+    let mut all = Vec::new();
+    for i in 0..300 {
+        let data = simulator.draw_data(&[0.0, 2.0_f64.ln()], key(i)).expect("data");
+        all.extend(data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers"));
+    }
+    let zeros = all.iter().filter(|x| **x == 0.0).count();
+    // 1,500 numbers, half of them zero: a standard deviation of 19
+    assert!((zeros as f64 - 750.0).abs() < 80.0, "{zeros}");
+    all.retain(|x| *x > 0.0);
+    let far = distance(&mut all, |x| 1.0 - (-x / 2.0).exp());
+    assert!(far < 0.065, "{far}");
+}
+
+/// The first-order autoregression by the forward algorithm of its errors: each element given those before it.
+#[test]
+fn chains() {
+    let text = "data { int T; array[T] real y; } parameters { real m; real<lower=-1, upper=1> r; real<lower=0> s; }
+        model { vector[T] e; e[1] = y[1] - m; for (t in 2:T) e[t] = y[t] - m - r * (y[t - 1] - m); e ~ normal(0, s); }";
+    let (mut simulator, proof) =
+        numeric(text, r#"{"T": 3, "y": [0.1, 0.7, -0.3]}"#, ByDensity::Always).expect("proven");
+    assert!(proof.normaliser.expect("a normaliser").1.abs() < 1e-6, "{proof:?}");
+    let reading = parse(text);
+    // r = 0.8
+    let point = [1.0, (0.9_f64 / 0.1).ln(), 0.0];
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for i in 0..500 {
+        let data = simulator.draw_data(&point, key(i)).expect("data");
+        let y = data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers");
+        first.push(y[0]);
+        last.push(y[2]);
+    }
+    let sd = (1.0_f64 + 0.64 + 0.4096).sqrt();
+    // 1.63 / √500
+    assert!(distance(&mut first, |x| normal_cdf(x - 1.0)) < 0.073);
+    assert!(distance(&mut last, |x| normal_cdf((x - 1.0) / sd)) < 0.073);
+}
+
+/// Kolmogorov's distance from a distribution.
+fn distance(all: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
+    all.sort_by(f64::total_cmp);
+    let n = all.len() as f64;
+    let gap = |(i, x): (usize, &f64)| {
+        let (f, i) = (cdf(*x), i as f64);
+        (f - i / n).abs().max((f - (i + 1.0) / n).abs())
+    };
+    all.iter().enumerate().map(gap).fold(0.0, f64::max)
+}
+
+fn normal_cdf(x: f64) -> f64 {
+    // Simpson's rule is more than enough here.
+    let (n, low) = (400, -9.0_f64);
+    let h = (x - low) / f64::from(n);
+    let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (0..n)
+        .map(|i| {
+            let a = low + h * f64::from(i);
+            h / 6.0 * (density(a) + 4.0 * density(a + 0.5 * h) + density(a + h))
+        })
+        .sum()
+}
+
+/// Distributions that statements are read as: a name, its arguments, and which data it has.
+const DISTRIBUTIONS: [(&str, char); 40] = [
+    ("normal(a, s)", 'r'),
+    ("student_t(4, a, s)", 'r'),
+    ("cauchy(a, s)", 'r'),
+    ("double_exponential(a, s)", 'r'),
+    ("logistic(a, s)", 'r'),
+    ("gumbel(a, s)", 'r'),
+    ("skew_normal(a, s, 3 * p)", 'r'),
+    ("exp_mod_normal(a, s, s + 0.5)", 'r'),
+    ("normal(a, s) T[0, ]", '+'),
+    ("lognormal(a, s)", '+'),
+    ("gamma(s + 0.5, 1 + p)", '+'),
+    ("inv_gamma(s + 1, s)", '+'),
+    ("weibull(s + 0.8, 1 + p)", '+'),
+    ("exponential(s)", '+'),
+    ("chi_square(s + 2)", '+'),
+    ("inv_chi_square(s + 2)", '+'),
+    ("scaled_inv_chi_square(s + 2, s)", '+'),
+    ("rayleigh(s)", '+'),
+    ("frechet(s + 1, s)", '+'),
+    ("loglogistic(s, 1.5 + p)", '+'),
+    ("beta(s + 0.5, p + 0.5)", '1'),
+    ("beta_proportion(p, s + 2)", '1'),
+    ("uniform(0, 5 + s)", '+'),
+    ("pareto(0.1, s + 0.5)", '+'),
+    ("bernoulli(p)", 'b'),
+    ("bernoulli_logit(a)", 'b'),
+    ("binomial(10, p)", 'c'),
+    ("binomial_logit(10, a)", 'c'),
+    ("beta_binomial(10, s, s + 1)", 'c'),
+    ("poisson(3 * s)", 'c'),
+    ("poisson_log(a)", 'c'),
+    ("poisson(3 * s) T[1, ]", 'c'),
+    ("neg_binomial(s + 1, s)", 'c'),
+    ("neg_binomial_2(3 * s, s + 0.5)", 'c'),
+    ("neg_binomial_2_log(a, s + 0.5)", 'c'),
+    ("categorical(softmax([a, p, s]'))", 'k'),
+    ("categorical_logit([a, p, s]')", 'k'),
+    ("ordered_logistic(a, [p, p + s]')", 'k'),
+    ("ordered_probit(a, [p, p + s]')", 'k'),
+    ("neg_binomial_2(s, 1) T[ , 30]", 'c'),
+];
+
+/// By the values of the density and as the statement is read, outcomes have the same distribution: both are proven to
+/// be proportional to the program's likelihood, and the values of the density add up to one.
+#[test]
+fn numeric_is_symbolic() {
+    for (distribution, kind) in DISTRIBUTIONS {
+        let (ty, y) = match kind {
+            'r' => ("array[N] real", "[0.4, -1.3, 2.2]"),
+            '+' => ("array[N] real<lower=0>", "[0.4, 1.3, 2.2]"),
+            '1' => ("array[N] real<lower=0, upper=1>", "[0.4, 0.1, 0.7]"),
+            'b' => ("array[N] int<lower=0, upper=1>", "[0, 1, 1]"),
+            'k' => ("array[N] int<lower=1, upper=3>", "[2, 1, 3]"),
+            _ => ("array[N] int", "[2, 1, 3]"),
+        };
+        let text = format!(
+            "data {{ int N; {ty} y; }} parameters {{ real a; real<lower=0> s; real<lower=0, upper=1> p; }}
+             model {{ for (n in 1:N) y[n] ~ {distribution}; }}"
+        );
+        let json = format!(r#"{{"N": 3, "y": {y}}}"#);
+        let symbolic = numeric(&text, &json, ByDensity::Never);
+        assert!(symbolic.is_ok(), "{distribution}: {:?}", symbolic.err());
+        let (_, proof) = numeric(&text, &json, ByDensity::Always).unwrap_or_else(|e| panic!("{distribution}: {e}"));
+        let (points, log) = proof.normaliser.expect("a normaliser");
+        assert!(points >= 3 && log.abs() < 1e-5, "{distribution}: {points} points, {log}");
+        assert!(proof.likelihood > 10, "{distribution}");
+    }
 }

@@ -1,7 +1,6 @@
 //! Programs as people write them: each is read, proven and simulated.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
 use crust_stan::joint::{ByDensity, Joint, ReadOptions, Source};
@@ -95,7 +94,6 @@ fn readings() -> Vec<(String, Result<How, String>)> {
         let json = std::fs::read_to_string(path.with_extension("json")).expect("its data");
         let mut found = Err(String::new());
         let mut why = Vec::new();
-        let start = Instant::now();
         for how in [How::Joint, How::JointByDensity, How::Likelihood, How::LikelihoodByDensity] {
             match attempt(&text, &json, how) {
                 Ok(()) => {
@@ -105,20 +103,24 @@ fn readings() -> Vec<(String, Result<How, String>)> {
                 Err(reason) => why.push(format!("{how:?}: {reason}")),
             }
         }
-        println!(
-            "{name:30} {:?} {:.2} s\n      {}",
-            found.as_ref().ok(),
-            start.elapsed().as_secs_f64(),
-            why.join("\n      ")
-        );
         all.push((name, found.map_err(|_| why.join("\n  "))));
     }
     all
 }
 
+/// Where the program does not say how data come about, or crust cannot see it: refused, and not drawn wrongly.
+const REFUSED: [&str; 5] =
+    ["brms_censored", "change_point", "survival_exponential_hazard", "survival_weibull", "zip_count_zeros"];
+
 #[test]
 fn corpus() {
-    let unread: Vec<String> =
-        readings().into_iter().filter_map(|(name, found)| found.err().map(|why| format!("{name}:\n  {why}"))).collect();
-    assert!(unread.is_empty(), "{} unread:\n{}", unread.len(), unread.join("\n"));
+    let all = readings();
+    assert!(all.len() > 50 || std::env::var("CORPUS").is_ok());
+    let refused = |name: &String| REFUSED.contains(&name.as_str());
+    let wrong: Vec<String> = all
+        .into_iter()
+        .filter(|(name, found)| found.is_err() != refused(name))
+        .map(|(name, found)| format!("{name}: {found:?}"))
+        .collect();
+    assert!(wrong.is_empty(), "{} otherwise:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -73,6 +73,7 @@ impl Split {
             assigned: assigned(program),
         };
         split.variates(program);
+        split.indices(program);
         split.holders(program);
         split
     }
@@ -104,6 +105,29 @@ impl Split {
                 let sources = self.depends.sources_of(id).iter().filter(|s| self.values.contains(s));
                 self.outcomes.extend(if is_data { vec![id] } else { sources.copied().collect() });
             }
+        }
+    }
+
+    /// Where no density has data on its left and no term looks at their values, data that are indices are the outcome:
+    /// `target += log(phi[w[n]])`.
+    fn indices(&mut self, program: &Program) {
+        if !self.outcomes.is_empty() {
+            return;
+        }
+        let mut sources = BTreeSet::new();
+        for stmt in program.block(BlockKind::Model) {
+            walk::each(stmt, &mut |s| {
+                if let StmtKind::TargetPlus(e) = &s.kind {
+                    sources.extend(self.depends.sources(e));
+                }
+            });
+        }
+        if sources.is_disjoint(&self.values) {
+            let is_index = |id: &&VariableId| {
+                program.variable(**id).origin == Origin::Block(BlockKind::Data)
+                    && !program.variable(**id).ty.is_scalar()
+            };
+            self.values.extend(sources.iter().filter(is_index));
         }
     }
 

@@ -19,14 +19,21 @@ pub struct Terms {
     size: usize,
     /// Iterations of loops deeper than this are one term.
     pub finest: Option<u32>,
+    /// Whether sizes of containers depend on the outcome, so that nothing of one evaluation holds for the next.
+    fresh: bool,
 }
 
 /// Sums of terms by the iteration that they come from.
 pub type Sums = BTreeMap<u64, f64>;
 
 impl Terms {
-    pub fn new(model: Arc<Model>, size: usize) -> Self {
-        Self { model, size, finest: None }
+    pub fn new(model: Arc<Model>, size: usize, fresh: bool) -> Self {
+        Self { model, size, finest: None, fresh }
+    }
+
+    /// Whether sizes of containers depend on the outcome.
+    pub fn begins_anew(&self) -> bool {
+        self.fresh
     }
 
     /// The number of parameters.
@@ -35,7 +42,12 @@ impl Terms {
     }
 
     pub fn run(&self, point: &[f64]) -> Run {
-        Run { evaluator: self.model.evaluator(), point: point.to_vec(), finest: self.finest }
+        Run {
+            evaluator: self.model.evaluator(),
+            point: point.to_vec(),
+            finest: self.finest,
+            fresh: self.fresh.then(|| Arc::clone(&self.model)),
+        }
     }
 }
 
@@ -44,23 +56,28 @@ pub struct Run {
     evaluator: Evaluator,
     point: Vec<f64>,
     finest: Option<u32>,
+    /// The model, if every evaluation begins anew.
+    fresh: Option<Arc<Model>>,
 }
 
 impl Run {
     /// The terms of these outcomes; nothing where the program refuses them.
-    pub fn terms(&mut self, numbers: &[f64]) -> Result<Option<Sums>, SimulateError> {
+    pub fn terms(&mut self, numbers: &[f64]) -> Option<Sums> {
         let all = [self.point.as_slice(), numbers].concat();
+        if let Some(model) = &self.fresh {
+            self.evaluator = model.evaluator();
+        }
         let mut score = Score::new(Mode::Terms);
         score.terms.finest = self.finest;
         self.evaluator.machine.score = Some(Box::new(score));
         let mut stream = StreamKey::new(0, Purpose::GENERATED).stream();
         // An index that is out of range, or a size that does not fit, refuses the outcome like everything else.
-        let Ok(found) = self.evaluator.quantities_from(&all, &mut stream, GENERATED) else { return Ok(None) };
+        let Ok(found) = self.evaluator.quantities_from(&all, &mut stream, GENERATED) else { return None };
         let score = self.evaluator.machine.score.take();
-        Ok(match (found.rejection, score) {
+        match (found.rejection, score) {
             (None, Some(score)) => Some(score.terms.sums),
             _ => None,
-        })
+        }
     }
 }
 
@@ -103,17 +120,17 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    pub fn new(run: &'a mut Run, structure: &'a Structure, base: &'a [f64]) -> Result<Self, SimulateError> {
+    pub fn new(run: &'a mut Run, structure: &'a Structure, base: &'a [f64]) -> Self {
         let own = structure.terms.clone();
         let mut all = Self { run, structure, base, own, at_base: Vec::new(), rest: 0.0 };
         let mut at_base = vec![f64::NAN; structure.groups];
-        if let Some(found) = all.run.terms(base)? {
+        if let Some(found) = all.run.terms(base) {
             let (sums, rest, _) = all.by_group(&found);
             at_base = sums;
             all.rest = rest;
         }
         all.at_base = at_base;
-        Ok(all)
+        all
     }
 
     /// Sums by group (NaN for one without any term), the rest, and whether all terms are known.
@@ -165,7 +182,7 @@ impl<'a> Blocks<'a> {
             let elements = &self.structure.blocks[*block].elements;
             elements.iter().zip(values).for_each(|(e, x)| numbers[*e] = *x);
         }
-        let found = self.run.terms(&numbers)?;
+        let found = self.run.terms(&numbers);
         if let Some(found) = &found {
             if let [(block, _)] = changes {
                 // Terms that were not seen before are this block's.

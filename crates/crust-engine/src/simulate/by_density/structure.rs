@@ -74,15 +74,16 @@ pub const MOST_COMBINATIONS: f64 = 4096.0;
 const SUBSETS: u32 = 8;
 
 impl Structure {
-    /// With terms as fine as loops go, or else with those of each iteration of outermost loops.
+    /// With terms as fine as loops go, or else with those of each iteration of outermost loops, or with their sum.
     pub fn find(terms: &mut Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
-        match Self::find_with(terms, base, domains) {
-            Err(Trouble::Branches) => {
-                terms.finest = Some(1);
-                Self::find_with(terms, base, domains)
+        for finest in [None, Some(1), Some(0)] {
+            terms.finest = finest;
+            match Self::find_with(terms, base, domains) {
+                Err(Trouble::Branches) => {}
+                other => return other,
             }
-            other => other,
         }
+        Err(Trouble::Branches)
     }
 
     fn find_with(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
@@ -90,7 +91,7 @@ impl Structure {
         for _ in 0..STARTS {
             let point: Vec<f64> = (0..terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
             let mut run = terms.run(&point);
-            let fine = run.terms(base)?.filter(|found| found.values().all(|x| x.is_finite()));
+            let fine = run.terms(base).filter(|found| found.values().all(|x| x.is_finite()));
             if let Some(found) = fine {
                 let fine = terms.finest.is_none();
                 let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream, fine };
@@ -127,7 +128,42 @@ impl Search<'_> {
                 });
             }
         }
-        self.blocks(&others)
+        let structure = self.blocks(&others)?;
+        if self.holds(&structure, &others) { Ok(structure) } else { Err(Trouble::Branches) }
+    }
+
+    /// Whether groups of terms look at nothing but their own elements, also where many others have been changed.
+    fn holds(&mut self, structure: &Structure, others: &[f64]) -> bool {
+        let mut numbers = self.base.to_vec();
+        structure.blocks.iter().flat_map(|b| &b.elements).for_each(|e| numbers[*e] = others[*e]);
+        let (Some(all), base) = (self.run.terms(&numbers), self.found.clone()) else { return true };
+        for _ in 0..SUBSETS {
+            let chosen: Vec<bool> = (0..structure.groups).map(|_| self.stream.uniform() < 0.5).collect();
+            let mut numbers = self.base.to_vec();
+            let own = structure.blocks.iter().filter(|b| chosen[b.group]);
+            own.flat_map(|b| &b.elements).for_each(|e| numbers[*e] = others[*e]);
+            let Some(some) = self.run.terms(&numbers) else { continue };
+            let by_group = |sums: &Sums| -> Option<Vec<f64>> {
+                let mut list = vec![0.0; structure.groups];
+                for (term, x) in sums {
+                    if let Some(group) = structure.terms.get(term)? {
+                        list[*group] += x;
+                    }
+                }
+                Some(list)
+            };
+            let (Some(all), Some(base), Some(some)) = (by_group(&all), by_group(&base), by_group(&some)) else {
+                return false;
+            };
+            for (group, chosen) in chosen.iter().enumerate() {
+                let (found, expected) = (some[group], if *chosen { all[group] } else { base[group] });
+                let both = found.is_finite() && expected.is_finite();
+                if both && (found - expected).abs() > 1e-9 * (1.0 + expected.abs()) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Another value for each element.
@@ -157,7 +193,7 @@ impl Search<'_> {
     fn changed(&mut self, elements: &[usize], others: &[f64]) -> Result<Option<Vec<u64>>, Trouble> {
         let mut numbers = self.base.to_vec();
         elements.iter().for_each(|e| numbers[*e] = others[*e]);
-        let Some(now) = self.run.terms(&numbers)? else { return Ok(None) };
+        let Some(now) = self.run.terms(&numbers) else { return Ok(None) };
         if self.fine && !now.keys().eq(self.found.keys()) {
             return Err(Trouble::Branches);
         }
@@ -200,13 +236,6 @@ impl Search<'_> {
     fn blocks(&mut self, others: &[f64]) -> Result<Structure, Trouble> {
         let n = self.base.len();
         let mut parent: Vec<usize> = (0..n).collect();
-        fn top(parent: &mut [usize], mut e: usize) -> usize {
-            while parent[e] != e {
-                parent[e] = parent[parent[e]];
-                e = parent[e];
-            }
-            e
-        }
         for set in self.sets.values() {
             let mut list = set.iter();
             let Some(first) = list.next() else { continue };
@@ -227,7 +256,7 @@ impl Search<'_> {
             numbers.insert(root, group);
             if elements.len() == 1 || self.combinations(&elements) <= MOST_COMBINATIONS {
                 blocks.push(Block { elements, group, turn: 0 });
-            } else if self.adds_up(&elements, others)? {
+            } else if self.adds_up(&elements, others) {
                 let alone = |(turn, e)| Block { elements: vec![e], group, turn };
                 blocks.extend(elements.into_iter().enumerate().map(alone));
             } else {
@@ -253,14 +282,14 @@ impl Search<'_> {
 
     /// Whether the terms of a block are sums over its elements: what changes with some of them is the sum of what
     /// changes with each.
-    fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> Result<bool, Trouble> {
+    fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> bool {
         let total = |sums: Option<Sums>| sums.map_or(f64::NAN, |s| s.values().sum::<f64>());
         let start = self.found.values().sum::<f64>();
         let mut alone = BTreeMap::new();
         for e in elements {
             let mut numbers = self.base.to_vec();
             numbers[*e] = others[*e];
-            alone.insert(*e, total(self.run.terms(&numbers)?) - start);
+            alone.insert(*e, total(self.run.terms(&numbers)) - start);
         }
         for _ in 0..SUBSETS {
             let mut numbers = self.base.to_vec();
@@ -272,12 +301,21 @@ impl Search<'_> {
                     size += alone[e].abs();
                 }
             }
-            let found = total(self.run.terms(&numbers)?) - start;
+            let found = total(self.run.terms(&numbers)) - start;
             let close = (found - expected).abs() <= 1e-9 * (1.0 + size);
             if !close {
-                return Ok(false);
+                return false;
             }
         }
-        Ok(true)
+        true
     }
+}
+
+/// The first element of the block that an element is in.
+fn top(parent: &mut [usize], mut e: usize) -> usize {
+    while parent[e] != e {
+        parent[e] = parent[parent[e]];
+        e = parent[e];
+    }
+    e
 }

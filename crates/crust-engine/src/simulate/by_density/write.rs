@@ -21,6 +21,8 @@ use crate::density::Density;
 pub struct Written {
     pub program: Program,
     pub drawn: Vec<VariableId>,
+    /// Whether sizes of containers depend on outcomes.
+    pub sizes_vary: bool,
 }
 
 /// Nothing where the target is used in ways that cannot be followed.
@@ -73,7 +75,8 @@ pub fn write(joint: &Joint) -> Option<Written> {
     generated.push(Stmt { kind: StmtKind::Block(body), span: Span::default() });
     set(&mut program, BlockKind::Parameters, parameters);
     set(&mut program, BlockKind::GeneratedQuantities, generated);
-    Some(Written { program, drawn })
+    let sizes_vary = sizes_vary(joint);
+    Some(Written { program, drawn, sizes_vary })
 }
 
 struct Writer<'a> {
@@ -223,6 +226,26 @@ impl Writer<'_> {
         let declare = Stmt { kind: StmtKind::Declare { variable: id, initial: Some(value) }, span };
         Stmt { kind: StmtKind::Block(vec![declare]), span }
     }
+}
+
+/// Whether the size of some variable depends on outcomes.
+fn sizes_vary(joint: &Joint) -> bool {
+    let depends = &joint.split.depends;
+    let mut found = false;
+    for kind in [BlockKind::TransformedData, BlockKind::TransformedParameters, BlockKind::Model] {
+        for stmt in joint.program.block(kind) {
+            walk::each(stmt, &mut |s| {
+                if let StmtKind::Declare { variable, .. } = &s.kind
+                    && let Some(declared) = &joint.program.variable(*variable).declared
+                {
+                    walk::in_type(declared, &mut |e| {
+                        found |= depends.sources(e).iter().any(|id| joint.is_outcome(*id));
+                    });
+                }
+            });
+        }
+    }
+    found
 }
 
 /// Whether this is a density of single numbers with few arguments.
