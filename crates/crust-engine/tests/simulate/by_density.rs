@@ -79,8 +79,10 @@ fn atoms() {
         all.extend(data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers"));
     }
     let zeros = all.iter().filter(|x| **x == 0.0).count();
+    #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+    let zeros = zeros as f64;
     // 1,500 numbers, half of them zero: a standard deviation of 19
-    assert!((zeros as f64 - 750.0).abs() < 80.0, "{zeros}");
+    assert!((zeros - 750.0).abs() < 80.0, "{zeros}");
     all.retain(|x| *x > 0.0);
     let far = distance(&mut all, |x| 1.0 - (-x / 2.0).exp());
     assert!(far < 0.065, "{far}");
@@ -111,6 +113,7 @@ fn chains() {
 }
 
 /// Kolmogorov's distance from a distribution.
+#[allow(clippy::cast_precision_loss, reason = "few numbers")]
 fn distance(all: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
     all.sort_by(f64::total_cmp);
     let n = all.len() as f64;

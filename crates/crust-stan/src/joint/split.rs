@@ -6,7 +6,7 @@ use super::depends::{Depends, values_of_data};
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
-use crate::typed::{Call, Callee, Expr, ExprKind, Level, Origin, Program, StmtKind, Tilde, VariableId};
+use crate::typed::{Call, Callee, Expr, ExprKind, Level, Origin, Program, Stmt, StmtKind, Tilde, VariableId};
 use serde::Serialize;
 
 /// Which part of the joint density a factor belongs to: `p(θ)` or `p(y | θ)`.
@@ -39,6 +39,8 @@ pub struct Split {
     densities: Vec<bool>,
     /// Parameters that are variates of densities.
     with_prior: BTreeSet<VariableId>,
+    /// Terms that are added under a condition on outcomes, by their place: `if (y[n] == 0) target += log(p)`.
+    under: BTreeSet<(u32, u32)>,
     /// What is assigned to each local variable or transformed parameter.
     assigned: BTreeMap<VariableId, Vec<Expr>>,
 }
@@ -70,10 +72,12 @@ impl Split {
             holds: vec![Holds::default(); program.variables.len()],
             densities: program.functions.iter().map(|f| Suffix::of(&f.name).is_density()).collect(),
             with_prior: BTreeSet::new(),
+            under: BTreeSet::new(),
             assigned: assigned(program),
         };
         split.variates(program);
         split.indices(program);
+        split.branches(program);
         split.holders(program);
         split
     }
@@ -129,6 +133,30 @@ impl Split {
             };
             self.values.extend(sources.iter().filter(is_index));
         }
+    }
+
+    /// Collects the terms that stand under conditions on outcomes.
+    fn branches(&mut self, program: &Program) {
+        let known = if self.outcomes.is_empty() { self.values.clone() } else { self.outcomes.clone() };
+        for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+            self.below(stmt, false, &known);
+        }
+    }
+
+    fn below(&mut self, stmt: &Stmt, inside: bool, known: &BTreeSet<VariableId>) {
+        let mut inside = inside;
+        match &stmt.kind {
+            StmtKind::TargetPlus(e) if inside => {
+                let mut list = Vec::new();
+                additive(e, false, &mut list);
+                self.under.extend(list.iter().map(|(e, _)| (e.span.start, e.span.end)));
+            }
+            StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. } => {
+                walk::own(stmt, &mut |e| inside |= !self.depends.sources(e).is_disjoint(known));
+            }
+            _ => {}
+        }
+        walk::children(stmt, &mut |child| self.below(child, inside, known));
     }
 
     /// The variables that a variate is an image of, through what is assigned to local variables.
@@ -227,7 +255,9 @@ impl Split {
             .zip(held)
             .map(|(&(expr, negative), held)| {
                 // What is added is a term of its own; what is subtracted beside a density is its normaliser.
-                let own = held == Holds::default() && !negative && self.without_density(expr) == Role::Likelihood;
+                let under = self.under.contains(&(expr.span.start, expr.span.end));
+                let alone = !negative && self.without_density(expr) == Role::Likelihood;
+                let own = held == Holds::default() && (alone || under);
                 let role = match (held.prior, held.likelihood || own, all.prior, all.likelihood) {
                     (_, true, ..) | (false, false, false, true) => Role::Likelihood,
                     (true, ..) | (false, false, true, false) => Role::Prior,

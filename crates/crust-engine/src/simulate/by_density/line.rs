@@ -296,19 +296,19 @@ fn atoms(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) ->
         let requests: Vec<(usize, f64)> =
             searches.iter().flat_map(|s| offsets.map(|offset| (s.line, x + offset))).collect();
         let values = all.log_densities(&requests)?;
-        for (atoms, at) in found.iter_mut().zip(values.chunks_exact(offsets.len())) {
+        for ((atoms, search), at) in found.iter_mut().zip(&mut *searches).zip(values.chunks_exact(offsets.len())) {
             let (here, sides, beyond) = (at[0], [at[1], at[2]], [at[3], at[4]]);
             // Beside the point the density is smooth, or there is none at all.
             let smooth = sides.iter().zip(beyond).all(|(a, b)| (a - b).abs() < 1e-4 || *a == f64::NEG_INFINITY);
             let jumps = sides.iter().all(|a| (here - a).abs() > 1e-3);
             if here > f64::NEG_INFINITY && smooth && jumps {
                 atoms.push((*x, here));
+                // The density goes on beside an atom as if that were not there.
+                let beside = sides[0].max(sides[1]);
+                let own = search.points.iter_mut().filter(|(at, _)| at.total_cmp(x).is_eq());
+                own.for_each(|(_, log)| *log = beside);
             }
         }
-    }
-    // The density has a hole where an atom is.
-    for (search, atoms) in searches.iter_mut().zip(&found) {
-        search.points.retain(|(x, _)| !atoms.iter().any(|(a, _)| a.total_cmp(x).is_eq()));
     }
     Ok(found)
 }

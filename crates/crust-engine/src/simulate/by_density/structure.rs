@@ -70,6 +70,9 @@ const STARTS: u32 = 60;
 /// Blocks of so many combinations of values are gone through.
 pub const MOST_COMBINATIONS: f64 = 4096.0;
 
+/// How far away flat densities are looked at, relative to the size of a number.
+const FAR: f64 = 1e3;
+
 /// Random subsets on which it is tested whether a term is a sum over elements.
 const SUBSETS: u32 = 8;
 
@@ -118,7 +121,16 @@ struct Search<'a> {
 impl Search<'_> {
     fn run(&mut self) -> Result<Structure, Trouble> {
         let others = self.others();
-        let coupled = self.by_bits(&others)?;
+        let mut coupled = self.by_bits(&others)?;
+        // A density that is flat where the data are shows its ends only far away.
+        for far in [FAR, -FAR] {
+            let touched: BTreeSet<usize> = self.sets.values().flatten().copied().collect();
+            if coupled || touched.len() == self.base.len() {
+                break;
+            }
+            let moved = self.moved(far, &touched);
+            coupled = self.by_bits(&moved)?;
+        }
         if coupled {
             self.sets.clear();
             for e in 0..self.base.len() {
@@ -164,6 +176,18 @@ impl Search<'_> {
             }
         }
         true
+    }
+
+    /// Values far away for real elements that nothing has been seen to look at.
+    fn moved(&self, far: f64, touched: &BTreeSet<usize>) -> Vec<f64> {
+        let move_one = |(e, x): (usize, &f64)| {
+            let domain = self.domains[e];
+            if touched.contains(&e) || domain.integer {
+                return *x;
+            }
+            (x + far * (1.0 + x.abs())).clamp(domain.lower, domain.upper)
+        };
+        self.base.iter().enumerate().map(move_one).collect()
     }
 
     /// Another value for each element.
@@ -225,6 +249,9 @@ impl Search<'_> {
         for (term, sides) in seen {
             if sides.iter().any(|[a, b]| a == b) {
                 return Ok(true);
+            }
+            if sides.iter().all(|[a, b]| !a && !b) {
+                continue;
             }
             let element = sides.iter().enumerate().map(|(bit, [_, one])| usize::from(*one) << bit).sum();
             self.sets.insert(term, BTreeSet::from([element]));
