@@ -66,6 +66,11 @@ pub enum SimulateError {
          write a distribution that keeps to it (`T[ , ]` for bounds)"
     )]
     Outside { name: String, message: String },
+    #[error(
+        "`{name}` is not in the data, but its likelihood is written by hand: give values to begin with, or {}",
+        remedy()
+    )]
+    GivenMissing { name: String },
     #[error("parameters cannot be drawn, since only the likelihood was read: give values for all of them")]
     LikelihoodAlone,
     #[error("{name} cannot be drawn from the values of the likelihood: {why}; {}", remedy())]

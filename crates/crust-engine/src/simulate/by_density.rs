@@ -131,7 +131,7 @@ impl Likelihood {
         let Some(written) = on_deep_stack(|| write::write(joint)) else { return Ok(None) };
         let name = |id: VariableId| joint.program.variable(id).name.clone();
         if let Some(id) = written.drawn.iter().find(|id| data.missing.contains(id)) {
-            return Err(SimulateError::MaskMissing { name: name(*id) });
+            return Err(SimulateError::GivenMissing { name: name(*id) });
         }
         let (mut base, mut sizes, mut domains) = (Vec::new(), Vec::new(), Vec::new());
         for id in &written.drawn {
