@@ -19,6 +19,11 @@ const SHAPE_ERRORS: f64 = 1.0;
 /// Shapes are taken for at most this: the mean grows as 1/(1 − k).
 const GREATEST_SHAPE: f64 = 0.95;
 
+/// k-hat of 20 values is off by 0.3, and is above 0.7 by chance now and then. A tail without a mean on the scale of a
+/// tenth of a nat has a value so many nats beyond the threshold in all but one of a thousand samples of 200; where there
+/// is none, the limit is that of the greatest shape.
+const MATTERS: f64 = 1.0;
+
 /// What values whose upper tail may be heavy say about their mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanLimit {
@@ -39,7 +44,7 @@ pub struct MeanLimit {
 /// u are about generalised Pareto with mean σ/(1 − k). Their sample mean is low most of the time if k is large, because
 /// what decides it is not in the sample. So k is taken one standard error (1 + k)/√m higher than estimated, σ such that
 /// the median is that of the exceedances, and their mean no lower than the sample's; the rest is the usual limit. From
-/// k-hat 0.7 on (as for importance weights) nothing is claimed.
+/// k-hat 0.7 on (as for importance weights) nothing is claimed, unless all values are close together.
 ///
 /// Over 2,000 samples of 100 values it was above the mean in 98 % for normal, 99 % for exponential and 98 % for
 /// log-normal values, in 96 % for Pareto tails with k = 0.5, 89 % with k = 0.7 and 97 % with k = 2, where there is no
@@ -64,7 +69,7 @@ pub fn mean_limit(values: &[f64]) -> MeanLimit {
     // ties with the threshold would make a scale of 0
     let positive: Vec<f64> = exceedances.iter().copied().filter(|x| *x > 0.0).collect();
     let khat = GeneralisedPareto::fit(&positive).map_or(f64::INFINITY, |fit| fit.shape);
-    if khat >= GREATEST_GOOD_SHAPE {
+    if khat >= GREATEST_GOOD_SHAPE && exceedances[tail - 1] > MATTERS {
         return MeanLimit { mean, se, khat, upper: f64::INFINITY };
     }
     let least = khat.max(0.0);
