@@ -21,7 +21,7 @@ pub struct Generation {
     pub simulator: Option<Program>,
     /// Whether the likelihood alone is read: outcomes can then be drawn given parameters
     /// ([`Simulator::draw_data`]), but parameters cannot be drawn, so that priors may be flat or unreadable. What is read
-    /// is proven at points where Stan would begin; [`Generative::prove_at`] proves it where the posterior is.
+    /// is proven at points where Stan would begin; `Generative::prove_at` proves it where the posterior is.
     pub likelihood_only: bool,
 }
 

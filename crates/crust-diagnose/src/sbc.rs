@@ -1,6 +1,6 @@
 //! Simulation-based calibration: is where an exact draw lies among the draws of a sampler uniform?
 //!
-//! If θ* and the draws θ₁ … θ_L come from the same posterior, the rank of f(θ*) among f(θ₁) … f(θ_L) is uniform on
+//! If θ* and L draws come from the same posterior, the rank of f(θ*) among f of the draws is uniform on
 //! 0 … L for every function f (Cook, Gelman and Rubin 2006; Talts et al. 2018). A uniform number spreads the rank over
 //! its cell, so that *places* (rank + U)/(L + 1) are uniform on (0, 1) whatever L is, and L may differ by dataset.
 //!

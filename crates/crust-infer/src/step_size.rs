@@ -30,7 +30,7 @@ impl Default for Averaging {
 /// Dual averaging of log ε:
 ///
 /// > H̄ₜ = (1 − 1/(t + t₀)) H̄ₜ₋₁ + (δ − αₜ)/(t + t₀), log εₜ = μ − √t/γ · H̄ₜ, log ε̄ₜ = t^−κ log εₜ + (1 − t^−κ) log
-/// ε̄ₜ₋₁.
+/// > ε̄ₜ₋₁.
 #[derive(Clone, Debug)]
 pub(crate) struct DualAveraging {
     constants: Averaging,

@@ -308,7 +308,7 @@ pub struct Bread {
     /// Datasets that the real one is ranked among; 0 for no comparison
     #[arg(long, value_name = "R", default_value_t = 39, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub replicates: u32,
-    /// CSV files of another run, as CmdStan writes them, one for each chain: their draws are the fit, so that the verdict is
+    /// CSV files of another run, as `CmdStan` writes them, one for each chain: their draws are the fit, so that the verdict is
     /// about them
     #[arg(long, value_name = "FILE,…", value_delimiter = ',', num_args = 1..)]
     pub draws: Vec<PathBuf>,

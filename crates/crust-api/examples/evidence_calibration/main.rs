@@ -52,7 +52,7 @@ type Trials = BTreeMap<(String, &'static str), Vec<Trial>>;
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "an example prints")]
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let seeds: u64 = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let seeds: u32 = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(20);
     let part = arguments.next().unwrap_or_default();
     let problems: Vec<Known> = problems::all().into_iter().filter(|p| p.name.contains(&part)).collect();
     let (trials, next) = (Mutex::new(Trials::new()), AtomicUsize::new(0));
@@ -62,11 +62,11 @@ fn main() {
                 while let Some(known) = problems.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = std::time::Instant::now();
                     for seed in 1..=seeds {
-                        if let Err(error) = run(known, seed, &trials) {
+                        if let Err(error) = run(known, seed.into(), &trials) {
                             eprintln!("{}, seed {seed}: {error}", known.name);
                         }
                     }
-                    eprintln!("{}: {:.1} s a seed", known.name, begin.elapsed().as_secs_f64() / seeds as f64);
+                    eprintln!("{}: {:.1} s a seed", known.name, begin.elapsed().as_secs_f64() / f64::from(seeds));
                 }
             });
         }

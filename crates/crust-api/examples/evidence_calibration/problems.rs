@@ -24,6 +24,18 @@ fn ln_beta(a: f64, b: f64) -> f64 {
 
 const LN_2: f64 = std::f64::consts::LN_2;
 
+const MEAN: &str = "data { int N; vector[N] y; real s; } parameters { real mu; }
+    model { mu ~ normal(0, s); y ~ normal(mu, 1); }";
+
+const COIN: &str = "data { int n; int k; real a; real b; } parameters { real<lower=0, upper=1> p; }
+    model { p ~ beta(a, b); k ~ binomial(n, p); }";
+
+const REGRESSION: &str = "data { int N; int K; matrix[N, K] x; vector[N] y; } parameters { vector[K] b; }
+    model { b ~ normal(0, 2); y ~ normal(x * b, 1); }";
+
+const CAUCHY: &str = "data { int N; vector[N] y; } parameters { real mu; }
+    model { mu ~ normal(0, 20); y ~ cauchy(mu, 1); }";
+
 pub fn all() -> Vec<Known> {
     let mut list = conjugate();
     list.extend(regressions());
@@ -36,16 +48,12 @@ pub fn all() -> Vec<Known> {
 }
 
 fn conjugate() -> Vec<Known> {
-    const MEAN: &str = "data { int N; vector[N] y; real s; } parameters { real mu; }
-        model { mu ~ normal(0, s); y ~ normal(mu, 1); }";
     let mean = |name, n, s: f64| {
         let y = noise(n, 0.3);
         let covariance: Vec<Vec<f64>> =
             (0..y.len()).map(|i| (0..y.len()).map(|j| s * s + f64::from(u8::from(i == j))).collect()).collect();
         Known { name, program: MEAN, data: json!({"N": n, "y": y, "s": s}), log_z: multi_normal(&y, covariance) }
     };
-    const COIN: &str = "data { int n; int k; real a; real b; } parameters { real<lower=0, upper=1> p; }
-        model { p ~ beta(a, b); k ~ binomial(n, p); }";
     let coin = |name, n: u32, k: u32, a: f64, b: f64| {
         let (m, j) = (f64::from(n), f64::from(k));
         let choose = lgamma(m + 1.0) - lgamma(j + 1.0) - lgamma(m - j + 1.0);
@@ -94,8 +102,6 @@ fn conjugate() -> Vec<Known> {
 }
 
 fn regressions() -> Vec<Known> {
-    const PROGRAM: &str = "data { int N; int K; matrix[N, K] x; vector[N] y; } parameters { vector[K] b; }
-        model { b ~ normal(0, 2); y ~ normal(x * b, 1); }";
     let regression = |name, n: u32, k: u32| {
         let x: Vec<Vec<f64>> = (0..n).map(|i| noise(k, 0.37 * f64::from(i))).collect();
         let y = noise(n, 2.1);
@@ -103,7 +109,7 @@ fn regressions() -> Vec<Known> {
         let entry = |i: usize, j: usize| 4.0 * dot(&x[i], &x[j]) + f64::from(u8::from(i == j));
         let covariance: Vec<Vec<f64>> = (0..y.len()).map(|i| (0..y.len()).map(|j| entry(i, j)).collect()).collect();
         let log_z = multi_normal(&y, covariance);
-        Known { name, program: PROGRAM, data: json!({"N": n, "K": k, "x": x, "y": y}), log_z }
+        Known { name, program: REGRESSION, data: json!({"N": n, "K": k, "x": x, "y": y}), log_z }
     };
     let walk = {
         let y = noise(12, 1.7);
@@ -186,8 +192,6 @@ fn modes() -> Vec<Known> {
     let heavy: Vec<f64> = noise(8, 0.1);
     let apart: Vec<f64> =
         noise(20, 0.5).iter().enumerate().map(|(i, e)| if i < 11 { e - 15.0 } else { e + 15.0 }).collect();
-    const CAUCHY: &str = "data { int N; vector[N] y; } parameters { real mu; }
-        model { mu ~ normal(0, 20); y ~ cauchy(mu, 1); }";
     let location = |name, y: Vec<f64>| {
         let f = |mu: f64| normal(mu, 0.0, 20.0) + y.iter().map(|y| cauchy(*y, mu, 1.0)).sum::<f64>();
         Known { name, program: CAUCHY, log_z: line(f, (-200.0, 200.0)), data: json!({"N": y.len(), "y": y}) }

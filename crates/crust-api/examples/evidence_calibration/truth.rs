@@ -48,10 +48,8 @@ fn eliminate(mut a: Vec<Vec<f64>>, mut y: Vec<f64>) -> (f64, f64) {
         form += y[i] * y[i] / a[i][i];
         for j in i + 1..y.len() {
             let ratio = a[j][i] / a[i][i];
-            for k in i..y.len() {
-                let above = a[i][k];
-                a[j][k] -= ratio * above;
-            }
+            let (above, below) = a.split_at_mut(j);
+            below[0][i..].iter_mut().zip(&above[i][i..]).for_each(|(b, a)| *b -= ratio * a);
             y[j] -= ratio * y[i];
         }
     }

@@ -31,6 +31,7 @@ fn poisson(rate: f64, s: &mut Stream) -> u32 {
     n
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of programs")]
 pub fn cases() -> Vec<Case> {
     vec![
         Case {

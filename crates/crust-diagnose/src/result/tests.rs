@@ -103,7 +103,7 @@ fn checked() -> Checked {
 #[test]
 fn every_result_survives_json() {
     let simulated = SimulatedData { parameters: Json("{}".to_owned()), data: Json("{\"y\":[1.5]}".to_owned()) };
-    let all = [
+    let all = vec![
         ("check", Results::Check(checked())),
         ("density", Results::Density(Density::default())),
         ("bench", Results::Bench(Bench::default())),
@@ -126,6 +126,7 @@ fn every_result_survives_json() {
         ),
         ("reproduce", Results::Reproduce(Reproduce::Table1(table1()))),
         ("reproduce", Results::Reproduce(Reproduce::RealData(real_data()))),
+        ("sbc", Results::Sbc(Sbc::default())),
         ("testbed", Results::Testbed(Testbed::default())),
     ];
     for (command, results) in all {

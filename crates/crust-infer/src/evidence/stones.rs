@@ -3,7 +3,7 @@
 //! With Δ = log `f_β′`(x) − log `f_β`(x) of neighbours on the path,
 //!
 //! > log Z′/Z = log E_β\[e^Δ\] (Xie et al. 2011), and it lies between E_β\[Δ\] and E_β′\[Δ\] (thermodynamic
-//! integration).
+//! > integration).
 //!
 //! Neither estimate is on a known side of the truth, since the chains' draws are not exact: but for that, the product
 //! of stones would be unbiased. Draws of both neighbours allow other estimates of the same ratio, such as Bennett's.

@@ -76,7 +76,7 @@ impl Variance {
     /// Given numbers that are N(0, σ²), `count` of them with this sum of squares, their density raised to a power:
     ///
     /// > (σ²)^(−power · count / 2) exp(−power · squares / (2σ²)) · `InvGamma`(a, b) ∝ `InvGamma`(a + power · count / 2,
-    /// b + power · squares / 2)
+    /// > b + power · squares / 2)
     pub fn conditional(&self, power: f64, count: f64, squares: f64) -> Option<InverseGamma> {
         match self {
             Self::Fixed(_) => None,
