@@ -16,28 +16,27 @@ pub use crate::method::{Length, MAX_ENERGY_ERROR, Method, Transition};
 pub struct Kernel {
     pub method: Method,
     pub step_size: f64,
-    /// The step size of each transition is uniform within this fraction of `step_size`: 0 for no jitter, below 1. With
-    /// jitter, a few transitions are shorter by up to a factor of 100: a chain that starts where the density is steep
-    /// would otherwise never leave.
+    /// The step size of each transition is uniform within this fraction of `step_size`: 0 for no jitter, below 1.
     pub jitter: f64,
+    /// The share of transitions whose steps are shorter, by up to a factor of 100: a chain that starts where the density
+    /// is steep would otherwise never leave.
+    pub short: f64,
     pub metric: Metric,
 }
-
-/// The share of short transitions among those with jitter.
-const SHORT: f64 = 0.125;
 
 impl Kernel {
     /// The step size of one transition.
     pub(crate) fn draw_step_size(&self, stream: &mut Stream) -> f64 {
+        let mut step_size = self.step_size;
         if self.jitter > 0.0 {
-            let near = 1.0 + self.jitter * (2.0 * stream.uniform() - 1.0);
-            let rare = stream.uniform() / SHORT;
-            // from 1 down to 1/100
-            let short = if rare < 1.0 { pxfm::f_exp(-2.0 * std::f64::consts::LN_10 * rare) } else { 1.0 };
-            self.step_size * near * short
-        } else {
-            self.step_size
+            step_size *= 1.0 + self.jitter * (2.0 * stream.uniform() - 1.0);
         }
+        if self.short > 0.0 {
+            let rare = stream.uniform() / self.short;
+            // from 1 down to 1/100
+            step_size *= if rare < 1.0 { pxfm::f_exp(-2.0 * std::f64::consts::LN_10 * rare) } else { 1.0 };
+        }
+        step_size
     }
 }
 

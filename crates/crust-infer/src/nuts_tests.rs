@@ -212,7 +212,7 @@ fn compare(density: Density, kernel: &Kernel, start: &[f64], transitions: u64) -
 }
 
 fn kernel(step_size: f64, jitter: f64, max_depth: u32, metric: Metric) -> Kernel {
-    Kernel { method: Method::Nuts { max_depth, max_energy_error: 1000.0 }, step_size, jitter, metric }
+    Kernel { method: Method::Nuts { max_depth, max_energy_error: 1000.0 }, step_size, jitter, short: 0.0, metric }
 }
 
 #[test]

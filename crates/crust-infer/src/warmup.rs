@@ -113,7 +113,7 @@ impl Adaptation {
             default_step: step_size,
         };
         let metric = Metric::initial(settings.metric, dimension);
-        (adaptation, Kernel { method: settings.method, step_size, jitter: settings.jitter, metric })
+        (adaptation, Kernel { method: settings.method, step_size, jitter: settings.jitter, short: 0.0, metric })
     }
 
     /// What the chain has to do first.

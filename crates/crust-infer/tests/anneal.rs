@@ -218,7 +218,7 @@ fn chains_outside_of_the_support_have_weight_zero() {
         [(false, methods()[1]), (true, methods()[1]), (true, methods()[2]), (true, methods()[0])]
     {
         let target = Lanes(Uniform { y: 0.7, not_a_number });
-        let kernel = Kernel { method, step_size: 0.5, jitter: 0.0, metric: Metric::Unit };
+        let kernel = Kernel { method, step_size: 0.5, jitter: 0.0, short: 0.0, metric: Metric::Unit };
         let kernels = TunedKernels::constant(&kernel, 1).expect("kernels");
         let control = Control::default();
         let how = Parallelism::default();
@@ -350,8 +350,11 @@ fn equilibration_leaves_the_posterior_invariant() {
         }
         let bad = equilibrate(
             &mut Driver::new(Lanes(Uniform { y: 1.0, not_a_number: true }), Parallelism::default()),
-            &TunedKernels::constant(&Kernel { method, step_size: 0.1, jitter: 0.0, metric: Metric::Unit }, 1)
-                .expect("kernels"),
+            &TunedKernels::constant(
+                &Kernel { method, step_size: 0.1, jitter: 0.0, short: 0.0, metric: Metric::Unit },
+                1,
+            )
+            .expect("kernels"),
             &[vec![-1.0]],
             3,
             (0, key(12)),

@@ -114,6 +114,6 @@ fn weights_are_unbiased() {
         let n = f64::from(CHAINS);
         let mean = ratios.iter().sum::<f64>() / n;
         let error = ratios.iter().map(|w| (w - mean).powi(2)).sum::<f64>().sqrt() / n;
-        assert!(error < 0.06 && (mean - 1.0).abs() < 5.0 * error, "{direction:?}: {mean} ± {error}");
+        assert!(error < 0.08 && (mean - 1.0).abs() < 5.0 * error, "{direction:?}: {mean} ± {error}");
     }
 }

@@ -168,7 +168,7 @@ fn the_error_of_bridge_sampling_is_calibrated() {
 #[test]
 fn smc_is_unbiased_with_poor_kernels() {
     let target = Conjugate::new(2, 0.5);
-    let kernel = Kernel { method: Method::Metropolis, step_size: 0.3, jitter: 0.0, metric: Metric::Unit };
+    let kernel = Kernel { method: Method::Metropolis, step_size: 0.3, jitter: 0.0, short: 0.0, metric: Metric::Unit };
     let kernels = TunedKernels::constant(&kernel, 2).expect("a kernel");
     let schedule = Schedule::try_from(vec![0.0, 0.2, 0.6, 1.0]).expect("a schedule");
     for (resampled, chain, seed, keep) in
@@ -349,7 +349,7 @@ fn data_that_are_impossible_are_an_error() {
         assert!(message.contains("draws from the prior") && message.contains("is outside"), "{message}");
     }
     // islands without a particle count with weight 0
-    let kernel = Kernel { method: Method::Metropolis, step_size: 1.0, jitter: 0.0, metric: Metric::Unit };
+    let kernel = Kernel { method: Method::Metropolis, step_size: 1.0, jitter: 0.0, short: 0.0, metric: Metric::Unit };
     let kernels = TunedKernels::constant(&kernel, 1).expect("a kernel");
     let schedule = Schedule::linear(3).expect("a schedule");
     let settings = SmcSettings { islands: 2, resampled: 2, chain: 2, keep: Keep::All };

@@ -14,7 +14,13 @@ fn kernels() -> Vec<(&'static str, Kernel)> {
     let dense = Metric::dense(2, vec![0.3, 0.1, 0.1, 0.7]).expect("positive");
     let nuts = |max_depth| Method::Nuts { max_depth, max_energy_error: MAX_ENERGY_ERROR };
     let hmc = |length| Method::Hmc { length, max_energy_error: MAX_ENERGY_ERROR };
-    let kernel = |method, step_size, jitter, metric| Kernel { method, step_size, jitter, metric };
+    let kernel = |method, step_size, jitter, metric| Kernel {
+        method,
+        step_size,
+        jitter,
+        short: if jitter > 0.0 { 0.3 } else { 0.0 },
+        metric,
+    };
     vec![
         ("NUTS", kernel(nuts(10), 0.8, 0.0, diagonal())),
         ("NUTS, jittered, dense", kernel(nuts(10), 0.9, 0.5, dense.clone())),

@@ -70,7 +70,7 @@ fn nuts_has_the_moments_of_normal_targets() {
 fn nuts_has_the_moments_of_a_normal_target_in_100_dimensions() {
     let normal = Normal::awkward(100, 3);
     let metric = Metric::diagonal((0..100).map(|i| normal.covariance(i, i)).collect()).expect("positive");
-    let kernel = Kernel { method: Method::default(), step_size: 0.15, jitter: 0.0, metric };
+    let kernel = Kernel { method: Method::default(), step_size: 0.15, jitter: 0.0, short: 0.0, metric };
     let settings = Settings { warmup: 0, draws: 40, kernel: KernelSource::Frozen(kernel), ..Settings::new(key(100)) };
     let starts: Vec<Start> = (0..CHAINS).map(|c| Start::at(c, &normal.draw(&mut key(101).chain(c).stream()))).collect();
     let (keep, outcomes) = run(&Lanes(normal.clone()), &settings, &starts).expect("a run");

@@ -185,7 +185,8 @@ fn starting_points_are_tried_a_hundred_times() {
 
 #[test]
 fn starting_points_are_uniform_or_given() {
-    let frozen = Kernel { method: Method::Metropolis, step_size: 1e-300, jitter: 0.0, metric: Metric::Unit };
+    let frozen =
+        Kernel { method: Method::Metropolis, step_size: 1e-300, jitter: 0.0, short: 0.0, metric: Metric::Unit };
     let kernel = KernelSource::Frozen(frozen);
     let settings = Settings { warmup: 0, draws: 1, kernel, radius: 2.0, ..Settings::new(key(7)) };
     let starts: Vec<Start> = (0..2000).map(Start::random).collect();
@@ -251,8 +252,9 @@ fn errors_say_what_is_wrong() {
     let warmup = KernelSource::Warmup(Warmup { averaging, ..Warmup::default() });
     assert_eq!(kernel_fails(warmup), "delta is 1, but must be between 0 and 1");
     let metric = Metric::diagonal(vec![1.0; 3]).expect("positive");
-    let kernel =
-        |step_size, metric| KernelSource::Frozen(Kernel { method: Method::hmc(), step_size, jitter: 0.0, metric });
+    let kernel = |step_size, metric| {
+        KernelSource::Frozen(Kernel { method: Method::hmc(), step_size, jitter: 0.0, short: 0.0, metric })
+    };
     assert!(kernel_fails(kernel(1.0, metric)).starts_with("the dimension of the metric is 3"));
     assert!(kernel_fails(kernel(0.0, Metric::Unit)).starts_with("step size is 0"));
 }

@@ -175,7 +175,7 @@ fn tuned<M: Conjugate>(model: &M, pilot: &Pilot, key: StreamKey) -> TunedKernels
 
 fn hmc(steps: u32, step_size: f64) -> Kernel {
     let method = Method::Hmc { length: Length::Steps(steps), max_energy_error: MAX_ENERGY_ERROR };
-    Kernel { method, step_size, jitter: 0.5, metric: Metric::Unit }
+    Kernel { method, step_size, jitter: 0.5, short: 0.0, metric: Metric::Unit }
 }
 
 /// A correct program has E[log w forward] ≤ E[−log w reverse]. A simulator with the wrong scale turns that around on

@@ -519,7 +519,7 @@ mod tests {
     fn numbers_out_of_range_are_told_in_plain_words() {
         let mistake = |words: &[&str]| read(words).expect_err("out of range").to_string();
         let text = mistake(&["crust", "bdmc", "m.stan", "--tolerance", "-1"]);
-        assert!(text.contains("must be a number above 0"), "{text}");
+        assert!(text.contains("must be a number, not negative"), "{text}");
         let text = mistake(&["crust", "bdmc", "m.stan", "--steps", "1000000000000"]);
         assert!(text.contains("must be a whole number from 1 to 10000000"), "{text}");
     }

@@ -25,14 +25,6 @@ const DATA: &str = r#"{"N": 3, "x": [0, 1, 2], "y": [1, 2, 4]}"#;
 fn table() -> Vec<(&'static str, String, &'static str, Vec<&'static str>)> {
     let good = || model(PRIOR);
     vec![
-        ("improper prior", model("a ~ normal(0, 1);"), DATA, vec!["`b`", "prior"]),
-        (
-            "two priors",
-            model("a ~ normal(0, 1); b ~ normal(0, 1); b ~ normal(1, 2);"),
-            DATA,
-            vec!["`b`", "b ~ normal(1, 2)"],
-        ),
-        ("cyclic program", model("a ~ normal(b, 1); b ~ normal(a, 1);"), DATA, vec!["`a`", "`b`"]),
         (
             "non-invertible density",
             model("a ~ normal(0, 1); b ~ normal(0, 1); target += -square(sum(y) - a);"),

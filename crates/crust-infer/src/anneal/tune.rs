@@ -156,7 +156,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         let dimension = driver.dimension();
         // Beyond the optimum of normal targets, which the first moves then find from above.
         let step_size = pilot.method.first_step(dimension);
-        let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, metric: Metric::Unit };
+        let kernel = Kernel { method: pilot.method, step_size, jitter: pilot.jitter, short: 0.0, metric: Metric::Unit };
         let mut run = Self {
             driver,
             basis,

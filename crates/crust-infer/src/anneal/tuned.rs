@@ -175,7 +175,9 @@ impl TunedKernels {
         let variance = a.variance.iter().zip(&b.variance).map(|(&a, &b)| mix(a, b)).collect();
         // Positive and finite since both ends are.
         let metric = Metric::diagonal(variance).unwrap_or(Metric::Unit);
-        Kernel { method: self.method, step_size: mix(a.step_size, b.step_size), jitter: self.jitter, metric }
+        // Kernels without any chance stay so.
+        let short = if self.jitter > 0.0 { SHORT } else { 0.0 };
+        Kernel { method: self.method, step_size: mix(a.step_size, b.step_size), jitter: self.jitter, short, metric }
     }
 
     /// The β up to which a share of the thermodynamic length lies.
@@ -193,6 +195,9 @@ pub(super) struct Stages {
     stages: Vec<Stage>,
     moves: usize,
 }
+
+/// The share of short transitions.
+const SHORT: f64 = 0.125;
 
 /// The most kernels of a schedule.
 const MOST_KERNELS: usize = 512;

@@ -121,7 +121,7 @@ fn pool(kernels: &[&Kernel], dimension: usize) -> Kernel {
     };
     // A mean of positive and finite numbers is one.
     let metric = Metric::diagonal((0..dimension).map(variance).collect()).unwrap_or(Metric::Unit);
-    Kernel { method: kernels[0].method, step_size, jitter: kernels[0].jitter, metric }
+    Kernel { method: kernels[0].method, step_size, jitter: kernels[0].jitter, short: 0.0, metric }
 }
 
 fn particle(state: &crate::kernel::State) -> Particle {
