@@ -1,6 +1,8 @@
 //! Tensors of numbers, in row-major order.
 
 use crate::error::{Run, fail};
+use crust_math::linalg::cholesky::rows;
+use crust_math::linalg::vectors::dot_in_order;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -140,21 +142,9 @@ impl Tensor {
     /// The lower Cholesky factor. Not positive definite: an error.
     pub fn cholesky(&self) -> Run<Self> {
         let n = self.square("cholesky")?;
-        let mut l = vec![0.0; n * n];
-        for j in 0..n {
-            for i in j..n {
-                let s: f64 = (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum();
-                let x = self.data[i * n + j] - s;
-                if i == j {
-                    if x.is_nan() || x <= 0.0 {
-                        return fail("cholesky: the matrix is not positive definite");
-                    }
-                    l[i * n + i] = x.sqrt();
-                } else {
-                    l[i * n + j] = x / l[j * n + j];
-                }
-            }
-        }
+        let Ok(l) = rows::lower(n, &self.data, |a, x, y| a - dot_in_order(x, y)) else {
+            return fail("cholesky: the matrix is not positive definite");
+        };
         Ok(Self::new(vec![n, n], l))
     }
 }
