@@ -1,13 +1,20 @@
 //! Draws of a run: names, and chains × draws × quantities, with the sampler's own columns apart.
 
+mod arviz;
+mod compression;
 pub mod configuration;
 pub mod csv_reader;
 pub mod csv_writer;
+mod files;
 pub mod names;
+mod netcdf;
+mod zarr_reader;
 
+pub use arviz::ArvizError;
 pub use configuration::{Adaptation, Algorithm, Elapsed, InverseMetric, Metric, RunConfiguration, Settings};
 pub use csv_reader::{Comments, CsvChain, CsvError, CsvProblem, read_chain, read_files};
 pub use csv_writer::CsvWriter;
+pub use files::{DrawsError, read_draws};
 pub use names::{Shape, Variable, bracketed, column_names, dotted, variables};
 
 /// The draws of all chains.
@@ -86,7 +93,7 @@ impl Draws {
 
     /// The sampling draws of a quantity, whose name may be written `theta.1` or `theta[1]`.
     pub fn named(&self, name: &str) -> Option<Vec<&[f64]>> {
-        let fits = |other: &String| other == name || bracketed(other) == name;
+        let fits = |other: &String| other == name || bracketed(&dotted(other)) == name;
         self.names.iter().position(fits).map(|index| self.quantity(index))
     }
 

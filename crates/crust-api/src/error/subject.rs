@@ -1,6 +1,6 @@
 //! Why an approximation, or draws, cannot be judged.
 
-use crust_diagnose::draws::CsvError;
+use crust_diagnose::draws::DrawsError;
 use crust_diagnose::taddaa::functional::NotAFunctional;
 use crust_engine::UnconstrainError;
 use crust_infer::approximate::Error as ApproximateError;
@@ -23,7 +23,7 @@ pub enum SubjectError {
     #[error("{file}: {error}")]
     Document { file: String, error: ApproximateError },
     #[error(transparent)]
-    Draws(#[from] CsvError),
+    Draws(#[from] DrawsError),
     #[error("there are {found} draws, but at least 2 are needed")]
     FewDraws { found: usize },
     #[error("the parameter {parameter} is a tuple, and draws of tuples cannot be read")]

@@ -3,7 +3,7 @@
 use super::fit::{Chain, Fitted, summarise};
 use crate::error::{Error, SubjectError};
 use crate::taddaa::unconstrain;
-use crust_diagnose::draws::read_files;
+use crust_diagnose::draws::read_draws;
 use crust_engine::Model;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The fewest draws of a chain that a fit is made of.
 const FEWEST: usize = 50;
 
-/// Reads the chains of a run, a file for each, as unconstrained draws.
+/// Reads the chains of a run, in any form that [`read_draws`] knows, as unconstrained draws.
 pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, Error> {
-    let (draws, _) = read_files(files).map_err(|error| Error::subject(error.into()))?;
+    let draws = read_draws(files).map_err(|error| Error::subject(error.into()))?;
     let (least, _) = draws.lengths();
     if least < FEWEST {
         return Err(Error::subject(SubjectError::FewDraws { found: least }));

@@ -7,7 +7,7 @@ use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::ess_bulk;
-use crust_diagnose::draws::{Draws, bracketed, read_files};
+use crust_diagnose::draws::{Draws, bracketed, read_draws};
 use crust_engine::{Model, Values};
 use crust_infer::approximate::evaluate::{Evaluations, Points};
 use crust_infer::approximate::family::{Approximation, Document, Elliptical};
@@ -79,7 +79,7 @@ impl Start {
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
     fn of_files(files: &[PathBuf], chains: usize, functionals: &Functionals<'_>) -> Result<Self, Error> {
-        let (draws, _) = read_files(files).map_err(|error| Error::subject(error.into()))?;
+        let draws = read_draws(files).map_err(|error| Error::subject(error.into()))?;
         let total: usize = draws.chains.iter().map(|chain| chain.sampling.len()).sum();
         if total < 2 {
             return Err(Error::subject(SubjectError::FewDraws { found: total }));

@@ -61,22 +61,24 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<(Draws, Vec<Comments>),
         let error = |problem| CsvError { path: path.to_owned(), problem };
         let file = File::open(path).map_err(|problem| error(problem.into()))?;
         let csv = read_chain(BufReader::new(file)).map_err(error)?;
+        let next = Draws { sampler_names: csv.sampler_names, names: csv.names, chains: vec![csv.chain] };
+        comments.push(csv.comments);
         if draws.chains.is_empty() {
-            draws = Draws::new(csv.sampler_names, csv.names, 0);
-        } else if let Some(difference) = difference(&draws, &csv) {
+            draws = next;
+        } else if let Some(difference) = difference(&draws, &next) {
             let first = paths[0].as_ref().to_owned();
             return Err(error(CsvProblem::OtherColumns { first, difference }));
+        } else {
+            draws.chains.extend(next.chains);
         }
-        draws.chains.push(csv.chain);
-        comments.push(csv.comments);
     }
     Ok((draws, comments))
 }
 
 /// The first column in which a file differs from those before it.
-fn difference(draws: &Draws, csv: &CsvChain) -> Option<String> {
+pub(super) fn difference(draws: &Draws, other: &Draws) -> Option<String> {
     let expected: Vec<&String> = draws.sampler_names.iter().chain(&draws.names).collect();
-    let found: Vec<&String> = csv.sampler_names.iter().chain(&csv.names).collect();
+    let found: Vec<&String> = other.sampler_names.iter().chain(&other.names).collect();
     if expected == found {
         return None;
     }
@@ -161,16 +163,18 @@ impl Reader {
 
     fn header(&mut self, text: &str) -> Result<(), CsvProblem> {
         let mut seen = HashSet::new();
-        for name in text.split(',').map(str::trim) {
+        for (column, name) in header_names(text).into_iter().enumerate() {
+            // The numbers of rows, as R and pandas write them, have no name.
+            let name = if name.is_empty() && column == 0 { "row__".to_owned() } else { name };
             if name.is_empty() || name.parse::<f64>().is_ok() {
                 return Err(CsvProblem::NoHeader);
             }
-            if !seen.insert(name) {
-                return Err(CsvProblem::RepeatedName { line: self.line, name: name.to_owned() });
+            if !seen.insert(name.clone()) {
+                return Err(CsvProblem::RepeatedName { line: self.line, name });
             }
             // Stan's identifiers cannot end in two underscores: these are the sampler's
             let place = if name.ends_with("__") { Place::Sampler } else { Place::Quantity };
-            self.columns.push((name.to_owned(), place));
+            self.columns.push((name, place));
         }
         self.current = self.no_draws();
         Ok(())
@@ -195,7 +199,12 @@ impl Reader {
             return Err(problem);
         }
         for (field, (column, (name, place))) in text.split(',').zip(self.columns.iter().enumerate()) {
-            let text = field.trim();
+            let text = field.trim().trim_matches('"');
+            if name == "row__" {
+                // may be anything
+                self.sampler_row.push(text.parse().unwrap_or(f64::NAN));
+                continue;
+            }
             let value = text.parse().map_err(|_| CsvProblem::NotANumber {
                 line,
                 column: column + 1,
@@ -278,6 +287,10 @@ impl Reader {
             Some(warmup) => warmup,
             None => split_front(&mut sampling, saved_warmup(&self.comments.settings)),
         };
+        if self.comments.settings.get("method") == Some("variational") {
+            // ADVI's first row is the mean of the approximation, not a draw of it.
+            split_front(&mut sampling, 1);
+        }
         let named = |wanted: fn(&Place) -> bool| {
             self.columns.iter().filter(|(_, place)| wanted(place)).map(|(name, _)| name.clone()).collect()
         };
@@ -288,6 +301,29 @@ impl Reader {
             comments: self.comments,
         })
     }
+}
+
+/// The names of columns, which may be quoted: `"L[1,2]"` has a comma of its own.
+fn header_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let (mut quoted, mut depth) = (false, 0_usize);
+    for letter in text.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ',' if !quoted && depth == 0 => names.push(String::new()),
+            other => {
+                match other {
+                    '[' => depth += 1,
+                    ']' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                if let Some(name) = names.last_mut() {
+                    name.push(other);
+                }
+            }
+        }
+    }
+    names.iter().map(|name| name.trim().to_owned()).collect()
 }
 
 /// How many warm-up draws a run saves that never says where its warm-up ends: because it was interrupted or did not
