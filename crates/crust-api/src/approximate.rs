@@ -3,7 +3,7 @@
 mod draws;
 mod fit;
 
-pub(crate) use fit::{Fitted, Wanted, fit};
+pub(crate) use fit::{Fitted, Wanted, bounds, fit};
 
 use crate::error::{Error, Faults, Refusal};
 use crate::problem::Problem;
@@ -108,7 +108,7 @@ fn result(
     gradients: u64,
     seconds: f64,
 ) -> Approximate {
-    let k_hat = fitted.k_hat();
+    let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
     let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
     Approximate {
         method: method.name().to_owned(),
@@ -120,6 +120,7 @@ fn result(
         elbo: fitted.elbo.value,
         elbo_se: fitted.elbo.standard_error,
         k_hat,
+        bounds,
         gradients,
         seconds,
         converged: fitted.converged,

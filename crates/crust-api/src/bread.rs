@@ -1,5 +1,9 @@
 //! `crust bread`: how far annealing ends from the posterior, for a program with real data.
 
+mod approximation;
+
+pub use approximation::bread_approximation;
+
 use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, Settings, StanExperiment, given};

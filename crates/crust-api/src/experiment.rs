@@ -5,6 +5,9 @@ mod fit;
 pub(crate) mod given;
 mod path;
 mod scouts;
+mod whole;
+
+pub(crate) use path::centre;
 
 use crate::annealing::PathChoice;
 use crate::error::{Faults, Trouble};

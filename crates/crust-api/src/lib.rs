@@ -64,7 +64,7 @@ pub use annealing::{
 pub use approximate::{ApproximateOptions, ApproximationChoice, approximate};
 pub use bdmc::{BdmcOptions, bdmc};
 pub use bench::{BenchOptions, bench};
-pub use bread::{BreadOptions, bread};
+pub use bread::{BreadOptions, bread, bread_approximation};
 pub use check::{CheckOptions, CheckOutput, check};
 pub use compare::{CompareOptions, compare};
 pub use crust_diagnose::checkpoint::FILE as JOURNAL;

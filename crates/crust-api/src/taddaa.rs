@@ -1,13 +1,15 @@
 //! `crust taddaa`: lower bounds on the errors of an approximation or of draws, from many short chains.
 
 mod functionals;
+mod normaliser;
 mod start;
 
 use crate::annealing::Diagnosis;
-use crate::approximate::{ApproximationChoice, bind, check_radius, with_evaluations};
+use crate::approximate::{ApproximationChoice, bind, bounds, check_radius, with_evaluations};
 use crate::error::Error;
 use crate::problem::{Problem, Source};
 use crate::session::{Session, Unit};
+use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::result::Taddaa;
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_diagnose::taddaa::{ALPHA, Level};
@@ -96,6 +98,8 @@ pub struct TaddaaOptions {
     pub radius: f64,
     /// Whether the way of the worst functionals is wanted, which costs evaluations of all quantities.
     pub drift: bool,
+    /// Whether KL(q‖p) is bounded by annealing, which takes about as long as the chains.
+    pub divergence: bool,
 }
 
 impl Default for TaddaaOptions {
@@ -111,6 +115,7 @@ impl Default for TaddaaOptions {
             tolerance_variance: tolerances.log_variance,
             radius: 2.0,
             drift: false,
+            divergence: true,
         }
     }
 }
@@ -179,13 +184,28 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             Level::Good => Diagnosis::Fine,
             Level::Bad | Level::Unknown => Diagnosis::Bad,
         };
+        let mut notes = start.notes;
+        let bounds = start.elbo.as_ref().map(|elbo| {
+            let mut forward = Vec::new();
+            if options.divergence && !partial {
+                session.begin("Annealing", 0, Unit::Transitions);
+                let target = StanTarget::path(&model, problem.program().text(), Evaluation::of_many(&model));
+                let (how, control) = (session.parallelism(), session.stop.control());
+                match normaliser::log_weights(target, &chains.positions[chains.last()], session.seed, how, control) {
+                    Ok(found) => forward = found,
+                    Err(trouble) => notes.push(format!("there is no bound on log Z by annealing: {trouble}")),
+                }
+            }
+            bounds(elbo, &forward, &[])
+        });
         let result = Taddaa {
             found,
             k_hat: start.k_hat,
+            bounds,
             kernel: options.kernel.name().to_owned(),
             gradients: evaluations.count(),
             acceptance: chains.acceptance,
-            notes: start.notes,
+            notes,
             partial,
             drift,
         };

@@ -8,6 +8,7 @@ pub mod bread;
 pub mod checkpoint;
 pub mod compare;
 pub mod convergence;
+pub mod divergence;
 pub mod draws;
 pub mod executor;
 pub mod experiment;

@@ -60,3 +60,18 @@ pub mod list {
         Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }
+
+/// The same where there may be none.
+pub mod option {
+    use super::Number;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
+    pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+        value.map(Number).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+        Ok(Option::<Number>::deserialize(deserializer)?.map(|number| number.0))
+    }
+}

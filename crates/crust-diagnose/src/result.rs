@@ -8,6 +8,7 @@ mod approximate;
 mod bread;
 mod check;
 mod density;
+mod divergence;
 mod evidence;
 mod reproduce;
 mod sample;
@@ -24,6 +25,7 @@ pub use check::{
     VariableSummary,
 };
 pub use density::{Bench, BenchRow, Density, Point};
+pub use divergence::{Bounds, BreadApproximation, FitOf, GapRank, KlRange};
 pub use evidence::{Evidence, EvidenceKind, EvidenceMethod, EvidenceTiming};
 pub use reproduce::{RealDataRow, RealDataTable, Reproduce, Table1, Table1Cell, Table1Row, Toy, ToyRow};
 pub use sample::{Sample, SampleFacts, Seconds};
@@ -50,6 +52,8 @@ pub enum Results {
     Simulate(Simulate),
     Bdmc(Bdmc),
     Bread(Bread),
+    #[serde(rename = "bread-approximation")]
+    BreadApproximation(BreadApproximation),
     Compare(Compare),
     Evidence(Evidence),
     Reproduce(Reproduce),

@@ -12,6 +12,7 @@ mod quantiles;
 pub mod sizes;
 mod verdict;
 
+pub(crate) use quantiles::student as student_quantile;
 pub use verdict::{Level, Verdict};
 
 use crate::number::count;

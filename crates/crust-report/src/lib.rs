@@ -6,6 +6,7 @@
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod common;
+pub mod divergence;
 mod figures;
 pub mod html;
 mod number;

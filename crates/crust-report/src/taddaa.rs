@@ -22,6 +22,16 @@ pub fn page(result: &Taddaa) -> String {
         page.paragraph("The chains were ended early.");
     }
     let worst = worst_first(&found.functionals);
+    if let Some(bounds) = &result.bounds {
+        page.section("Divergence");
+        page.paragraph(&format!(
+            "KL(q‖p) of the approximation is at least {:.2} nats: {}.",
+            bounds.kl_at_least,
+            crate::divergence::bounds_in_words(bounds)
+        ));
+        let axis = crate::divergence::axis("Bounds on log Z", bounds);
+        page.plots([(&axis, crate::divergence::AXIS)]);
+    }
     page.section("Drift");
     let approximation = |name: &str| found.functionals.iter().find(|f| f.name == name).map(|f| f.approximation);
     let plots: Vec<Plot> = result.drift.iter().map(|way| drift(way, approximation(&way.name))).collect();

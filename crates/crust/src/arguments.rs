@@ -5,7 +5,7 @@ mod calibration;
 mod choices;
 mod options;
 
-pub use approximation::{Approximate, Taddaa};
+pub use approximation::{Approximate, ApproximationChoice, Taddaa};
 pub use calibration::Sbc;
 pub use choices::{
     Budget, EvidenceMethod, Experiment, KernelChoice, MethodChoice, MetricChoice, ScheduleChoice, SimulationChoice,
@@ -296,6 +296,13 @@ pub struct Bread {
     pub annealing: Annealing,
     #[command(flatten)]
     pub method: MethodOptions,
+    /// Judge an approximation of this kind in place of annealing: it is fitted to the real data and to every simulated
+    /// dataset, and its divergence from the posterior is bounded from both sides
+    #[arg(long = "method", value_enum, value_name = "METHOD")]
+    pub approximation: Option<ApproximationChoice>,
+    /// The rank of `--method lowrank`
+    #[arg(long, value_name = "R", default_value = "5", value_parser = one_in)]
+    pub rank: NonZero<usize>,
     /// What data are simulated with: `conditional` on the real data, with draws of the fit, which needs no prior to draw
     /// from; `fitted` hyperparameters and the prior of everything else; or the `prior`. Conditional unless an option that
     /// is for the others says otherwise
@@ -308,8 +315,8 @@ pub struct Bread {
     /// Datasets that the real one is ranked among; 0 for no comparison
     #[arg(long, value_name = "R", default_value_t = 39, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub replicates: u32,
-    /// CSV files of another run, as `CmdStan` writes them, one for each chain: their draws are the fit, so that the verdict is
-    /// about them
+    /// Draws of another run, CSV files of `CmdStan` (one for each chain) or `ArviZ`'s `NetCDF` or Zarr: they are the fit, so
+    /// that the verdict is about them
     #[arg(long, value_name = "FILE,…", value_delimiter = ',', num_args = 1..)]
     pub draws: Vec<PathBuf>,
     /// The time that the run may take, such as `30s`, `5m`, `2h`, or `none`: what is done is planned for it. 90s unless

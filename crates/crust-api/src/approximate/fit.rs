@@ -1,8 +1,8 @@
 //! A fit of any method.
 
 use super::ApproximationChoice;
-use crate::target::StanTarget;
 use crust_diagnose::psis::psis;
+use crust_diagnose::result::Bounds;
 use crust_infer::approximate::Error;
 use crust_infer::approximate::coordinates::Family;
 use crust_infer::approximate::elbo::{self, Estimate};
@@ -12,6 +12,7 @@ use crust_infer::approximate::fixed::{self, Convergence, Step};
 use crust_infer::approximate::laplace::laplace;
 use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
+use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
 
 /// What is asked for.
@@ -40,7 +41,10 @@ const DRAWS: usize = 4000;
 /// Degrees of freedom that `student-t` tries.
 const DEGREES: [f64; 4] = [3.0, 5.0, 10.0, 30.0];
 
-pub(crate) fn fit(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+pub(crate) fn fit<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    wanted: Wanted,
+) -> Result<Fitted, Error> {
     let key = StreamKey::new(wanted.seed, Purpose::FIT);
     match wanted.method {
         ApproximationChoice::Meanfield => variational(evaluations, wanted, Family::MeanField, None),
@@ -72,8 +76,8 @@ fn search(wanted: Wanted) -> pathfinder::Settings {
     pathfinder::Settings { radius: wanted.radius, ..settings }
 }
 
-fn variational(
-    evaluations: &mut Evaluations<'_, StanTarget<'_>>,
+fn variational<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
     wanted: Wanted,
     family: Family,
     degrees: Option<f64>,
@@ -88,7 +92,7 @@ fn variational(
 }
 
 /// The best of several degrees of freedom.
-fn student(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
     let mut best = variational(evaluations, wanted, Family::FullRank, Some(DEGREES[0]))?;
     for nu in &DEGREES[1..] {
         let next = variational(evaluations, wanted, Family::FullRank, Some(*nu))?;
@@ -99,7 +103,10 @@ fn student(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) ->
     Ok(best)
 }
 
-fn several_paths(evaluations: &mut Evaluations<'_, StanTarget<'_>>, wanted: Wanted) -> Result<Fitted, Error> {
+fn several_paths<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    wanted: Wanted,
+) -> Result<Fitted, Error> {
     let found = pathfinder::multi_path(evaluations, &search(wanted), DRAWS)?;
     let covariance = found.approximation.covariance().unwrap_or_default();
     let scale = Scale::of_covariance(found.approximation.dimension(), &covariance)?;
@@ -116,8 +123,23 @@ impl Fitted {
         Self { approximation, normal: q, elbo, converged: true, words, iterations, trace: Vec::new() }
     }
 
+    /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]).
+    pub fn bounds(&self, forward: &[f64], reverse: &[f64]) -> Bounds {
+        bounds(&self.elbo, forward, reverse)
+    }
+
     /// `None` where weights cannot be smoothed.
     pub fn k_hat(&self) -> Option<f64> {
         psis(&self.elbo.log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
     }
+}
+
+/// Groups for the error of the importance-weighted bound.
+const GROUPS: usize = 16;
+
+/// Bounds on log Z on one axis.
+pub(crate) fn bounds(elbo: &Estimate, forward: &[f64], reverse: &[f64]) -> Bounds {
+    let draws = elbo.log_ratios.len() / GROUPS;
+    let weighted = elbo::importance_weighted(&elbo.log_ratios, draws).map(|(value, error)| (value, error, draws));
+    Bounds::new((elbo.value, elbo.standard_error), weighted, forward, reverse)
 }

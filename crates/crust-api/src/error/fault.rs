@@ -105,6 +105,7 @@ impl Context<'_> {
             Trouble::NotSimulated { dataset } => Error::NotSimulated { dataset },
             Trouble::Reference(error) => Error::Reference(error),
             Trouble::Reading(error) => *error,
+            Trouble::Approximate(error) => self.approximate(error, "try other initial values"),
         }
     }
 }
@@ -127,6 +128,8 @@ pub(crate) enum Trouble {
     NotSimulated { dataset: u32 },
     #[error(transparent)]
     Reference(#[from] crust_infer::path::BadReference),
+    #[error(transparent)]
+    Approximate(#[from] ApproximateError),
     /// The reading of the likelihood does not hold where the posterior is.
     #[error("{0}")]
     Reading(Box<Error>),

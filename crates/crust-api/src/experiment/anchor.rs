@@ -84,7 +84,7 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// Whether the prior looks at the outcomes.
-    fn prior_differs(&self, mut real: StanTarget<'a>, mut other: StanTarget<'a>) -> bool {
+    pub(super) fn prior_differs(&self, mut real: StanTarget<'a>, mut other: StanTarget<'a>) -> bool {
         let points: Vec<Vec<f64>> = self.anchor.truths.iter().take(4).cloned().collect();
         let priors = |target: &mut StanTarget<'a>| target.log_priors(&points).unwrap_or_default();
         let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()) || a.to_bits() == b.to_bits();

@@ -104,7 +104,7 @@ impl<'a> StanExperiment<'a> {
 }
 
 /// Mean and standard deviation of each coordinate over all chains.
-pub(super) fn centre(chains: &[Vec<Vec<f64>>]) -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn centre(chains: &[Vec<Vec<f64>>]) -> (Vec<f64>, Vec<f64>) {
     let all: Vec<&Vec<f64>> = chains.iter().flatten().collect();
     let dimension = all.first().map_or(0, |x| x.len());
     let column = |i: usize| -> Vec<f64> { all.iter().map(|x| x[i]).collect() };

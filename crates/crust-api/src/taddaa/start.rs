@@ -8,7 +8,9 @@ use crate::problem::Source;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::ess_bulk;
 use crust_diagnose::draws::{Draws, bracketed, read_draws};
+use crust_diagnose::psis::psis;
 use crust_engine::{Model, Values};
+use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::{Evaluations, Points};
 use crust_infer::approximate::family::{Approximation, Document, Elliptical};
 use crust_infer::approximate::scale::Scale;
@@ -18,6 +20,8 @@ use std::sync::Arc;
 
 /// Draws of an approximation from which its functionals are computed: so many that their error hardly matters.
 const REFERENCE: usize = 20_000;
+/// Draws for the ELBO of an approximation in a file.
+const DRAWS: usize = 4096;
 
 /// Where chains start, and what was said there.
 pub(super) struct Start {
@@ -30,6 +34,8 @@ pub(super) struct Start {
     /// How many independent draws one of these is worth, by quantity.
     pub efficiency: Vec<f64>,
     pub k_hat: Option<f64>,
+    /// Of an approximation with a density.
+    pub elbo: Option<Estimate>,
     pub notes: Vec<String>,
 }
 
@@ -44,7 +50,10 @@ impl Start {
             Subject::Draws(files) => Ok(Self::of_files(files, chains, functionals)?),
             Subject::Approximation(source) => {
                 let q = read(source, functionals.model)?;
-                Ok(Self::of_approximation(&q, q.clone(), None, chains, functionals)?)
+                let key = StreamKey::new(functionals.seed, Purpose::FIT);
+                let elbo = elbo::estimate(evaluations, &q, DRAWS, key)?;
+                let start = Self::of_approximation(&q, q.clone(), k_hat(&elbo.log_ratios), chains, functionals)?;
+                Ok(Self { elbo: Some(elbo), ..start })
             }
             Subject::Fit(method) => {
                 let wanted = Wanted { method: *method, radius: options.radius, seed: functionals.seed };
@@ -54,7 +63,7 @@ impl Start {
                 if !fitted.converged {
                     start.notes.push(format!("the fit: {}", fitted.words));
                 }
-                Ok(start)
+                Ok(Self { elbo: Some(fitted.elbo), ..start })
             }
         }
     }
@@ -74,7 +83,7 @@ impl Start {
         // Not the starts themselves: their luck would count twice.
         let before = functionals.quantities(&draw(REFERENCE, key.step(1)), Purpose::GENERATED)?;
         let efficiency = vec![1.0; before.len()];
-        Ok(Self { points: draw(chains, key), frame, before, efficiency, k_hat, notes: Vec::new() })
+        Ok(Self { points: draw(chains, key), frame, before, efficiency, k_hat, elbo: None, notes: Vec::new() })
     }
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
@@ -102,8 +111,22 @@ impl Start {
         };
         let before = functionals.names.iter().map(column).collect();
         let efficiency = functionals.names.iter().map(efficiency).collect();
-        Ok(Self { points, frame, before, efficiency, k_hat: None, notes })
+        let k_hat = log_ratios(&draws).and_then(|ratios| k_hat(&ratios));
+        Ok(Self { points, frame, before, efficiency, k_hat, elbo: None, notes })
     }
+}
+
+/// log p − log q of draws that come with both, as ADVI and Laplace write them. Draws of Pathfinder may have been
+/// resampled, so that their weights say nothing.
+fn log_ratios(draws: &Draws) -> Option<Vec<f64>> {
+    let p = draws.sampler("log_p__")?.concat();
+    let q = draws.sampler("log_g__").or_else(|| draws.sampler("log_q__"))?.concat();
+    Some(p.iter().zip(&q).map(|(p, q)| p - q).collect())
+}
+
+/// `None` where weights cannot be smoothed.
+fn k_hat(log_ratios: &[f64]) -> Option<f64> {
+    psis(log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
 }
 
 /// An approximation that was written down.

@@ -1,5 +1,6 @@
 //! The results of `crust approximate` and of `crust taddaa`.
 
+use super::Bounds;
 use crate::taddaa;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ pub struct Approximate {
     pub elbo_se: f64,
     /// Of the importance weights; `null` where they cannot be smoothed.
     pub k_hat: Option<f64>,
+    /// The same bound with others on log Z.
+    #[serde(default)]
+    pub bounds: Bounds,
     /// How many points were evaluated.
     pub gradients: u64,
     pub seconds: f64,
@@ -50,8 +54,11 @@ pub struct ElboStep {
 pub struct Taddaa {
     #[serde(flatten)]
     pub found: taddaa::Taddaa,
-    /// Of the approximation that was fitted; `null` where there is no density.
+    /// Of the approximation, or of draws that come with both densities; `null` where there is no density.
     pub k_hat: Option<f64>,
+    /// KL(q‖p) of the approximation on the real data; `null` where there is no density.
+    #[serde(default)]
+    pub bounds: Option<Bounds>,
     /// How the chains moved, in the words of the command line.
     pub kernel: String,
     /// How many points were evaluated.

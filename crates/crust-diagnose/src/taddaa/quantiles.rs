@@ -4,7 +4,7 @@ use crate::number::count;
 use crust_math::special::{gamma_p, inc_beta, inv_Phi, inv_inc_beta};
 
 /// Of Student's t distribution, for probabilities above ½.
-pub(super) fn student(degrees: f64, probability: f64) -> f64 {
+pub(crate) fn student(degrees: f64, probability: f64) -> f64 {
     let x = inv_inc_beta(0.5 * degrees, 0.5, 2.0 * (1.0 - probability));
     (degrees * (1.0 - x) / x).sqrt()
 }

@@ -17,6 +17,8 @@ pub struct Evaluations<'a, T> {
     width: usize,
     control: &'a Control,
     count: u64,
+    /// Whether an end that the user wants is left to the caller.
+    patient: bool,
 }
 
 /// Points with their log densities and gradients, one after the other.
@@ -57,7 +59,7 @@ impl Points {
 impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
     pub fn new(target: &T, how: Parallelism, control: &'a Control) -> Self {
         let targets = (0..how.threads.get()).map(|_| (target.clone(), Batch::default())).collect();
-        Self { targets, width: how.width.get(), control, count: 0 }
+        Self { targets, width: how.width.get(), control, count: 0, patient: false }
     }
 
     pub fn dimension(&self) -> usize {
@@ -69,14 +71,24 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
         self.count
     }
 
+    pub fn control(&self) -> &'a Control {
+        self.control
+    }
+
     /// Whether the user wants an end.
     pub fn is_interrupted(&self) -> bool {
         self.control.is_interrupted()
     }
 
+    /// From now on evaluations go on after the user has wanted an end (or not): for callers who look at
+    /// [`Self::is_interrupted`] themselves and have something to finish.
+    pub fn be_patient(&mut self, patient: bool) {
+        self.patient = patient;
+    }
+
     /// Fills in log densities, and gradients if they are wanted. Fails if the run is interrupted.
     pub fn evaluate(&mut self, points: &mut Points, with_gradient: bool) -> Result<(), Error> {
-        if self.control.is_interrupted() {
+        if self.control.is_interrupted() && !self.patient {
             return Err(Error::Interrupted);
         }
         let (n, d) = (points.len(), points.dimension);

@@ -45,6 +45,8 @@ pub enum Convergence {
     TooFewDraws,
     /// The optimiser stopped before the optimum.
     NoOptimum,
+    /// The user ended it.
+    Interrupted,
 }
 
 impl Convergence {
@@ -55,6 +57,7 @@ impl Convergence {
                 "not converged: the optimum on the fixed draws is not as good on new ones, and more draws are not allowed"
             }
             Self::NoOptimum => "not converged: the optimiser stopped before the optimum",
+            Self::Interrupted => "not converged: the fit was ended early, and this is the best so far",
         }
     }
 }
@@ -80,13 +83,16 @@ pub struct Fit {
     pub trace: Vec<Step>,
 }
 
-/// Fits from where Pathfinder ends.
+/// Fits from where Pathfinder ends. If the user ends it on the way, what there is is the fit.
 pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, settings: &Settings) -> Result<Fit, Error> {
     let search = pathfinder::Settings { radius: settings.radius, ..pathfinder::Settings::new(settings.key) };
     let paths = pathfinder::paths(evaluations, &search)?;
     let best = paths.into_iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let about = Elliptical { degrees: settings.degrees, ..best.approximation };
-    fit_from(evaluations, settings, &about)
+    evaluations.be_patient(true);
+    let fit = fit_from(evaluations, settings, &about);
+    evaluations.be_patient(false);
+    fit
 }
 
 /// Fits from an approximation. The draws are doubled twice until those that the fit has seen are no better than others.
@@ -114,8 +120,10 @@ pub fn fit_from<T: Target + Clone + Send>(
         let gap = seen - elbo.value;
         let good = gap <= settings.tolerance.max(2.0 * elbo.standard_error.min(settings.tolerance));
         let found_optimum = matches!(found.end, End::Converged | End::NoBetterPoint);
-        if good || draws * 4 > settings.most_draws.max(8 * coordinates.noise()) || (!found_optimum && round > 2) {
+        let interrupted = found.end == End::Stopped;
+        if interrupted || good || draws * 4 > settings.most_draws.max(8 * coordinates.noise()) || (!found_optimum && round > 2) {
             let convergence = match (found_optimum, good) {
+                _ if interrupted => Convergence::Interrupted,
                 (true, true) => Convergence::Converged,
                 (true, false) => Convergence::TooFewDraws,
                 (false, _) => Convergence::NoOptimum,
@@ -146,6 +154,7 @@ fn maximise<T: Target + Clone + Send>(
     let mut iterations = 0;
     for frame in 1.. {
         let mut gradients = evaluations.count();
+        let control = evaluations.control();
         let found = lbfgs::minimise(
             parameters,
             &options,
@@ -153,7 +162,7 @@ fn maximise<T: Target + Clone + Send>(
             |place, _| {
                 gradients += draws;
                 trace.push(Step { gradients, elbo: -place.value });
-                Ok(true)
+                Ok(!control.is_interrupted())
             },
         )?;
         iterations += found.iterations;

@@ -17,6 +17,10 @@ pub fn approximate(result: &Approximate, width: usize) -> String {
         result.elbo, result.elbo_se, result.iterations, result.gradients, result.seconds
     );
     lines.extend(wrap(&facts, width));
+    if result.bounds.kl_at_least > 0.01 {
+        let least = result.bounds.kl_at_least;
+        lines.push(format!("KL(q‖p) is at least {least:.2} nats, by the importance-weighted bound"));
+    }
     if result.k_hat.is_none_or(|k| k > 0.7) {
         let poor = "The importance weights are too heavy-tailed for averages with them: do not rely on this \
                     approximation before `crust taddaa` has judged it.";
@@ -45,6 +49,10 @@ pub fn taddaa(result: &Taddaa, width: usize) -> String {
         let _ = write!(facts, ", k-hat {k_hat:.2}");
     }
     lines.extend(wrap(&facts, width));
+    if let Some(bounds) = &result.bounds {
+        lines.push(format!("KL(q‖p) is at least {:.2} nats", bounds.kl_at_least));
+        lines.extend(wrap(&crate::divergence::bounds_in_words(bounds), width));
+    }
     let mut worst: Vec<_> = found.functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).collect();
     worst.sort_by(|a, b| b.relative.total_cmp(&a.relative));
     if !worst.is_empty() {

@@ -27,7 +27,7 @@ pub enum ApproximationChoice {
 }
 
 impl ApproximationChoice {
-    fn choice(self, rank: NonZero<usize>) -> crust_api::ApproximationChoice {
+    pub fn choice(self, rank: NonZero<usize>) -> crust_api::ApproximationChoice {
         match self {
             Self::Meanfield => crust_api::ApproximationChoice::Meanfield,
             Self::Fullrank => crust_api::ApproximationChoice::Fullrank,
@@ -99,7 +99,8 @@ pub struct Taddaa {
     /// The rank of `lowrank`
     #[arg(long, value_name = "R", default_value = "5", value_parser = one_in)]
     pub rank: NonZero<usize>,
-    /// Draws to judge instead: CSV files of `CmdStan`, or with the names of the parameters as columns
+    /// Draws to judge instead: CSV files of `CmdStan` or with the names of the parameters as columns, `ArviZ`'s `NetCDF` or
+    /// Zarr
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "approximation")]
     pub draws: Vec<PathBuf>,
     /// An approximation to judge instead, as `crust approximate --json` writes it: mean and covariance, or mean and sd,
@@ -129,6 +130,9 @@ pub struct Taddaa {
     /// The radius of random starting points of the fit on the unconstrained scale
     #[arg(long, value_name = "RADIUS", default_value_t = 2.0, value_parser = radius)]
     pub init: f64,
+    /// Do not bound KL(q‖p) by annealing
+    #[arg(long)]
+    pub no_kl: bool,
     /// A folder for `report.html` and `result.json`
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -158,6 +162,7 @@ impl Taddaa {
             tolerance_variance: self.tolerance_variance,
             radius: self.init,
             drift: self.out.is_some(),
+            divergence: !self.no_kl,
         })
     }
 }
