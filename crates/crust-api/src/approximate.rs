@@ -3,7 +3,8 @@
 mod draws;
 mod fit;
 
-pub(crate) use fit::{Fitted, Wanted, bounds, fit};
+use fit::fit_so_far;
+pub(crate) use fit::{Fitted, Wanted, bounds, fit, k_hat};
 
 use crate::error::{Error, Faults, Refusal};
 use crate::problem::Problem;
@@ -59,10 +60,10 @@ pub struct ApproximateOptions {
     pub method: ApproximationChoice,
     /// Starting points are uniform within ± this on the unconstrained scale.
     pub radius: f64,
-    /// How many draws the file gets.
+    /// How many draws are written.
     pub draws: NonZero<usize>,
-    /// A CSV file for draws of all quantities, with `log_p__` and `log_g__` as `CmdStan` writes them.
-    pub file: Option<PathBuf>,
+    /// A folder for draws of all quantities: `draws.csv` in the form that `CmdStan` gives its own, and `draws.zarr`.
+    pub folder: Option<PathBuf>,
 }
 
 impl Default for ApproximateOptions {
@@ -71,7 +72,7 @@ impl Default for ApproximateOptions {
             method: ApproximationChoice::default(),
             radius: 2.0,
             draws: NonZero::new(1000).unwrap_or(NonZero::<usize>::MIN),
-            file: None,
+            folder: None,
         }
     }
 }
@@ -91,11 +92,13 @@ pub fn approximate(
         let begin = Instant::now();
         session.begin("Fitting the approximation", 0, Unit::Transitions);
         let wanted = Wanted { method: options.method, radius: options.radius, seed: session.seed };
-        let fitted = fit(evaluations, wanted)?;
+        let fitted = fit_so_far(evaluations, wanted)?;
         let seconds = begin.elapsed().as_secs_f64();
         let gradients = evaluations.count();
-        if let Some(file) = &options.file {
-            draws::write(file, options, &fitted, evaluations, problem, &model, session.seed)?;
+        if let Some(folder) = &options.folder {
+            // What there is is written, also after the user has ended the fit.
+            evaluations.be_patient(true);
+            draws::write(folder, options, &fitted, evaluations, problem, &model, session.seed)?;
         }
         Ok(result(options.method, &model, fitted, gradients, seconds))
     })
@@ -124,6 +127,7 @@ fn result(
         gradients,
         seconds,
         converged: fitted.converged,
+        partial: fitted.interrupted,
         convergence: fitted.words,
         iterations: fitted.iterations,
         trace: fitted.trace.iter().map(|step| ElboStep { gradients: step.gradients, elbo: step.elbo }).collect(),

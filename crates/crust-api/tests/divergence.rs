@@ -2,8 +2,8 @@
 
 use crust_api::result::{BreadApproximation, Level};
 use crust_api::{
-    Annealing, ApproximationChoice, BreadOptions, Diagnosis, Problem, Session, Source, TaddaaOptions, bread_approximation,
-    taddaa,
+    Annealing, ApproximationChoice, BreadOptions, Diagnosis, Problem, Session, Source, TaddaaOptions,
+    bread_approximation, taddaa,
 };
 
 #[path = "../examples/kl_regressions/regression.rs"]
@@ -50,7 +50,8 @@ fn exact_divergences_lie_between_the_bounds() {
 #[test]
 fn taddaa_bounds_the_divergence_on_real_data() {
     let regression = Regression::new(3, 20, 0.9, 1);
-    let found = taddaa(&regression.problem(), &TaddaaOptions::default(), &Session::default()).expect("a diagnosis").result;
+    let found =
+        taddaa(&regression.problem(), &TaddaaOptions::default(), &Session::default()).expect("a diagnosis").result;
     let (bounds, log_z) = (found.bounds.expect("a density"), regression.log_evidence());
     let lower = bounds.log_z_lower.expect("chains");
     assert!(bounds.elbo < bounds.iw_elbo && bounds.iw_elbo < log_z + 0.1, "{bounds:?} {log_z}");
@@ -64,7 +65,8 @@ fn taddaa_bounds_the_divergence_on_real_data() {
 fn flat_priors_and_failures() {
     let program = "data { int N; vector[N] y; } parameters { real mu; real<lower=0> s; } model { y ~ normal(mu, s); }";
     let data = r#"{"N": 6, "y": [1.2, 0.3, 2.1, 0.9, 1.4, -0.3]}"#;
-    let problem = Problem::read(Source::text("m.stan", program), Some(Source::text("d.json", data))).expect("a problem");
+    let problem =
+        Problem::read(Source::text("m.stan", program), Some(Source::text("d.json", data))).expect("a problem");
     let (found, _) = judge(&problem, ApproximationChoice::Laplace, 4);
     assert_eq!(found.simulated.len(), 4);
     assert!(found.kl_q_p.at_most < 1.0, "{:?}", found.kl_q_p);

@@ -2,7 +2,7 @@
 
 use crate::convergence::{mean, sd};
 use crate::number::count;
-use crate::result::{BreadApproximation, Bounds, FitOf, GapRank, KlRange, Level, Verdict};
+use crate::result::{Bounds, BreadApproximation, FitOf, GapRank, KlRange, Level, Verdict};
 use crate::sandwich::{lower_bound, upper_bound};
 use crate::taddaa::student_quantile;
 
@@ -29,9 +29,8 @@ fn limit(values: &[f64], bound: fn(&[f64]) -> f64, side: f64) -> f64 {
     if groups < 2 {
         return side * f64::INFINITY;
     }
-    let bounds: Vec<f64> = (0..groups)
-        .map(|g| bound(&values.iter().skip(g).step_by(groups).copied().collect::<Vec<f64>>()))
-        .collect();
+    let bounds: Vec<f64> =
+        (0..groups).map(|g| bound(&values.iter().skip(g).step_by(groups).copied().collect::<Vec<f64>>())).collect();
     let found = mean(&bounds) + side * student_quantile(count(groups - 1), SIDE) * sd(&bounds) / count(groups).sqrt();
     if found.is_nan() { side * f64::INFINITY } else { found }
 }
@@ -102,7 +101,13 @@ pub fn conclude(result: &mut BreadApproximation, acceptable: f64) {
 }
 
 fn nats(x: f64) -> String {
-    if x.is_infinite() { "infinitely many".to_owned() } else if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") }
+    if x.is_infinite() {
+        "infinitely many".to_owned()
+    } else if x >= 10.0 {
+        format!("{x:.1}")
+    } else {
+        format!("{x:.2}")
+    }
 }
 
 fn verdict(result: &BreadApproximation, acceptable: f64) -> Verdict {
@@ -127,19 +132,34 @@ fn verdict(result: &BreadApproximation, acceptable: f64) -> Verdict {
     } else if on_real > acceptable || q_p.at_least > acceptable {
         (Level::Poor, format!("The {method} approximation is bad: {between}, {real}."))
     } else if 2 * failures > result.simulated.len() {
-        (Level::Poor, format!("The {method} approximation cannot be fitted to {failures} of {} simulated datasets.", result.simulated.len()))
+        (
+            Level::Poor,
+            format!(
+                "The {method} approximation cannot be fitted to {failures} of {} simulated datasets.",
+                result.simulated.len()
+            ),
+        )
     } else if let Some(fit) = trouble {
         let why = if fit.unfinished { "has too few draws" } else { "has not converged" };
-        (Level::Poor, format!("Nothing can be said of the {method} approximation: the run whose draws data are simulated with {why}."))
+        (
+            Level::Poor,
+            format!(
+                "Nothing can be said of the {method} approximation: the run whose draws data are simulated with {why}."
+            ),
+        )
     } else if q_p.at_most > acceptable {
         (
             Level::Poor,
-            format!("It is not known whether the {method} approximation is good: {between}, {real}. Longer annealing (`--steps`, `--chains`) may tell."),
+            format!(
+                "It is not known whether the {method} approximation is good: {between}, {real}. Longer annealing (`--steps`, `--chains`) may tell."
+            ),
         )
     } else if unlike {
         (
             Level::Mismatch,
-            format!("The {method} approximation is good on simulated data ({between}), but worse on the real ones than on those."),
+            format!(
+                "The {method} approximation is good on simulated data ({between}), but worse on the real ones than on those."
+            ),
         )
     } else {
         (Level::Good, format!("The {method} approximation is good: {between}, {real}."))

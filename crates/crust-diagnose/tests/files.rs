@@ -53,7 +53,9 @@ fn broken_files_are_told() {
         changed[at] ^= 0x5a;
         let _ = read_draws(&[temporary("changed.nc", &changed)]);
     }
-    for (name, content) in [("zip.zarr", &b"PK\x03\x04...."[..]), ("old.nc", b"CDF\x01....."), ("a.csv.gz", b"\x1f\x8b......")] {
+    for (name, content) in
+        [("zip.zarr", &b"PK\x03\x04...."[..]), ("old.nc", b"CDF\x01....."), ("a.csv.gz", b"\x1f\x8b......")]
+    {
         assert!(matches!(read_draws(&[temporary(name, content)]), Err(DrawsError::Form { .. })), "{name}");
     }
 }

@@ -38,7 +38,8 @@ pub fn page(result: &BreadApproximation) -> String {
 
 pub(crate) const AXIS: &str = "ELBO ≤ IW-ELBO ≤ log Z in expectation; bars are 95 % intervals. The limits from annealing hold with 97.5 % each. The \
                     distance from the ELBO to log Z is KL(q‖p).";
-const DATASETS: &str = "KL(q‖p) between its bounds on each simulated dataset. The dashed line is the lower bound on the real data.";
+const DATASETS: &str =
+    "KL(q‖p) between its bounds on each simulated dataset. The dashed line is the lower bound on the real data.";
 
 /// All bounds on log Z, each by its kind.
 pub(crate) fn axis(title: &str, bounds: &Bounds) -> Plot {
@@ -55,7 +56,15 @@ pub(crate) fn axis(title: &str, bounds: &Bounds) -> Plot {
             vec![]
         };
         let points = vec![(x, value)];
-        series.push(Series { label: label.to_owned(), tone, shape, points, bars, scattered: true, ..Series::default() });
+        series.push(Series {
+            label: label.to_owned(),
+            tone,
+            shape,
+            points,
+            bars,
+            scattered: true,
+            ..Series::default()
+        });
     };
     add("ELBO", bounds.elbo, bounds.elbo_se, Tone::Entry(0), Shape::Circle);
     let weighted = format!("IW-ELBO ({} draws)", bounds.iw_draws);
@@ -84,7 +93,8 @@ fn datasets(result: &BreadApproximation) -> Plot {
     let label = "simulated data".to_owned();
     let simulated = Series { label, tone: Tone::Forward, points, bars, scattered: true, ..Series::default() };
     let real = result.real.as_ref().map(|real| real.bounds.kl_at_least).filter(|x| x.is_finite());
-    let rule = |y: f64| Rule::Level { y, label: "real data, at least".to_owned(), tone: Tone::Real, dash: Dash::Dashed };
+    let rule =
+        |y: f64| Rule::Level { y, label: "real data, at least".to_owned(), tone: Tone::Real, dash: Dash::Dashed };
     Plot {
         title: "KL(q‖p) by dataset".to_owned(),
         x: Axis { label: "simulated dataset".to_owned(), ..Axis::default() },
@@ -136,7 +146,12 @@ pub fn story(result: &BreadApproximation, width: usize) -> String {
         lines.extend(crate::terminal::wrap(&bounds_in_words(&real.bounds), width));
     }
     if let Some(found) = &result.comparison {
-        lines.push(format!("gap on the real data: rank {} of {}, p = {:.3}", found.rank, found.datasets + 1, found.p_value));
+        lines.push(format!(
+            "gap on the real data: rank {} of {}, p = {:.3}",
+            found.rank,
+            found.datasets + 1,
+            found.p_value
+        ));
     }
     lines.join("\n")
 }
@@ -175,12 +190,16 @@ pub fn approximation(result: &Approximate) -> String {
     page.section("Fit");
     let mut plots = Vec::new();
     if result.trace.len() > 1 {
-        plots.push((trace(result), "The bound on the draws of each step. The draws become more now and then: the bound may then fall."));
+        plots.push((
+            trace(result),
+            "The bound on the draws of each step. The draws become more now and then: the bound may then fall.",
+        ));
     }
     plots.push((axis("Bounds on log Z", &result.bounds), AXIS));
     page.plots(plots.iter().map(|(plot, caption)| (plot, *caption)));
     page.section("Approximation");
-    let row = |((name, mean), sd): ((&String, &f64), &f64)| vec![name.clone(), format!("{mean:.5}"), format!("{sd:.5}")];
+    let row =
+        |((name, mean), sd): ((&String, &f64), &f64)| vec![name.clone(), format!("{mean:.5}"), format!("{sd:.5}")];
     page.table(&Table {
         caption: "Unconstrained parameters".to_owned(),
         head: ["parameter", "mean", "sd"].map(str::to_owned).to_vec(),

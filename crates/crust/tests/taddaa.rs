@@ -11,8 +11,8 @@ model { x ~ multi_normal([1, -2]', [[1, 1.8], [1.8, 4]]); }";
 #[test]
 fn an_approximation_is_written_and_read_back() {
     let folder = Folder::new("taddaa-fine");
-    let (model, fit, draws) = (folder.file("m.stan", NORMAL), folder.path("fit.json"), folder.path("draws.csv"));
-    let output = crust(&["approximate", &model, "--json", &fit, "--out", &draws, "--draws", "50"]);
+    let (model, fit, out) = (folder.file("m.stan", NORMAL), folder.path("fit.json"), folder.path("out"));
+    let output = crust(&["approximate", &model, "--json", &fit, "--out", &out, "--draws", "50"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(String::from_utf8_lossy(&output.stdout).contains("fullrank: converged"));
     let found = folder.json("fit.json");
@@ -23,9 +23,10 @@ fn an_approximation_is_written_and_read_back() {
     // The normalised density integrates to 1, and the family has it: what is left is where the optimiser stops.
     assert!(number(&found["elbo"]).abs() < 1e-3 && number(&found["elbo_se"]) < 1e-3, "{found}");
     assert!(number(&found["gradients"]) > 0.0 && number(&found["seconds"]) > 0.0);
-    let table = folder.read("draws.csv");
+    assert!(folder.read("out/report.html").contains("Bounds on log Z"));
+    let table = folder.read("out/draws.csv");
     let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!((lines[0], lines.len()), ("lp__,log_p__,log_g__,x.1,x.2", 51));
+    assert_eq!((lines[0], lines.len()), ("lp__,log_p__,log_g__,x.1,x.2", 52), "the mean, and 50 draws");
 
     let output = crust(&["taddaa", &model, "--approximation", &fit, "--json"]);
     let found = json(&output);
@@ -34,7 +35,18 @@ fn an_approximation_is_written_and_read_back() {
     let names: Vec<&str> = (0..3).filter_map(|i| found["functionals"][i]["name"].as_str()).collect();
     assert_eq!(names, ["mean(x[1])", "log_variance(x[1])", "quantile(x[1], 0.05)"]);
     assert_eq!(numbers(&found["functionals"][0]["interval"]).len(), 2);
-    assert!(number(&found["rho2_max"]) < 0.1 && found["k_hat"].is_null());
+    assert!(number(&found["rho2_max"]) < 0.1 && number(&found["k_hat"]) < 0.7);
+    assert!(number(&found["bounds"]["kl_at_least"]) < 0.05, "{found}");
+
+    // Mean and covariance suffice; and what was written is read as draws.
+    let two = serde_json::json!({"mean": [1, -2], "covariance": [[1, 1.8], [1.8, 4]]});
+    let two = folder.file("two.json", &two.to_string());
+    assert_eq!(json(&crust(&["taddaa", &model, "--approximation", &two, "--json"]))["verdict"]["level"], "good");
+    for (draws, few) in [("out/draws.csv", 50), ("out/draws.zarr", 50)] {
+        let found = json(&crust(&["taddaa", &model, "--draws", &folder.path(draws), "--json"]));
+        assert_eq!(number(&found["chains"]), f64::from(few), "{draws}: {found}");
+        assert!(found["bounds"].is_null());
+    }
 }
 
 #[test]

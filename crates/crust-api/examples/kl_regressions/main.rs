@@ -40,7 +40,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         other += usize::from(found.kl_p_q.at_least <= exact.p_q && exact.p_q <= found.kl_p_q.at_most);
         println!(
             "regression {seed}: T = {}, exact KL(q‖p) {:.3}, bounds {:.3} … {:.3}; exact KL(p‖q) {:.3}, bounds {:.3} … {:.3}; real at least {on_real:.3} of {:.3}",
-            found.t, exact.q_p, found.kl_q_p.at_least, found.kl_q_p.at_most, exact.p_q, found.kl_p_q.at_least, found.kl_p_q.at_most,
+            found.t,
+            exact.q_p,
+            found.kl_q_p.at_least,
+            found.kl_q_p.at_most,
+            exact.p_q,
+            found.kl_p_q.at_least,
+            found.kl_p_q.at_most,
             regression.kl_mean_field(1.0).q_p
         );
     }

@@ -1,7 +1,7 @@
 //! A regression with a normal prior and known noise: posterior, evidence and the best mean-field fit are known.
 
 use crust_api::{Problem, Source};
-use crust_math::linalg::cholesky;
+use crust_math::linalg::cholesky::rows;
 use crust_math::random::{Purpose, StreamKey};
 use std::f64::consts::TAU;
 
@@ -63,7 +63,7 @@ impl Regression {
     pub fn kl_mean_field(&self, datasets: f64) -> Divergences {
         let d = self.x[0].len();
         let precision = self.precision(datasets);
-        let lower = cholesky(d, &precision).expect("positive definite");
+        let lower = cholesky(d, &precision);
         let log_determinant: f64 = (0..d).map(|i| 2.0 * lower[i * d + i].ln()).sum();
         let (mut logs, mut traces) = (0.0, 0.0);
         for i in 0..d {
@@ -88,12 +88,18 @@ impl Regression {
                 covariance[i * n + j] = VARIANCE * product + if i == j { 1.0 } else { 0.0 };
             }
         }
-        let lower = cholesky(n, &covariance).expect("positive definite");
+        let lower = cholesky(n, &covariance);
         let z = solve(n, &lower, &self.y);
         let log_determinant: f64 = (0..n).map(|i| lower[i * n + i].ln()).sum();
         let squares: f64 = z.iter().map(|z| z * z + TAU.ln()).sum();
         -0.5 * squares - log_determinant
     }
+}
+
+/// By rows.
+fn cholesky(n: usize, matrix: &[f64]) -> Vec<f64> {
+    let subtract = |a: f64, x: &[f64], y: &[f64]| a - x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    rows::lower(n, matrix, subtract).expect("positive definite")
 }
 
 /// L⁻¹ x.

@@ -30,6 +30,7 @@ pub(crate) struct Fitted {
     pub normal: Elliptical,
     pub elbo: Estimate,
     pub converged: bool,
+    pub interrupted: bool,
     /// How the fit ended.
     pub words: String,
     pub iterations: usize,
@@ -41,7 +42,17 @@ const DRAWS: usize = 4000;
 /// Degrees of freedom that `student-t` tries.
 const DEGREES: [f64; 4] = [3.0, 5.0, 10.0, 30.0];
 
+/// A fit for others to go on from: one that was ended early is none.
 pub(crate) fn fit<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    wanted: Wanted,
+) -> Result<Fitted, Error> {
+    let fitted = fit_so_far(evaluations, wanted)?;
+    if fitted.interrupted { Err(Error::Interrupted) } else { Ok(fitted) }
+}
+
+/// If the user ends a variational fit, the best so far.
+pub(crate) fn fit_so_far<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     wanted: Wanted,
 ) -> Result<Fitted, Error> {
@@ -86,6 +97,7 @@ fn variational<T: Target + Clone + Send>(
     let fit = fixed::fit(evaluations, &fixed::Settings { radius: wanted.radius, degrees, ..settings })?;
     Ok(Fitted {
         converged: fit.convergence == Convergence::Converged,
+        interrupted: fit.convergence == Convergence::Interrupted,
         trace: fit.trace,
         ..Fitted::new(fit.approximation, fit.elbo, fit.iterations, fit.convergence.in_words().to_owned())
     })
@@ -95,7 +107,16 @@ fn variational<T: Target + Clone + Send>(
 fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
     let mut best = variational(evaluations, wanted, Family::FullRank, Some(DEGREES[0]))?;
     for nu in &DEGREES[1..] {
-        let next = variational(evaluations, wanted, Family::FullRank, Some(*nu))?;
+        if best.interrupted {
+            break;
+        }
+        let next = match variational(evaluations, wanted, Family::FullRank, Some(*nu)) {
+            Err(Error::Interrupted) => {
+                let words = Convergence::Interrupted.in_words().to_owned();
+                return Ok(Fitted { converged: false, interrupted: true, words, ..best });
+            }
+            other => other?,
+        };
         if next.elbo.value > best.elbo.value {
             best = next;
         }
@@ -120,7 +141,16 @@ fn several_paths<T: Target + Clone + Send>(
 impl Fitted {
     fn new(q: Elliptical, elbo: Estimate, iterations: usize, words: String) -> Self {
         let approximation = Box::new(q.clone());
-        Self { approximation, normal: q, elbo, converged: true, words, iterations, trace: Vec::new() }
+        Self {
+            approximation,
+            normal: q,
+            elbo,
+            converged: true,
+            interrupted: false,
+            words,
+            iterations,
+            trace: Vec::new(),
+        }
     }
 
     /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]).
@@ -130,8 +160,19 @@ impl Fitted {
 
     /// `None` where weights cannot be smoothed.
     pub fn k_hat(&self) -> Option<f64> {
-        psis(&self.elbo.log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
+        k_hat(&self.elbo.log_ratios)
     }
+}
+
+/// Of log weights; `None` where they cannot be smoothed. Weights that are all the same have no tail: 0.
+pub(crate) fn k_hat(log_ratios: &[f64]) -> Option<f64> {
+    /// Rounding.
+    const SAME: f64 = 1e-9;
+    let (least, most) = log_ratios.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+    if most.is_finite() && most - least <= SAME * (1.0 + most.abs()) {
+        return Some(0.0);
+    }
+    psis(log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
 }
 
 /// Groups for the error of the importance-weighted bound.

@@ -148,7 +148,8 @@ impl Protocol<'_, '_> {
         truth: &[f64],
     ) -> Result<(usize, Vec<f64>, Vec<f64>), Trouble> {
         let chains = self.options.annealing.chains;
-        let steps: Vec<usize> = ladder.steps.iter().copied().filter(|t| *t <= LONGEST || ladder.steps.len() == 1).collect();
+        let steps: Vec<usize> =
+            ladder.steps.iter().copied().filter(|t| *t <= LONGEST || ladder.steps.len() == 1).collect();
         let mut last = None;
         for t in steps {
             self.experiment.announce(&format!("Annealing a simulated dataset, T = {t}"), 2 * t * chains);

@@ -2,13 +2,12 @@
 
 use super::functionals::Functionals;
 use super::{Subject, TaddaaOptions};
-use crate::approximate::{Failure, Wanted, fit};
+use crate::approximate::{Failure, Wanted, fit, k_hat};
 use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::ess_bulk;
 use crust_diagnose::draws::{Draws, bracketed, read_draws};
-use crust_diagnose::psis::psis;
 use crust_engine::{Model, Values};
 use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::{Evaluations, Points};
@@ -122,11 +121,6 @@ fn log_ratios(draws: &Draws) -> Option<Vec<f64>> {
     let p = draws.sampler("log_p__")?.concat();
     let q = draws.sampler("log_g__").or_else(|| draws.sampler("log_q__"))?.concat();
     Some(p.iter().zip(&q).map(|(p, q)| p - q).collect())
-}
-
-/// `None` where weights cannot be smoothed.
-fn k_hat(log_ratios: &[f64]) -> Option<f64> {
-    psis(log_ratios, 1.0).ok().map(|psis| psis.khat).filter(|k| k.is_finite())
 }
 
 /// An approximation that was written down.

@@ -16,7 +16,8 @@ pub(super) fn group(file: &Hdf5File, name: &str) -> Result<Option<Vec<Array>>, A
     for dataset in datasets {
         let name = dataset.name().rsplit('/').next().unwrap_or_default().to_owned();
         let Some(decode) = decoder(dataset.dtype()) else { continue };
-        let problem = |error: hdf5_reader::error::Error| ArvizError::Variable { name: name.clone(), problem: error.to_string() };
+        let problem =
+            |error: hdf5_reader::error::Error| ArvizError::Variable { name: name.clone(), problem: error.to_string() };
         let bytes = dataset.read_raw_bytes().map_err(problem)?;
         let size = dataset.raw_element_size().map_err(problem)?.max(1);
         let values: Vec<f64> = bytes.chunks_exact(size).map(decode).collect();

@@ -33,6 +33,9 @@ pub struct Approximate {
     pub gradients: u64,
     pub seconds: f64,
     pub converged: bool,
+    /// Whether the user ended the fit: it is the best so far.
+    #[serde(default)]
+    pub partial: bool,
     /// How the fit ended, in words.
     pub convergence: String,
     pub iterations: usize,

@@ -121,7 +121,11 @@ pub fn fit_from<T: Target + Clone + Send>(
         let good = gap <= settings.tolerance.max(2.0 * elbo.standard_error.min(settings.tolerance));
         let found_optimum = matches!(found.end, End::Converged | End::NoBetterPoint);
         let interrupted = found.end == End::Stopped;
-        if interrupted || good || draws * 4 > settings.most_draws.max(8 * coordinates.noise()) || (!found_optimum && round > 2) {
+        if interrupted
+            || good
+            || draws * 4 > settings.most_draws.max(8 * coordinates.noise())
+            || (!found_optimum && round > 2)
+        {
             let convergence = match (found_optimum, good) {
                 _ if interrupted => Convergence::Interrupted,
                 (true, true) => Convergence::Converged,

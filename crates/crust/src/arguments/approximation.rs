@@ -68,9 +68,9 @@ pub struct Approximate {
     /// How many draws `--out` gets
     #[arg(long, value_name = "N", default_value = "1000", value_parser = one_in)]
     pub draws: NonZero<usize>,
-    /// A CSV file for draws of all quantities, with `log_p__` and `log_g__` as `CmdStan` writes them; those of
-    /// `multi-pathfinder` are resampled by their importance
-    #[arg(long, value_name = "FILE")]
+    /// A folder for `report.html`, `result.json`, and draws of all quantities: `draws.csv` in the form that `CmdStan` gives its
+    /// own, and `draws.zarr`. Those of `multi-pathfinder` are resampled by their importance
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
     pub computing: Computing,
@@ -82,7 +82,7 @@ impl Approximate {
             method: self.method.choice(self.rank),
             radius: self.init,
             draws: self.draws,
-            file: self.out.clone(),
+            folder: self.out.clone(),
         }
     }
 }

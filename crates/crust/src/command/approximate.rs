@@ -10,14 +10,20 @@ pub fn run(arguments: &Approximate, common: &Common) -> Result<Exit, Error> {
     let screen = Screen::new(common);
     let problem = arguments.program.problem()?;
     terminal::check_writable(common.json.as_deref())?;
-    terminal::check_writable(arguments.out.as_deref())?;
+    arguments.out.as_deref().map_or(Ok(()), terminal::report_folder)?;
     let run = crust_api::approximate(&problem, &arguments.options(), &screen.session(&arguments.computing));
     screen.end();
     let result = run?;
+    let exit = if result.partial { Exit::Interrupted } else { Exit::Fine };
     let text = common.tells().then(|| crust_report::terminal::approximate(&result, terminal::width()));
+    let page = arguments.out.as_ref().map(|_| crust_report::divergence::approximation(&result));
+    let results = Results::Approximate(result);
     if let Some(file) = &common.json {
-        terminal::deliver(&Results::Approximate(result), file)?;
+        terminal::deliver(&results, file)?;
     }
     text.iter().for_each(|text| terminal::say(text));
-    Ok(Exit::Fine)
+    if let (Some(folder), Some(page)) = (&arguments.out, page) {
+        terminal::deliver_report(&results, &page, folder, common.tells())?;
+    }
+    Ok(exit)
 }
