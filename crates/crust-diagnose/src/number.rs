@@ -66,7 +66,6 @@ pub mod option {
     use super::Number;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[expect(clippy::ref_option, reason = "serde hands over a reference to the field")]
     pub fn serialize<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
         value.map(Number).serialize(serializer)
     }

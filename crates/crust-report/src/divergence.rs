@@ -4,6 +4,7 @@ use crate::html::{Page, Table};
 use crate::number::as_f64;
 use crate::svg::{Axis, Dash, Interval, Kind, Plot, Rule, Series, Shape, Tone};
 use crust_diagnose::result::{Approximate, Bounds, BreadApproximation, FitOf, KlRange};
+use std::fmt::Write;
 
 /// The page of `bread --method`; its title is the verdict.
 pub fn page(result: &BreadApproximation) -> String {
@@ -66,15 +67,16 @@ pub(crate) fn axis(title: &str, bounds: &Bounds) -> Plot {
             ..Series::default()
         });
     };
-    add("ELBO", bounds.elbo, bounds.elbo_se, Tone::Entry(0), Shape::Circle);
+    add("ELBO", bounds.elbo, bounds.elbo_se, Tone::Ink, Shape::Circle);
     let weighted = format!("IW-ELBO ({} draws)", bounds.iw_draws);
-    add(&weighted, bounds.iw_elbo, bounds.iw_elbo_se, Tone::Entry(1), Shape::Square);
+    add(&weighted, bounds.iw_elbo, bounds.iw_elbo_se, Tone::Quiet, Shape::Square);
     add("log Z at least", bounds.log_z_lower.unwrap_or(f64::NAN), 0.0, Tone::Forward, Shape::TriangleUp);
     add("log Z at most", bounds.log_z_upper.unwrap_or(f64::NAN), 0.0, Tone::Reverse, Shape::TriangleDown);
     let ends = (0.5, as_f64(series.len()) + 0.5);
+    let ticks = (1..=series.len()).map(as_f64).collect();
     Plot {
         title: title.to_owned(),
-        x: Axis { label: "bounds, from the loosest on".to_owned(), ends: Some(ends), ticks: vec![], ..Axis::default() },
+        x: Axis { label: "bounds, from the loosest on".to_owned(), ends: Some(ends), ticks, ..Axis::default() },
         y: Axis { label: "nats".to_owned(), ..Axis::default() },
         series,
         rules: vec![],
@@ -163,10 +165,10 @@ pub(crate) fn bounds_in_words(bounds: &Bounds) -> String {
         bounds.elbo, bounds.elbo_se, bounds.iw_elbo, bounds.iw_elbo_se
     );
     if let Some(lower) = bounds.log_z_lower.filter(|x| x.is_finite()) {
-        text += &format!("; annealing: log Z ≥ {lower:.3}");
+        let _ = write!(text, "; annealing: log Z ≥ {lower:.3}");
     }
     if let Some(upper) = bounds.log_z_upper.filter(|x| x.is_finite()) {
-        text += &format!(", ≤ {upper:.3}");
+        let _ = write!(text, ", ≤ {upper:.3}");
     }
     text + " (nats)"
 }

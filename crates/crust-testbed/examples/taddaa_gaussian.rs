@@ -38,8 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let approximations: [(&str, Elliptical); 4] = [
             ("exact", target.exact()?),
             ("mean field", target.mean_field()),
-            ("means + 0.3 sd, sds * 0.7", target.displaced(0.3, 0.7)?),
-            ("means + 0.15 sd, sds * 1.3", target.displaced(0.15, 1.3)?),
+            ("means + 0.3 sd, sds * 0.7", target.displaced(0.3, 0.7, 1)?),
+            ("the same in every second coordinate", target.displaced(0.3, 0.7, 2)?),
         ];
         let wanted = Tolerances::default().for_all(KINDS.len() * d).chains();
         let chains = if given == 0 { wanted } else { given };
@@ -59,39 +59,38 @@ fn table(
     d: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let tolerance = Tolerances::default();
-    for kernel in [Improver::Mala, Improver::Barker] {
-        let sizes = (chains, length(kernel, d));
-        let (mut above, mut alarms, mut half, mut large, mut stuck) = (0, 0, 0, 0, 0);
-        let begin = Instant::now();
-        for seed in 0..runs {
-            let outcome = diagnose(target, q, kernel, sizes, seed as u64 + 1)?;
-            let pairs = || outcome.found.functionals.iter().zip(&outcome.errors);
-            above += usize::from(pairs().any(|(f, e)| f.simultaneous_lower_bound > e + 1e-12));
-            alarms += usize::from(outcome.found.verdict.level == Level::Bad);
-            stuck += usize::from(outcome.found.rho2_max > 0.1);
-            for ((f, e), relative) in pairs().zip(&outcome.relative) {
-                let limit = if f.name.starts_with("log") { 0.5 * tolerance.log_variance } else { tolerance.mean };
-                // Quantiles have wider margins than means (the paper sets none for them): twice the tolerance.
-                let limit = if f.name.starts_with('q') { 2.0 * limit } else { limit };
-                if *relative > limit + 1e-9 {
-                    large += 1;
-                    half += usize::from(f.simultaneous_lower_bound >= 0.5 * e);
-                }
+    let kernel = Improver::Barker;
+    let sizes = (chains, length(kernel, d));
+    let (mut above, mut alarms, mut half, mut large, mut stuck) = (0, 0, 0, 0, 0);
+    let begin = Instant::now();
+    for seed in 0..runs {
+        let outcome = diagnose(target, q, kernel, sizes, seed as u64 + 1)?;
+        let pairs = || outcome.found.functionals.iter().zip(&outcome.errors);
+        above += usize::from(pairs().any(|(f, e)| f.simultaneous_lower_bound > e + 1e-12));
+        alarms += usize::from(outcome.found.verdict.level == Level::Bad);
+        stuck += usize::from(outcome.found.rho2_max > 0.1);
+        for ((f, e), relative) in pairs().zip(&outcome.relative) {
+            let limit = if f.name.starts_with("log") { 0.5 * tolerance.log_variance } else { tolerance.mean };
+            // Quantiles have wider margins than means (the paper sets none for them): twice the tolerance.
+            let limit = if f.name.starts_with('q') { 2.0 * limit } else { limit };
+            if *relative > limit + 1e-9 {
+                large += 1;
+                half += usize::from(f.simultaneous_lower_bound >= 0.5 * e);
             }
         }
-        #[expect(clippy::cast_precision_loss, reason = "counts")]
-        let share = |k: usize, n: usize| if n == 0 { f64::NAN } else { k as f64 / n as f64 };
-        println!(
-            "{d:4} {kernel:?} {name}: {}, {} | {:.3} | {:.3} | {:.4} of {large} | {:.3} | {:.1}",
-            sizes.0,
-            sizes.1,
-            share(above, runs),
-            share(alarms, runs),
-            share(half, large),
-            share(stuck, runs),
-            begin.elapsed().as_secs_f64()
-        );
     }
+    #[expect(clippy::cast_precision_loss, reason = "counts")]
+    let share = |k: usize, n: usize| if n == 0 { f64::NAN } else { k as f64 / n as f64 };
+    println!(
+        "{d:4} {kernel:?} {name}: {}, {} | {:.3} | {:.3} | {:.4} of {large} | {:.3} | {:.1}",
+        sizes.0,
+        sizes.1,
+        share(above, runs),
+        share(alarms, runs),
+        share(half, large),
+        share(stuck, runs),
+        begin.elapsed().as_secs_f64()
+    );
     Ok(())
 }
 

@@ -53,16 +53,19 @@ impl Equicorrelated {
     }
 
     /// The right correlations, with means too high by a part of the standard deviations and standard deviations
-    /// stretched, each in every second coordinate.
-    pub fn displaced(&self, shift: f64, stretch: f64) -> Result<Elliptical, Error> {
+    /// stretched, each in every so many-th coordinate. With 1, all are wrong alike and errors shrink along chains. With
+    /// 2, right coordinates are pulled away from where they should be before they come back: the paper's condition 1
+    /// does not hold.
+    pub fn displaced(&self, shift: f64, stretch: f64, every: usize) -> Result<Elliptical, Error> {
         let Elliptical { scale, .. } = self.exact()?;
         let mut covariance = scale.covariance();
         let d = self.deviation.len();
-        let factor = |i: usize| if i % 2 == 1 { stretch } else { 1.0 };
+        let factor = |i: usize| if i % every == every - 1 { stretch } else { 1.0 };
         for (k, c) in covariance.iter_mut().enumerate() {
             *c *= factor(k / d) * factor(k % d);
         }
-        let mean = self.deviation.iter().enumerate().map(|(i, s)| if i % 2 == 0 { shift * s } else { 0.0 }).collect();
+        let mean =
+            self.deviation.iter().enumerate().map(|(i, s)| if i % every == 0 { shift * s } else { 0.0 }).collect();
         Ok(Elliptical::normal(mean, Scale::of_covariance(d, &covariance)?))
     }
 }

@@ -42,9 +42,9 @@ fn an_approximation_is_written_and_read_back() {
     let two = serde_json::json!({"mean": [1, -2], "covariance": [[1, 1.8], [1.8, 4]]});
     let two = folder.file("two.json", &two.to_string());
     assert_eq!(json(&crust(&["taddaa", &model, "--approximation", &two, "--json"]))["verdict"]["level"], "good");
-    for (draws, few) in [("out/draws.csv", 50), ("out/draws.zarr", 50)] {
+    for draws in ["out/draws.csv", "out/draws.zarr"] {
         let found = json(&crust(&["taddaa", &model, "--draws", &folder.path(draws), "--json"]));
-        assert_eq!(number(&found["chains"]), f64::from(few), "{draws}: {found}");
+        assert_eq!(found["chains"], 50, "{draws}: {found}");
         assert!(found["bounds"].is_null());
     }
 }

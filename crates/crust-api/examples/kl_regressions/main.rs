@@ -50,8 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             regression.kl_mean_field(1.0).q_p
         );
     }
-    #[expect(clippy::cast_precision_loss, reason = "counts")]
-    let mean = width / runs as f64;
+    let mean = width / f64::from(runs);
     println!(
         "{inside} of {runs} runs between the bounds ({below} below, {above} above), mean distance {mean:.3}; averages {averages} of \
          {regressions}, KL(p‖q) {other} of {regressions}, real data {real} of {regressions}"
