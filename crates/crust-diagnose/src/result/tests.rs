@@ -80,6 +80,7 @@ fn taddaa() -> Taddaa {
     Taddaa {
         found: judge(&[item], &[0.25], &Settings { iterations: 7, alpha: ALPHA, seed: 1 }),
         k_hat: None,
+        bounds: Some(Bounds { log_z_lower: Some(f64::NEG_INFINITY), ..Bounds::default() }),
         kernel: "barker".to_owned(),
         gradients: 3,
         acceptance: vec![0.5],
@@ -113,6 +114,7 @@ fn every_result_survives_json() {
         ("simulate", Results::Simulate(Simulate { hyperparameters: vec![], datasets: vec![simulated] })),
         ("bdmc", Results::Bdmc(Bdmc::default())),
         ("bread", Results::Bread(Bread::default())),
+        ("bread-approximation", Results::BreadApproximation(BreadApproximation::default())),
         ("compare", Results::Compare(Compare::default())),
         ("evidence", Results::Evidence(evidence())),
         (
