@@ -12,7 +12,7 @@ mod regression;
 use regression::Regression;
 
 fn judge(problem: &Problem, method: ApproximationChoice, datasets: u32) -> (BreadApproximation, Diagnosis) {
-    let annealing = Annealing { chains: 32, steps: vec![30], ..Annealing::default() };
+    let annealing = Annealing { chains: 32, steps: vec![100], ..Annealing::default() };
     let options = BreadOptions { annealing, replicates: datasets, budget: None, ..BreadOptions::default() };
     let run = bread_approximation(problem, &options, (method, 2.0), &Session::default()).expect("a run");
     (run.result, run.diagnosis)
@@ -22,7 +22,7 @@ fn judge(problem: &Problem, method: ApproximationChoice, datasets: u32) -> (Brea
 /// probability of 2·10⁻⁴.
 #[test]
 fn exact_divergences_lie_between_the_bounds() {
-    let regression = Regression::new(3, 20, 0.9, 1);
+    let regression = Regression::new(4, 20, 0.9, 1);
     let problem = regression.problem();
     let (found, diagnosis) = judge(&problem, ApproximationChoice::Meanfield, 12);
     let exact = regression.kl_mean_field(2.0);
@@ -49,15 +49,16 @@ fn exact_divergences_lie_between_the_bounds() {
 /// ELBO ≤ IW-ELBO ≤ log Z on the real data, and the bound on KL is one.
 #[test]
 fn taddaa_bounds_the_divergence_on_real_data() {
-    let regression = Regression::new(3, 20, 0.9, 1);
+    let regression = Regression::new(4, 20, 0.9, 1);
     let found =
         taddaa(&regression.problem(), &TaddaaOptions::default(), &Session::default()).expect("a diagnosis").result;
     let (bounds, log_z) = (found.bounds.expect("a density"), regression.log_evidence());
     let lower = bounds.log_z_lower.expect("chains");
     assert!(bounds.elbo < bounds.iw_elbo && bounds.iw_elbo < log_z + 0.1, "{bounds:?} {log_z}");
-    assert!(lower <= log_z && lower > log_z - 0.3, "{lower} {log_z}");
+    // A limit of 97.5 %: that it is above by more than a hair is a mistake.
+    assert!(lower <= log_z + 0.02 && lower > log_z - 0.3, "{lower} {log_z}");
     let exact = regression.kl_mean_field(1.0).q_p;
-    assert!(bounds.kl_at_least <= exact && bounds.kl_at_least > 0.7 * exact, "{bounds:?} {exact}");
+    assert!(bounds.kl_at_least <= exact + 0.02 && bounds.kl_at_least > 0.7 * exact, "{bounds:?} {exact}");
 }
 
 /// Flat priors, which cannot be drawn from, and a family that fails.
