@@ -101,6 +101,21 @@ impl BreadOptions {
     }
 }
 
+/// What is said where censored observations stay as they are.
+const CENSORED: &str = "observations that are not censored can be longer in simulated data than in the real ones";
+
+/// The same with censored observations as weights, where data cannot be simulated otherwise.
+///
+/// Given that some observations are censored and when, the others are drawn anew: θ* is an exact draw of
+/// p(θ) R(θ) p(y | θ) p(y′ | θ), where R is the probability of what is censored.
+fn with_censored_weights(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Option<Problem> {
+    let supplied = options.annealing.generation.simulator.is_some();
+    let needed = options.kind().0 == Simulation::Conditional && !supplied;
+    let other = problem.with_censored_weights().filter(|_| needed)?;
+    let quiet = Session { observer: &Nobody, ..session.clone() };
+    read(problem, options, &quiet).is_err().then_some(other)
+}
+
 /// The program as a joint distribution if it can be had, else its likelihood alone where that is enough.
 fn read<'a>(
     problem: &'a Problem,
@@ -134,7 +149,13 @@ fn read<'a>(
 pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Result<Annealed<Bread>, Error> {
     let began = Instant::now();
     options.check()?;
-    let (loaded, simulation) = read(problem, options, session)?;
+    let censored = with_censored_weights(problem, options, session);
+    let problem = censored.as_ref().unwrap_or(problem);
+    let (loaded, mut simulation) = read(problem, options, session)?;
+    if censored.is_some() {
+        simulation.why = "censored observations stay as they are, and weigh parameters".to_owned();
+        simulation.has_log_ml = false;
+    }
     let conditional = simulation.kind == Simulation::Conditional;
     let path = if conditional { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
     let annealing = &Annealing { path: Some(path), ..options.annealing.clone() };
@@ -145,7 +166,8 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
         start_steps: if simulation.kind == Simulation::Fitted { options.start_steps.unwrap_or(START_STEPS) } else { 0 },
-        replicates: options.replicates,
+        replicates: if censored.is_some() { 0 } else { options.replicates },
+        incomparable: censored.is_some().then(|| CENSORED.to_owned()),
         acceptable: annealing.acceptable(),
         budget: options.budget,
     };

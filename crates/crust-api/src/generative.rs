@@ -89,7 +89,10 @@ impl<'a> Generative<'a> {
         let first = Self::load_as(problem, how, given, (options, session));
         let again = match &first {
             Err(Error::Reading { .. }) => true,
-            Err(Error::Simulate { error, .. }) => matches!(**error, SimulateError::Reading(_)),
+            // what cannot be drawn may not be what the program means
+            Err(Error::Simulate { error, .. }) => {
+                matches!(**error, SimulateError::Reading(_) | SimulateError::Rejected(_))
+            }
             _ => false,
         };
         if !again || how.simulator.is_some() || options.by_density == ByDensity::Always {

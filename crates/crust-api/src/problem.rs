@@ -7,6 +7,7 @@ use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, Options, read_data};
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::front_end::{Reading, read};
+use crust_stan::joint::Split;
 use crust_stan::source::{IncludeFiles, Source as ProgramText};
 use crust_stan::typed;
 use std::fmt;
@@ -138,6 +139,16 @@ impl Program {
         &self.reading.typed
     }
 
+    /// The program with [censored observations as weights](typed::Program::censored_weigh); nothing if it has none.
+    fn with_censored_weights(&self) -> Option<Self> {
+        if !Split::has_censored(self.typed()) {
+            return None;
+        }
+        let mut reading = Reading::clone(&self.reading);
+        reading.typed.censored_weigh = true;
+        Some(Self { source: Arc::clone(&self.source), reading: Arc::new(reading) })
+    }
+
     pub(crate) fn has_parameters(&self) -> bool {
         self.typed().declared_in(BlockKind::Parameters).next().is_some()
     }
@@ -186,6 +197,13 @@ impl Problem {
 
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The same with [censored observations as weights](typed::Program::censored_weigh); nothing if there are none.
+    pub(crate) fn with_censored_weights(&self) -> Option<Self> {
+        let program = self.program.with_censored_weights()?;
+        let (data, json) = (self.data.clone(), self.json.clone());
+        Some(Self { program, data, json, values: OnceLock::new(), model: Mutex::new(None) })
     }
 
     /// The name of the data, if there are any.

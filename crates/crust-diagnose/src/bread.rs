@@ -82,6 +82,8 @@ pub struct Plan {
     pub start_steps: usize,
     /// R, the number of further datasets for the comparison with the real data.
     pub replicates: u32,
+    /// Why simulated data are not to be compared with the real ones, if they are not.
+    pub incomparable: Option<String>,
     /// The bound above which the verdict is bad.
     pub acceptable: f64,
     /// The time that the run may take, in seconds.
@@ -175,9 +177,16 @@ fn run<E: Fitted, X: Executor<E>>(
         workshop.one::<E, Vec<E::State>>(workshop.unit::<E>(SIMULATED, task))
     };
     let after_s = starts(workshop, plan.start_steps, false)?;
-    let ended_early = ladder::<E, X>(workshop, plan, clock, (&kernels, &after_s), findings)?;
-    confirm::confirm::<E, X>(workshop, plan, clock, (&kernels, &after_s, ended_early), findings)?;
-    confirm::real::<E, X>(workshop, plan, clock, &kernels, findings)?;
+    let mut next = plan.ladder.steps.first().copied();
+    while let Some(from) = next {
+        next = ladder::<E, X>(workshop, plan, clock, (&kernels, &after_s, from), findings)?;
+        let ended_early = next.is_some();
+        findings.confirmation = None;
+        confirm::confirm::<E, X>(workshop, plan, clock, (&kernels, &after_s, ended_early), findings)?;
+        confirm::real::<E, X>(workshop, plan, clock, &kernels, findings)?;
+        // New chains need not confirm what the ladder ended with: it goes on then.
+        next = next.filter(|t| !verdict::bounds_hold(findings, plan) && further(workshop, clock, *t, findings));
+    }
     if plan.start_steps > 0 && plan.simulation == Simulation::Fitted {
         let fewer = starts(workshop, plan.start_steps / 10, true)?;
         let t = check_t(&findings.simulated.rungs);
@@ -189,37 +198,44 @@ fn run<E: Fitted, X: Executor<E>>(
     compare::compare::<E, X>(workshop, plan, clock, &kernels, findings)
 }
 
-/// Both directions on simulated data and the forward one on real data, rung by rung. Says whether it ended early, by
-/// what was found.
+/// Both directions on simulated data and the forward one on real data, rung by rung, until the bound is tight. Says
+/// which T would be next then.
 fn ladder<E: Fitted, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
     plan: &Plan,
     clock: Clock,
-    (kernels, starts): (&E::Kernels, &[E::State]),
+    (kernels, starts, from): (&E::Kernels, &[E::State], usize),
     findings: &mut Findings,
-) -> Result<bool, Halt<E::Error>> {
-    let mut next = plan.ladder.steps.first().copied();
-    while let Some(t) = next {
+) -> Result<Option<usize>, Halt<E::Error>> {
+    let mut t = from;
+    loop {
         let (up, down) = workshop.both::<E>(kernels, &Chains::first(SIMULATED, t, plan.chains), starts)?;
         let rung = Rung::new(t, &up, &down);
         let tight = is_tight(&rung, plan.tolerance);
-        next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).filter(|_| !tight);
+        let next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable);
         findings.simulated.rungs.push(rung);
         let real = workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))?;
         findings.real.rungs.push(ForwardRung::new(t, &real));
         if tight {
-            return Ok(plan.ladder.steps.iter().any(|step| *step > t));
+            return Ok(next);
         }
-        // the next rung, its confirmation, and the way back on real data
-        let Some(further) = next else { break };
-        let factor = crate::number::count(further) / crate::number::count(t);
-        let needed = 2.2 * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
-        if !clock.allows(workshop.journal, needed) {
-            findings.skipped.push(format!("T = {further} and beyond, which would take {needed:.0} s more"));
-            break;
+        match next {
+            Some(next) if further(workshop, clock, next, findings) => t = next,
+            _ => return Ok(None),
         }
     }
-    Ok(false)
+}
+
+/// Whether there is time for another rung, its confirmation, and the way back on real data. What is left out is told.
+fn further<X>(workshop: &Workshop<'_, X>, clock: Clock, next: usize, findings: &mut Findings) -> bool {
+    let Some(t) = findings.simulated.rungs.last().map(|rung| rung.t) else { return true };
+    let factor = crate::number::count(next) / crate::number::count(t);
+    let needed = 2.2 * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
+    let allowed = clock.allows(workshop.journal, needed);
+    if !allowed {
+        findings.skipped.push(format!("T = {next} and beyond, which would take {needed:.0} s more"));
+    }
+    allowed
 }
 
 /// Where the number of steps before the reverse chains is checked.

@@ -12,6 +12,7 @@ use crate::typed;
 use std::path::Path;
 
 /// What is known of a program after reading it.
+#[derive(Clone)]
 pub struct Reading {
     pub source: Source,
     /// In today's syntax: retired forms have been replaced.

@@ -23,6 +23,9 @@ pub struct Program {
     pub variables: Vec<Variable>,
     /// In the order of [`BlockKind::ALL`]; `None` where the program has no such block.
     pub blocks: [Option<Block>; 6],
+    /// Whether censored observations, `target += weibull_lccdf(y | …)`, count as prior: they weigh parameters, and are
+    /// no density that data could be drawn from. Given that they are censored as they are, they stay as they are.
+    pub censored_weigh: bool,
 }
 
 impl Program {

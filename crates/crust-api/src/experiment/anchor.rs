@@ -27,7 +27,7 @@ const REFERENCE: usize = 1000;
 /// … and fewer numbers than this.
 const MOST_NUMBERS: usize = 400_000;
 /// Draws that data are simulated with.
-const TRUTHS: usize = 200;
+const TRUTHS: usize = 400;
 /// Datasets from here on, those of the confirmation, take draws from the end of the list.
 const FROM_THE_END: u32 = 1_000_000;
 

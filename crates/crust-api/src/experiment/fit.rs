@@ -102,6 +102,47 @@ pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> R
         None => Length { warmup: WARMUP, draws: DRAWS },
     };
     let deadline = left.map(|left| Instant::now() + Duration::from_secs_f64(left));
+    let (mut length, mut began) = (length, Instant::now());
+    let mut fitted = fit_once(path.clone(), names, (key, length, deadline), settings)?;
+    while let Some(longer) = longer(&fitted, length, dimension) {
+        let all = |length: Length| count(length.warmup + length.draws);
+        let needed = began.elapsed().mul_f64(all(longer) / all(length));
+        if deadline.is_some_and(|deadline| Instant::now() + needed > deadline) {
+            break;
+        }
+        (length, began) = (longer, Instant::now());
+        let again = fit_once(path.clone(), names, (key, length, deadline), settings)?;
+        if again.fit.draws < fitted.fit.draws {
+            break;
+        }
+        fitted = again;
+    }
+    Ok(fitted)
+}
+
+/// A fit that says too little is made again with more draws, as long as there is hope and memory.
+fn longer(fitted: &Fitted, length: Length, dimension: usize) -> Option<Length> {
+    /// Times as many draws.
+    const FACTOR: usize = 4;
+    const MOST_DRAWS: usize = 16 * DRAWS;
+    /// Numbers of all chains together.
+    const MOST_NUMBERS: usize = 20_000_000;
+    let draws = FACTOR * length.draws;
+    let room = draws <= MOST_DRAWS && draws * dimension * CHAINS as usize <= MOST_NUMBERS;
+    let short = fitted.fit.worst_r_hat > ENOUGH.0 || fitted.fit.least_ess < ENOUGH.1;
+    (room && short && !fitted.fit.unfinished).then_some(Length { draws, ..length })
+}
+
+/// R-hat and effective sample size with which a fit is left as it is.
+const ENOUGH: (f64, f64) = (1.01, 400.0);
+
+fn fit_once(
+    path: StanTarget<'_>,
+    names: &[String],
+    (key, length, deadline): (StreamKey, Length, Option<Instant>),
+    settings: &Settings<'_>,
+) -> Result<Fitted, Trouble> {
+    let dimension = path.dimension();
     let mut chains = draw_until(path, key, length, settings, deadline)?;
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
@@ -221,15 +262,14 @@ fn least_e_bfmi(chains: &[Chain]) -> f64 {
 
 /// The limits that `crust sample` uses, too.
 fn warnings(fit: &Fit) -> Vec<String> {
-    const MOST_R_HAT: f64 = 1.01;
-    const LEAST_ESS: f64 = 400.0;
+    let (most_r_hat, least_ess) = ENOUGH;
     let mut list = Vec::new();
-    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
-        list.push(format!("R-hat of {} is {:.3}, above {MOST_R_HAT}", fit.worst_r_hat_name, fit.worst_r_hat));
+    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > most_r_hat {
+        list.push(format!("R-hat of {} is {:.3}, above {most_r_hat}", fit.worst_r_hat_name, fit.worst_r_hat));
     }
-    if fit.least_ess.is_nan() || fit.least_ess < LEAST_ESS {
+    if fit.least_ess.is_nan() || fit.least_ess < least_ess {
         list.push(format!(
-            "the effective sample size of {} is {:.0}, below {LEAST_ESS}",
+            "the effective sample size of {} is {:.0}, below {least_ess}",
             fit.least_ess_name, fit.least_ess
         ));
     }

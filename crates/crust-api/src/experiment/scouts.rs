@@ -10,6 +10,7 @@ use crate::error::Trouble;
 use crate::target::Evaluation;
 use crust_diagnose::experiment::REAL;
 use crust_infer::drive::Driver;
+use crust_infer::error::Error as InferError;
 use crust_infer::sample::Start;
 use crust_math::random::{Purpose, StreamKey};
 use std::time::{Duration, Instant};
@@ -43,7 +44,18 @@ impl StanExperiment<'_> {
         let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
         let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
         let target = self.posterior(REAL, evaluation)?;
-        let first = draw_from(target, key, (&starts, BRIEF), &self.settings, deadline)?;
+        // A scout that starts where the density is flat, which a vague prior reaches, ends all of them: those of Stan's
+        // starts go without it.
+        let first = match draw_from(target.clone(), key, (&starts, BRIEF), &self.settings, deadline) {
+            Err(trouble) if is_about_chains(&trouble) => {
+                let others: Vec<Start> = (FIRST..).take(SCOUTS).map(Start::random).collect();
+                match draw_from(target, key, (&others, BRIEF), &self.settings, deadline) {
+                    Err(trouble) if is_about_chains(&trouble) => return Ok(Scouted::default()),
+                    other => other?,
+                }
+            }
+            other => other?,
+        };
         // those that did not come to an end have nothing to say
         let done = first.iter().filter(|chain| chain.points.len() == BRIEF.draws).count();
         let away = |chain: &&Chain| chain.points.len() == BRIEF.draws && region.coordinate_outside(chain).is_some();
@@ -56,7 +68,10 @@ impl StanExperiment<'_> {
         let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
         let target = self.posterior(REAL, evaluation)?;
         let length = Length { warmup: 1000, draws: 100 };
-        let second = draw_from(target, key, (&again, length), &self.settings, deadline)?;
+        let second = match draw_from(target, key, (&again, length), &self.settings, deadline) {
+            Err(trouble) if is_about_chains(&trouble) => return Ok(scouted),
+            other => other?,
+        };
         for chain in second.iter().filter(|chain| chain.points.len() == length.draws) {
             if let Some(i) = region.coordinate_outside(chain) {
                 scouted.elsewhere += 1;
@@ -92,6 +107,14 @@ impl StanExperiment<'_> {
         }
         Ok(starts)
     }
+}
+
+/// Whether a chain found no way from where it was.
+fn is_about_chains(trouble: &Trouble) -> bool {
+    matches!(
+        trouble,
+        Trouble::Infer(InferError::Initial { .. } | InferError::StepSize { .. } | InferError::Metric { .. })
+    )
 }
 
 /// Where the draws of the fit are.

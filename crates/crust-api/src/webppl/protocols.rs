@@ -142,6 +142,7 @@ pub fn bread_webppl(
         tolerance: annealing.tolerance,
         start_steps: options.start_steps.unwrap_or(START_STEPS),
         replicates: options.replicates,
+        incomparable: None,
         acceptable: annealing.acceptable(),
         budget: options.budget,
     };

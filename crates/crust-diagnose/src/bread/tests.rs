@@ -91,6 +91,7 @@ fn plan() -> Plan {
         tolerance: 0.1,
         start_steps: 10,
         replicates: 0,
+        incomparable: None,
         acceptable: 1.0,
         budget: None,
     }

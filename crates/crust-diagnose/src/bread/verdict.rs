@@ -48,9 +48,18 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     if findings.partial {
         return (Level::Partial, format!("{bound}; the run was ended before its end."));
     }
-    let (level, more) =
-        objection(findings, plan, rung).unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings))));
+    let (level, more) = objection(findings, plan, rung)
+        .unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings, plan))));
     (level, bound + &more)
+}
+
+/// Whether all bounds are as small as a good verdict wants them, of simulated and of real data.
+pub(super) fn bounds_hold(findings: &Findings, plan: &Plan) -> bool {
+    let small = |rung: &Rung| rung.jeffreys_upper <= plan.acceptable;
+    let steady = |rung: &ForwardRung| scatter(rung) <= plan.acceptable;
+    decisive(findings).is_none_or(small)
+        && findings.real.rungs.last().is_none_or(steady)
+        && findings.real.heuristic.as_ref().is_none_or(small)
 }
 
 /// The first thing that stands against a good verdict, with what to do about it.
@@ -76,7 +85,7 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, St
         return poor(text.to_owned());
     }
     if rung.jeffreys_upper > plan.acceptable || rung.jeffreys_upper.is_nan() {
-        let carries = carries_over(findings);
+        let carries = carries_over(findings, plan);
         return poor(match (&findings.size_notice, Size::of(rung)) {
             (Some(notice), _) => format!("; and {notice}"),
             (None, Size::Infinite(_)) => format!("; {carries}. {OVERFLOW}"),
@@ -201,11 +210,14 @@ fn in_words(rung: &Rung, simulation: Simulation) -> String {
     }
 }
 
-fn carries_over(findings: &Findings) -> String {
+fn carries_over(findings: &Findings, plan: &Plan) -> String {
     let (tested, count_of, p_value) = match (&findings.predictive, &findings.calibration) {
         (Some(test), _) => (test.is_test, test.replicates, test.p_value),
         (None, Some(c)) => (count(c.replicates.len() + 1) * MISMATCH >= 1.0, c.replicates.len(), c.p_value),
         (None, None) => {
+            if let Some(why) = &plan.incomparable {
+                return format!("whether the real data are like simulated ones was not tested, since {why}");
+            }
             return "whether the real data are like simulated ones was not tested (`--replicates`)".to_owned();
         }
     };

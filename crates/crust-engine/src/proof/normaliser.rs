@@ -12,14 +12,25 @@ const POINTS: usize = 6;
 /// How exactly sums and integrals are known: of all together, and of each number.
 const TOLERANCE: (f64, f64) = (1e-5, 1e-6);
 
+/// Why nothing can be said of what is not drawn.
+const UNSEEN: &str = "a part of the likelihood does not look at it but weighs parameters, as censored observations do";
+
+fn spread(values: &[f64]) -> f64 {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
+}
+
 impl Prover<'_> {
     /// Sums the likelihood up, or integrates it, at some points.
     pub(super) fn check_normaliser(&mut self, points: &Points) -> Result<(), ProveError> {
-        let mut seen: Vec<(usize, f64)> = Vec::new();
+        let (mut seen, mut seen_only): (Vec<(usize, f64)>, Vec<f64>) = (Vec::new(), Vec::new());
         for (i, point) in points.all.iter().enumerate() {
             let Some(found) = self.simulator.log_normaliser(point) else { return Ok(()) };
             match found {
-                Ok(x) if x.is_finite() => seen.push((i, x)),
+                Ok(x) if x.log.is_finite() => {
+                    seen.push((i, x.log));
+                    seen_only.push(x.log - x.rest);
+                }
                 Ok(_) | Err(SimulateError::Rejected(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -35,7 +46,10 @@ impl Prover<'_> {
         let tolerance = TOLERANCE.0 + TOLERANCE.1 * size as f64;
         if most.1 - least.1 > tolerance {
             let joint = self.simulator.joint();
-            if let Some(why) = self.simulator.doubt() {
+            // What looks at the outcome is a density of it: something else weighs parameters, which is no mistake.
+            let unseen = spread(&seen_only) <= tolerance;
+            let why = unseen.then_some(UNSEEN).or_else(|| self.simulator.doubt());
+            if let Some(why) = why {
                 let name = joint.outcome_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
                 return Err(SimulateError::NoDensity { name, why: why.to_owned() }.into());
             }

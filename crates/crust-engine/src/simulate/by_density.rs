@@ -112,9 +112,9 @@ impl Likelihood {
         for _ in 0..10 * TRIALS {
             let point: Vec<f64> = (0..self.terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
             if let Ok(x) = self.log_normaliser(&point)
-                && x.is_finite()
+                && x.log.is_finite()
             {
-                seen.push(x);
+                seen.push(x.log);
             }
             if seen.len() == TRIALS {
                 break;
@@ -189,12 +189,12 @@ impl Likelihood {
     }
 
     /// The logarithm of the likelihood summed or integrated over the outcome.
-    pub fn log_normaliser(&self, point: &[f64]) -> Result<f64, SimulateError> {
+    pub fn log_normaliser(&self, point: &[f64]) -> Result<Normaliser, SimulateError> {
         let structure = match &self.kind {
             Kind::Blocks(structure) => structure,
             Kind::Chain(chain) => {
                 let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
-                return Ok(chain.draw(point, &mut stream)?.1);
+                return Ok(Normaliser { log: chain.draw(point, &mut stream)?.1, rest: 0.0 });
             }
         };
         let tables = self.tables(structure, point)?;
@@ -202,7 +202,8 @@ impl Likelihood {
             Table::Listed(list) => counts::log_sum(list),
             Table::Line(line) => line.log_integral(),
         };
-        Ok(tables.rest + tables.blocks.iter().map(|(_, t)| of(t)).sum::<f64>())
+        let log = tables.rest + tables.blocks.iter().map(|(_, t)| of(t)).sum::<f64>();
+        Ok(Normaliser { log, rest: tables.rest })
     }
 
     fn tables(&self, structure: &Structure, point: &[f64]) -> Result<Tables, SimulateError> {
@@ -214,6 +215,14 @@ impl Likelihood {
         blocks.extend(line::tables(&mut own, &self.domains)?);
         Ok(Tables { blocks, rest })
     }
+}
+
+/// What a likelihood adds up to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Normaliser {
+    pub log: f64,
+    /// The part of it that looks at no element of the outcome, such as censored observations.
+    pub rest: f64,
 }
 
 /// The distributions of all blocks, and the log likelihood that depends on none of them.

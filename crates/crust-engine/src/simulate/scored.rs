@@ -5,6 +5,7 @@ use crust_stan::data::Data;
 use crust_stan::joint::{Joint, Source};
 use crust_stan::value::Value;
 
+use super::by_density::Normaliser;
 use super::score::{Mode, Score, Sums};
 use super::{GENERATED, Phases, SimulateError, Simulator, values};
 use crate::evaluator::Evaluator;
@@ -82,7 +83,7 @@ impl Simulator {
 
     /// The logarithm of what the likelihood adds up to over all values of the outcome, where that is drawn from the
     /// values of the likelihood.
-    pub(crate) fn log_normaliser(&self, point: &[f64]) -> Option<Result<f64, SimulateError>> {
+    pub(crate) fn log_normaliser(&self, point: &[f64]) -> Option<Result<Normaliser, SimulateError>> {
         self.by_density.as_ref().map(|likelihood| likelihood.log_normaliser(point))
     }
 

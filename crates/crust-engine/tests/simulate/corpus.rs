@@ -1,12 +1,14 @@
 //! Programs as people write them: each is read, proven and simulated.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
+use crust_engine::{Model, ProveError, ProveOptions, SimulateError, Simulator, prove};
+use crust_stan::data::{Options, read_data};
 use crust_stan::joint::{ByDensity, Joint, ReadOptions, Source};
 use crust_stan::value::Value;
 
-use super::{data_of, key, parse};
+use super::{data_of, evaluate, key, parse};
 
 /// How a program is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +20,8 @@ enum How {
     /// The likelihood alone.
     Likelihood,
     LikelihoodByDensity,
+    /// The likelihood of what is not censored.
+    NotCensored,
 }
 
 fn programs() -> Vec<PathBuf> {
@@ -30,11 +34,13 @@ fn programs() -> Vec<PathBuf> {
 }
 
 fn attempt(text: &str, json: &str, how: How) -> Result<(), String> {
-    let reading = parse(text);
+    let mut reading = parse(text);
+    reading.typed.censored_weigh = how == How::NotCensored;
     let options = ReadOptions {
-        likelihood_only: matches!(how, How::Likelihood | How::LikelihoodByDensity),
+        likelihood_only: matches!(how, How::Likelihood | How::LikelihoodByDensity | How::NotCensored),
         by_density: match how {
             How::Joint | How::Likelihood => ByDensity::Never,
+            How::NotCensored => ByDensity::WhereNeeded,
             How::JointByDensity | How::LikelihoodByDensity => ByDensity::Always,
         },
         ..ReadOptions::default()
@@ -56,7 +62,7 @@ fn attempt(text: &str, json: &str, how: How) -> Result<(), String> {
     for i in 0..40 {
         let dimension = simulator.parameter_shapes().len();
         let point = if options.likelihood_only {
-            let model = crust_engine::Model::bind(&reading.typed, &data, 1).map_err(|e| e.to_string())?;
+            let model = Model::bind(&reading.typed, &data, 1).map_err(|e| e.to_string())?;
             let mut stream = key(i).stream();
             Ok((0..model.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect())
         } else {
@@ -94,7 +100,7 @@ fn readings() -> Vec<(String, Result<How, String>)> {
         let json = std::fs::read_to_string(path.with_extension("json")).expect("its data");
         let mut found = Err(String::new());
         let mut why = Vec::new();
-        for how in [How::Joint, How::JointByDensity, How::Likelihood, How::LikelihoodByDensity] {
+        for how in [How::Joint, How::JointByDensity, How::Likelihood, How::LikelihoodByDensity, How::NotCensored] {
             match attempt(&text, &json, how) {
                 Ok(()) => {
                     found = Ok(how);
@@ -109,18 +115,56 @@ fn readings() -> Vec<(String, Result<How, String>)> {
 }
 
 /// Where the program does not say how data come about, or crust cannot see it: refused, and not drawn wrongly.
-const REFUSED: [&str; 5] =
-    ["brms_censored", "change_point", "survival_exponential_hazard", "survival_weibull", "zip_count_zeros"];
+const REFUSED: [&str; 2] = ["change_point", "zip_count_zeros"];
+/// Programs with observations that are censored.
+const CENSORED: [&str; 3] = ["brms_censored", "survival_exponential_hazard", "survival_weibull"];
 
 #[test]
 fn corpus() {
     let all = readings();
     assert!(all.len() > 50 || std::env::var("CORPUS").is_ok());
     let refused = |name: &String| REFUSED.contains(&name.as_str());
+    let censored = |found: &Result<How, String>| *found == Ok(How::NotCensored);
+    let named: Vec<&str> = all.iter().filter(|(_, found)| censored(found)).map(|(name, _)| name.as_str()).collect();
+    assert!(named == CENSORED || std::env::var("CORPUS").is_ok(), "{named:?}");
     let wrong: Vec<String> = all
         .into_iter()
         .filter(|(name, found)| found.is_err() != refused(name))
         .map(|(name, found)| format!("{name}: {found:?}"))
         .collect();
     assert!(wrong.is_empty(), "{} otherwise:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// As a weight, what is censored is in the prior: nothing is lost, and only what is observed is likelihood. Where it
+/// stands beside a density, in the same statement, it is told apart as well.
+#[test]
+fn censored_observations_go_from_the_likelihood_to_the_prior() {
+    let program = |model: &str| {
+        format!(
+            "data {{ int N; vector[N] t; array[N] int d; vector[2] c; }} parameters {{ real<lower=0> a; real<lower=0> s; }}
+             model {{ a ~ exponential(1); s ~ exponential(1); {model} }}"
+        )
+    };
+    let loops = "for (n in 1:N) { if (d[n] == 1) target += weibull_lpdf(t[n] | a, s);
+        else target += weibull_lccdf(t[n] | a, s); }";
+    let factors =
+        "for (n in 1:N) target += d[n] * weibull_lpdf(t[n] | a, s) + (1 - d[n]) * weibull_lccdf(t[n] | a, s);";
+    let apart = "t[1:2] ~ weibull(a, s); target += weibull_lccdf(c | a, s);";
+    let json = r#"{"N": 4, "t": [0.5, 1.2, 2, 2], "d": [1, 1, 0, 0], "c": [2, 2]}"#;
+    // log S(2) = −(2/s)^a, twice
+    let (a, s) = (1.3_f64, 0.7_f64);
+    let censored = -2.0 * (2.0 / s).powf(a);
+    for model in [loops, factors, apart] {
+        let parts = |weigh: bool| {
+            let mut reading = parse(&program(model));
+            reading.typed.censored_weigh = weigh;
+            let data = read_data(&reading.typed, &reading.source, json, &Options::default()).expect("data");
+            let model = Arc::new(Model::bind(&reading.typed, &data, 1).expect("a model"));
+            let (prior, likelihood, _) = evaluate(&mut model.evaluator(), &[a.ln(), s.ln()]);
+            (prior, likelihood)
+        };
+        let ((prior, likelihood), (weighed, observed)) = (parts(false), parts(true));
+        assert!((weighed - prior - censored).abs() < 1e-10, "{model}: {prior} {weighed}");
+        assert!((likelihood - observed - censored).abs() < 1e-10, "{model}: {likelihood} {observed}");
+    }
 }

@@ -43,6 +43,8 @@ pub struct Split {
     under: BTreeSet<(u32, u32)>,
     /// What is assigned to each local variable or transformed parameter.
     assigned: BTreeMap<VariableId, Vec<Expr>>,
+    /// See [`Program::censored_weigh`].
+    censored_weigh: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +66,22 @@ impl From<Role> for Holds {
 }
 
 impl Split {
+    /// Whether some term of the program is a [censored observation](Split::is_censored).
+    pub fn has_censored(program: &Program) -> bool {
+        let split = Self::of(program);
+        let mut found = false;
+        for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+            walk::each(stmt, &mut |s| {
+                let added = match &s.kind {
+                    StmtKind::TargetPlus(e) | StmtKind::Assign { op: Some(BinaryOp::Add), value: e, .. } => e,
+                    _ => return,
+                };
+                found |= split.terms(added).iter().any(|term| !term.negative && split.is_censored(term.expr));
+            });
+        }
+        found
+    }
+
     pub fn of(program: &Program) -> Self {
         let mut split = Self {
             depends: Depends::of(program),
@@ -74,6 +92,7 @@ impl Split {
             with_prior: BTreeSet::new(),
             under: BTreeSet::new(),
             assigned: assigned(program),
+            censored_weigh: program.censored_weigh,
         };
         split.variates(program);
         split.indices(program);
@@ -258,6 +277,9 @@ impl Split {
                 let under = self.under.contains(&(expr.span.start, expr.span.end));
                 let alone = !negative && self.without_density(expr) == Role::Likelihood;
                 let own = held == Holds::default() && (alone || under);
+                if self.censored_weigh && !negative && self.is_censored(expr) {
+                    return Term { expr, negative, role: Role::Prior };
+                }
                 let role = match (held.prior, held.likelihood || own, all.prior, all.likelihood) {
                     (_, true, ..) | (false, false, false, true) => Role::Likelihood,
                     (true, ..) | (false, false, true, false) => Role::Prior,
@@ -279,15 +301,32 @@ impl Split {
         held.prior && held.likelihood
     }
 
-    fn without_density(&self, expr: &Expr) -> Role {
-        let cumulative_of_data = walk::any(expr, &|e| match &e.kind {
-            ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => {
-                let suffix = Suffix::of(name);
-                let is_data = |v: &Expr| !self.depends.is_parametric(v) && !self.depends.sources(v).is_empty();
-                suffix.is_conditional() && !suffix.is_density() && arguments.first().is_some_and(is_data)
+    /// Whether this is the probability of an observation that is only known to lie beyond a value in the data:
+    /// `weibull_lccdf(y | …)`, also times an indicator or a number of such observations.
+    pub fn is_censored(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) if name == "sum" => {
+                arguments.first().is_some_and(|e| self.is_censored(e))
+            }
+            ExprKind::Call(call) => self.is_cumulative_of_data(call),
+            ExprKind::Binary { op: BinaryOp::Multiply, left, right } => {
+                let factor = |e: &Expr| !self.depends.is_parametric(e);
+                (factor(left) && self.is_censored(right)) || (factor(right) && self.is_censored(left))
             }
             _ => false,
-        });
+        }
+    }
+
+    fn is_cumulative_of_data(&self, call: &Call) -> bool {
+        let Callee::Library(name) = &call.callee else { return false };
+        let suffix = Suffix::of(name);
+        let is_data = |v: &Expr| !self.depends.is_parametric(v) && !self.depends.sources(v).is_empty();
+        suffix.is_conditional() && !suffix.is_density() && call.arguments.first().is_some_and(is_data)
+    }
+
+    fn without_density(&self, expr: &Expr) -> Role {
+        let cumulative_of_data =
+            walk::any(expr, &|e| matches!(&e.kind, ExprKind::Call(call) if self.is_cumulative_of_data(call)));
         let sources = self.depends.sources(expr);
         if cumulative_of_data || !sources.is_disjoint(&self.outcomes) {
             return Role::Likelihood;
