@@ -1,7 +1,7 @@
 //! Real data among replicates: how annealing behaves on them, and what they look like.
 
 use super::clock::{Clock, seconds_at};
-use super::predictive::{self, Column, Side};
+use super::predictive::{self, Column, MISMATCH, Side};
 use super::{Curve, Findings, Fitted, Plan, SIMULATED, calibrate, curve};
 use crate::checkpoint::Halt;
 use crate::executor::{Chains, Executor, Workshop};
@@ -21,6 +21,8 @@ const LONG: Extent = Extent { steps: &[10, 30, 100], chains: 50 };
 const BRIEF: Extent = Extent { steps: &[10, 30], chains: 24 };
 /// The fewest replicates that a test needs: a rank among R + 1 has p ≥ 1/(R + 1).
 const FEWEST: u32 = 19;
+/// Times as many datasets where there is an alarm.
+const MORE: u32 = 4;
 
 /// Ranks the real data among replicates.
 pub(super) fn compare<E: Fitted, X: Executor<E>>(
@@ -35,14 +37,36 @@ pub(super) fn compare<E: Fitted, X: Executor<E>>(
     }
     let conditional = plan.simulation == Simulation::Conditional;
     let extent = if conditional { BRIEF } else { LONG };
-    let replicates = affordable(workshop, plan, clock, &extent, findings);
+    let (replicates, each) = affordable(workshop, plan, clock, &extent, findings);
+    let datasets = if replicates > 0 { replicates } else { plan.replicates };
+    among::<E, X>(workshop, plan, kernels, (&extent, replicates, datasets, MISMATCH), findings)?;
+    // An alarm is looked at again among more replicates, so that chance does not decide it.
+    let more = MORE * (datasets + 1) - 1;
+    let alarmed = findings.predictive.as_ref().is_some_and(|test| test.alarm.is_some());
+    let needed = f64::from(if replicates > 0 { more - replicates } else { 0 }) * each;
+    if alarmed && clock.allows(workshop.journal, needed) {
+        let annealed = if replicates > 0 { more } else { 0 };
+        among::<E, X>(workshop, plan, kernels, (&extent, annealed, more, MISMATCH / 2.0), findings)?;
+    }
+    Ok(())
+}
+
+/// The real data among so many replicates, of which some are annealed; p up to the level is an alarm.
+fn among<E: Fitted, X: Executor<E>>(
+    workshop: &mut Workshop<'_, X>,
+    plan: &Plan,
+    kernels: &E::Kernels,
+    (extent, replicates, datasets, level): (&Extent, u32, u32, f64),
+    findings: &mut Findings,
+) -> Result<(), Halt<E::Error>> {
+    let conditional = plan.simulation == Simulation::Conditional;
     let mut columns = Vec::new();
     if replicates > 0 {
-        let curves = curves::<E, X>(workshop, plan, kernels, (&extent, replicates))?;
+        let curves = curves::<E, X>(workshop, plan, kernels, (extent, replicates))?;
         let Some((real, others)) = curves.split_first() else { return Ok(()) };
         if conditional {
-            columns = shortfalls(&extent, &curves);
-            findings.calibration = Some(one_sided(&extent, &columns, real, others));
+            columns = shortfalls(extent, &curves);
+            findings.calibration = Some(one_sided(extent, &columns, real, others));
         } else {
             let shifted = |of: &Weights| curve(&of.0.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let others: Vec<Curve> = others.iter().map(shifted).collect();
@@ -54,21 +78,20 @@ pub(super) fn compare<E: Fitted, X: Executor<E>>(
             findings.calibration = Some(found);
         }
     }
-    let datasets = if replicates > 0 { replicates } else { plan.replicates };
     columns.extend(outcomes::<E, X>(workshop, datasets)?);
-    findings.predictive = predictive::compare(&columns);
+    findings.predictive = predictive::compare(&columns, level);
     Ok(())
 }
 
-/// How many replicates can be annealed in what is left of the time.
+/// How many replicates can be annealed in what is left of the time, and how long each takes.
 fn affordable<X>(
     workshop: &Workshop<'_, X>,
     plan: &Plan,
     clock: Clock,
     extent: &Extent,
     findings: &mut Findings,
-) -> u32 {
-    let Some(rung) = findings.simulated.rungs.last() else { return 0 };
+) -> (u32, f64) {
+    let Some(rung) = findings.simulated.rungs.last() else { return (0, 0.0) };
     let transitions = count(rung.t * (rung.forward.len() + rung.reverse.len()));
     let each = seconds_at(workshop.journal, rung.t, |dataset| dataset == SIMULATED) / transitions;
     let seconds = 1.3 * each * count(extent.steps.iter().sum::<usize>() * extent.chains) + 0.002;
@@ -76,14 +99,14 @@ fn affordable<X>(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is meant")]
     let most = (0.8 * left / seconds) as u32;
     if most >= plan.replicates {
-        return plan.replicates;
+        return (plan.replicates, seconds);
     }
     if most >= FEWEST {
         findings.skipped.push(format!("all but {most} of {} replicates", plan.replicates));
-        return most;
+        return (most, seconds);
     }
     findings.skipped.push("annealing of replicates: they are compared with the data as they are".to_owned());
-    0
+    (0, seconds)
 }
 
 /// log w of a dataset at each T.

@@ -9,7 +9,8 @@ use crate::number::count;
 use crate::result::{Predictive, PredictiveStatistic};
 use crate::sandwich::quartiles;
 
-/// Real data whose rank is this extreme are called different. It is the rate of false alarms, too.
+/// Real data whose rank is this extreme are called different. It is the rate of false alarms, too; half of it where
+/// there was time to look at an alarm again.
 pub(super) const MISMATCH: f64 = 0.05;
 
 /// Which deviations count.
@@ -59,20 +60,20 @@ pub(super) fn rank_of_first(values: &[f64]) -> usize {
     values.split_first().map_or(1, |(first, others)| others.iter().filter(|other| *other >= first).count() + 1)
 }
 
-/// All columns together; none without replicates.
-pub(super) fn compare(columns: &[Column]) -> Option<Predictive> {
+/// All columns together; none without replicates. A p-value up to `level` is an alarm.
+pub(super) fn compare(columns: &[Column], level: f64) -> Option<Predictive> {
     let datasets = columns.iter().map(|column| column.values.len()).min().filter(|&n| n > 1)?;
     let all: Vec<Vec<f64>> = columns.iter().map(|c| deviations(&c.values[..datasets], c.side)).collect();
     let largest: Vec<f64> =
         (0..datasets).map(|i| all.iter().map(|column| column[i]).fold(f64::NEG_INFINITY, f64::max)).collect();
     let rank = rank_of_first(&largest);
     let p_value = count(rank) / count(datasets);
-    let is_test = count(datasets) * MISMATCH >= 1.0;
+    let is_test = count(datasets) * level >= 1.0;
     let first = |(column, deviations): (&Column, &Vec<f64>)| statistic(column, deviations[0]);
     let statistics: Vec<PredictiveStatistic> = columns.iter().zip(&all).map(first).collect();
     let worst = statistics.iter().max_by(|a, b| a.deviation.total_cmp(&b.deviation));
-    let alarm = worst.filter(|_| is_test && p_value <= MISMATCH).map(|statistic| statistic.name.clone());
-    Some(Predictive { replicates: datasets - 1, statistics, rank, p_value, is_test, alarm })
+    let alarm = worst.filter(|_| is_test && p_value <= level).map(|statistic| statistic.name.clone());
+    Some(Predictive { replicates: datasets - 1, statistics, rank, p_value, level, is_test, alarm })
 }
 
 fn statistic(column: &Column, deviation: f64) -> PredictiveStatistic {
@@ -145,7 +146,7 @@ mod tests {
         let alarms = (0..400)
             .filter(|&seed| {
                 let columns = columns(&normals(50, seed), Stream::standard_normal, seed);
-                compare(&columns).expect("a comparison").alarm.is_some()
+                compare(&columns, MISMATCH).expect("a comparison").alarm.is_some()
             })
             .count();
         assert!((6..=40).contains(&alarms), "{alarms} of 400");
@@ -153,7 +154,8 @@ mod tests {
 
     #[test]
     fn misfits_are_named() {
-        let alarm = |real: &[f64]| compare(&columns(real, Stream::standard_normal, 7)).expect("a comparison").alarm;
+        let alarm =
+            |real: &[f64]| compare(&columns(real, Stream::standard_normal, 7), MISMATCH).expect("a comparison").alarm;
         assert_eq!(alarm(&normals(100, 3)), None);
         let mut outlier = normals(100, 3);
         outlier[17] = 40.0;
@@ -179,17 +181,18 @@ mod tests {
         let mut stream = StreamKey::new(5, Purpose::DATA).stream();
         let real: Vec<f64> =
             (0..100).map(|_| if stream.uniform() < 0.3 { 0.0 } else { poisson(&mut stream) }).collect();
-        let found = compare(&columns(&real, poisson, 8)).expect("a comparison");
+        let found = compare(&columns(&real, poisson, 8), MISMATCH).expect("a comparison");
         assert_eq!(found.alarm.as_deref(), Some("y: share of zeros"), "{found:?}");
     }
 
     #[test]
     fn few_replicates_and_constant_numbers_are_no_alarm() {
         let same = Column { name: "same".to_owned(), side: Side::Both, values: vec![2.0; 20] };
-        let found = compare(&[same]).expect("a comparison");
+        let found = compare(&[same], MISMATCH).expect("a comparison");
         assert_eq!((found.p_value, found.alarm, found.is_test), (1.0, None, true));
         let values: Vec<f64> = std::iter::once(1e9).chain((0..10).map(f64::from)).collect();
-        let few = compare(&[Column { name: "few".to_owned(), side: Side::Both, values }]).expect("a comparison");
+        let few =
+            compare(&[Column { name: "few".to_owned(), side: Side::Both, values }], MISMATCH).expect("a comparison");
         assert_eq!((few.rank, few.alarm, few.is_test), (1, None, false));
     }
 

@@ -285,10 +285,11 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
     }
     if let Some(test) = findings.predictive.as_ref().filter(|test| test.is_test) {
         list.push(format!(
-            "test: {} replicated datasets, {} statistics; if the real data come from the model, p ≤ {MISMATCH} happens with probability \
-             {MISMATCH} at most",
+            "test: {} replicated datasets, {} statistics; if the real data come from the model, p ≤ {level} happens with probability \
+             {level} at most",
             test.replicates,
-            test.statistics.len()
+            test.statistics.len(),
+            level = test.level
         ));
     }
     list.extend(findings.checks.iter().map(|check| check.sentence.clone()));

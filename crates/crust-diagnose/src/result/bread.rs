@@ -83,7 +83,10 @@ pub struct Predictive {
     /// rank/(R + 1): of all statistics together.
     #[serde(with = "crate::number")]
     pub p_value: f64,
-    /// Whether there are enough replicates for p ≤ 0.05 to be possible.
+    /// Up to which p-value there is an alarm: 0.05, or 0.025 where an alarm was looked at again among more replicates.
+    #[serde(default)]
+    pub level: f64,
+    /// Whether there are enough replicates for such a p-value to be possible.
     pub is_test: bool,
     /// The statistic that deviates most, if the test alarms.
     pub alarm: Option<String>,

@@ -22,6 +22,8 @@ pub struct Toy {
     pub asked: Cell<usize>,
     /// Planted mistake: the fit is off by this.
     pub fit_offset: f64,
+    /// Planted mistake: with fewer distributions, chains on the datasets of the confirmation are 50 nats worse.
+    pub unconfirmed_below: usize,
     pub data: BTreeMap<u32, Vec<f64>>,
     pub fixed: Option<f64>,
 }
@@ -41,6 +43,7 @@ impl Toy {
             patience: None,
             asked: Cell::new(0),
             fit_offset: 0.0,
+            unconfirmed_below: 0,
             data: BTreeMap::new(),
             fixed: None,
         }
@@ -150,7 +153,12 @@ impl Experiment for Toy {
     fn forward(&mut self, (): &(), group: Group) -> Result<Vec<Work>, Infallible> {
         let y = self.data(group.dataset);
         let chains = u32::try_from(group.chains).unwrap_or(0);
-        Ok((group.first..group.first + chains).map(|k| self.chain(&y, group, k, None)).collect())
+        let worse = if group.dataset >= 1_000_000 && group.t < self.unconfirmed_below { 50.0 } else { 0.0 };
+        let chain = |k| {
+            let work = self.chain(&y, group, k, None);
+            Work { log_weight: work.log_weight - worse, ..work }
+        };
+        Ok((group.first..group.first + chains).map(chain).collect())
     }
 
     fn reverse(&mut self, (): &(), group: Group, starts: &[Vec<f64>]) -> Result<Vec<Work>, Infallible> {
