@@ -1,13 +1,13 @@
 //! `crust bdmc`: sandwiches the marginal likelihood of simulated data, and bounds the divergence from their posterior.
 
-use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
+use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, StanExperiment};
 use crate::generative::{Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::Session;
-use crust_diagnose::bdmc::{self, Plan};
-use crust_diagnose::result::Bdmc;
+use crust_diagnose::bdmc::{self, Findings, Plan};
+use crust_diagnose::result::{Bdmc, Reading, Run};
 
 /// Options of `bdmc`.
 #[derive(Clone, Debug)]
@@ -37,28 +37,39 @@ impl Default for BdmcOptions {
     }
 }
 
+impl BdmcOptions {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.bennett_error.filter(|wish| wish.is_nan() || *wish <= 0.0) {
+            Some(wish) => Err(Error::option("bennett-error", wish, "a standard error is a positive number of nats")),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn plan(&self, annealing: &Annealing) -> Plan {
+        Plan {
+            chains: annealing.chains,
+            ladder: annealing.ladder(),
+            tolerance: annealing.tolerance,
+            bennett_error: self.bennett_error,
+            datasets: self.datasets,
+            start_steps: self.start_steps,
+            rank_checks: self.rank_checks,
+            acceptable: annealing.acceptable(),
+        }
+    }
+}
+
 /// Simulates data with the sizes and covariates of a problem, and anneals them in both directions.
 pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> Result<Annealed<Bdmc>, Error> {
     let annealing = &options.annealing;
     annealing.check()?;
-    if let Some(wish) = options.bennett_error.filter(|wish| wish.is_nan() || *wish <= 0.0) {
-        return Err(Error::option("bennett-error", wish, "a standard error is a positive number of nats"));
-    }
+    options.check()?;
     let loaded = Generative::read(problem, &annealing.generation, Outcomes::Simulated, session)?;
     // A reference needs to know what the prior integrates to.
     let standard = if loaded.log_prior_integral.is_some() { PathChoice::Reference } else { PathChoice::Prior };
     let annealing = &Annealing { path: Some(annealing.path_or(&standard)), ..annealing.clone() };
     annealing.check_path(&loaded)?;
-    let plan = Plan {
-        chains: annealing.chains,
-        ladder: annealing.ladder(),
-        tolerance: annealing.tolerance,
-        bennett_error: options.bennett_error,
-        datasets: options.datasets,
-        start_steps: options.start_steps,
-        rank_checks: options.rank_checks,
-        acceptable: annealing.acceptable(),
-    };
+    let plan = options.plan(annealing);
     let told = format!("bdmc {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = journal(annealing.folder.as_deref(), &identity(&told, &loaded))?;
     let settings = annealing.settings(options.method, session);
@@ -73,13 +84,23 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
     let mut run = annealing.run(problem, session.seed, experiment.dimension());
     options.method.tell(&mut run);
     run.options.insert("datasets".to_owned(), options.datasets.to_string());
+    Ok(told_by(found, annealing, &plan, (run, loaded.summary.clone(), simulated)))
+}
+
+/// What was found as the result of a run.
+pub(crate) fn told_by(
+    found: Findings,
+    annealing: &Annealing,
+    plan: &Plan,
+    (mut run, reading, simulated): (Run, Reading, Vec<NumberedData>),
+) -> Annealed<Bdmc> {
     let rungs = found.datasets.first().map(|dataset| dataset.rungs.clone()).unwrap_or_default();
     run.steps = plan.ladder.with_rungs(&rungs);
     let bound = rungs.last().map(|rung| rung.jeffreys_upper);
     let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
     let result = Bdmc {
         run,
-        reading: loaded.summary.clone(),
+        reading,
         rungs,
         datasets: found.datasets,
         mean: found.mean,
@@ -89,5 +110,5 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
         verdict: found.verdict,
         partial: found.partial,
     };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    Annealed { result, timing: found.timing, diagnosis, simulated }
 }

@@ -1,15 +1,15 @@
 //! `crust compare`: representations of a model, kernels and schedules side by side on the same simulated data.
 
 use crate::annealing::{
-    Annealed, Annealing, KernelChoice, MethodOptions, ScheduleChoice, identity, journal, simulated,
+    Annealed, Annealing, KernelChoice, MethodOptions, NumberedData, ScheduleChoice, identity, journal, simulated,
 };
 use crate::error::{CompareError, Error, Trouble};
 use crate::experiment::{Origin, Settings, StanExperiment};
 use crate::generative::{Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::Session;
-use crust_diagnose::compare::{self, Plan, Way};
-use crust_diagnose::result::{Compare, Entry, Level};
+use crust_diagnose::compare::{self, Findings, Plan, Way};
+use crust_diagnose::result::{Compare, Entry, Level, Run};
 use crust_engine::Values;
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::ast::BlockKind;
@@ -102,6 +102,15 @@ pub fn compare(
     let names = programs.iter().map(|loaded| loaded.program().file_name());
     run.model = names.collect::<Vec<String>>().join(", ");
     method.tell(&mut run);
+    Ok(told_by(found, annealing, (run, shared.names, simulated)))
+}
+
+/// What was found as the result of a run.
+pub(crate) fn told_by(
+    found: Findings,
+    annealing: &Annealing,
+    (run, shared, simulated): (Run, Vec<String>, Vec<NumberedData>),
+) -> Annealed<Compare> {
     let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_upper)).reduce(f64::max);
     // representations of one model have one marginal likelihood
     let wrong = found.violation || found.verdict.level == Level::Mismatch;
@@ -109,13 +118,13 @@ pub fn compare(
     let result = Compare {
         run,
         entries: found.entries,
-        shared: shared.names,
+        shared,
         violation: found.violation,
         checks: found.checks,
         verdict: found.verdict,
         partial: found.partial,
     };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    Annealed { result, timing: found.timing, diagnosis, simulated }
 }
 
 /// Every program with every kernel and schedule.

@@ -3,7 +3,7 @@
 
 use crust_diagnose::compare::{self, Plan, Way};
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, Work};
-use crust_diagnose::result::{Compare, Entry, KernelAt, Level};
+use crust_diagnose::result::{Compare, Entry, KernelAt};
 use crust_infer::anneal::TunedKernels;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use super::pilot::Tuned;
 use super::problem::WebPplProblem;
 use super::protocols::check;
 use crate::annealing::{Annealed, identity, journal};
-use crate::compare::{CompareOptions, Shared, ways};
+use crate::compare::{CompareOptions, Shared, told_by, ways};
 use crate::error::{CompareError, Error, Trouble as StanTrouble};
 use crate::experiment::StanExperiment;
 use crate::generative::{Generative, Outcomes};
@@ -219,18 +219,5 @@ pub fn compare_both(
     let names = programs.iter().map(|loaded| loaded.program().file_name());
     run.model = names.chain(webppl.iter().map(Source::file_name)).collect::<Vec<String>>().join(", ");
     method.tell(&mut run);
-    let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_upper)).reduce(f64::max);
-    // representations of one model have one marginal likelihood
-    let wrong = found.violation || found.verdict.level == Level::Mismatch;
-    let diagnosis = annealing.diagnosis(wrong, found.partial, worst);
-    let result = Compare {
-        run,
-        entries: found.entries,
-        shared: shared.names,
-        violation: found.violation,
-        checks: found.checks,
-        verdict: found.verdict,
-        partial: found.partial,
-    };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated: Vec::new() })
+    Ok(told_by(found, annealing, (run, shared.names, Vec::new())))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crust_diagnose::bdmc::{self, Plan};
+use crust_diagnose::bdmc;
 use crust_diagnose::bread;
 use crust_diagnose::result::{Bdmc, Bread, Run, Simulated, Simulation};
 use crust_webppl::simulator::Description;
@@ -10,7 +10,7 @@ use crust_webppl::simulator::Description;
 use super::experiment::{Origin, Settings, WebPplExperiment};
 use super::problem::{Trouble, WebPplProblem, reading};
 use crate::annealing::{Annealed, Annealing, KernelChoice, PathChoice, journal};
-use crate::bdmc::BdmcOptions;
+use crate::bdmc::{BdmcOptions, told_by};
 use crate::bread::{BreadOptions, START_STEPS};
 use crate::error::{Error, Refusal};
 use crate::session::{Message, Session};
@@ -73,20 +73,9 @@ pub fn bdmc_webppl(
     session: &Session<'_>,
 ) -> Result<Annealed<Bdmc>, Error> {
     let annealing = &options.annealing;
-    if let Some(wish) = options.bennett_error.filter(|wish| wish.is_nan() || *wish <= 0.0) {
-        return Err(Error::option("bennett-error", wish, "a standard error is a positive number of nats"));
-    }
+    options.check()?;
     let model = check(problem, annealing, &[options.method.kernel], session)?;
-    let plan = Plan {
-        chains: annealing.chains,
-        ladder: annealing.ladder(),
-        tolerance: annealing.tolerance,
-        bennett_error: options.bennett_error,
-        datasets: options.datasets,
-        start_steps: options.start_steps,
-        rank_checks: options.rank_checks,
-        acceptable: annealing.acceptable(),
-    };
+    let plan = options.plan(annealing);
     let told = format!("bdmc {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = open(&told, &[problem], annealing.folder.as_deref())?;
     let settings = Settings::new(options.method, session);
@@ -97,23 +86,7 @@ pub fn bdmc_webppl(
     let mut run = run(problem, annealing, session, experiment.dimension);
     options.method.tell(&mut run);
     run.options.insert("datasets".to_owned(), options.datasets.to_string());
-    let rungs = found.datasets.first().map(|dataset| dataset.rungs.clone()).unwrap_or_default();
-    run.steps = plan.ladder.with_rungs(&rungs);
-    let bound = rungs.last().map(|rung| rung.jeffreys_upper);
-    let diagnosis = annealing.diagnosis(found.violation, found.partial, bound);
-    let result = Bdmc {
-        run,
-        reading: reading(&model, &[]),
-        rungs,
-        datasets: found.datasets,
-        mean: found.mean,
-        kernels: found.kernels,
-        violation: found.violation,
-        checks: found.checks,
-        verdict: found.verdict,
-        partial: found.partial,
-    };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    Ok(told_by(found, annealing, &plan, (run, reading(&model, &[]), simulated)))
 }
 
 /// The whole protocol for a WebPPL program on the data that it observes.

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crust_diagnose::compare::{self, Plan, Way};
-use crust_diagnose::result::{Compare, Entry, Level};
+use crust_diagnose::result::{Compare, Entry};
 use crust_webppl::simulator::Numbers;
 
 use super::experiment::{Origin, Settings, WebPplExperiment};
 use super::problem::{Trouble, WebPplProblem};
 use super::protocols::{check, open, run};
 use crate::annealing::{Annealed, MethodOptions};
-use crate::compare::CompareOptions;
+use crate::compare::{CompareOptions, told_by};
 use crate::error::{CompareError, Error};
 use crate::session::Session;
 
@@ -49,20 +49,7 @@ pub fn compare_webppl(
     let mut run = run(first, annealing, session, found.entries.first().map_or(0, |entry| entry.dimension));
     run.model = problems.iter().map(WebPplProblem::file_name).collect::<Vec<String>>().join(", ");
     method.tell(&mut run);
-    let worst = found.entries.iter().filter_map(|entry| Some(entry.rungs.last()?.jeffreys_upper)).reduce(f64::max);
-    // representations of one model have one marginal likelihood
-    let wrong = found.violation || found.verdict.level == Level::Mismatch;
-    let diagnosis = annealing.diagnosis(wrong, found.partial, worst);
-    let result = Compare {
-        run,
-        entries: found.entries,
-        shared: names,
-        violation: found.violation,
-        checks: found.checks,
-        verdict: found.verdict,
-        partial: found.partial,
-    };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    Ok(told_by(found, annealing, (run, names, simulated)))
 }
 
 /// A program with a kernel and a schedule.
