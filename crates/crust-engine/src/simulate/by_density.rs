@@ -11,6 +11,7 @@
 //! of the proof ([`crate::proof`]).
 
 mod chain;
+mod classes;
 mod counts;
 mod evaluate;
 mod line;
@@ -32,6 +33,7 @@ use crust_stan::value::Value;
 use super::SimulateError;
 use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
+use classes::Classes;
 use evaluate::Terms;
 use structure::{Structure, Trouble};
 
@@ -53,6 +55,7 @@ pub struct Likelihood {
     /// The given outcome.
     base: Vec<f64>,
     kind: Kind,
+    classes: Classes,
 }
 
 /// How elements depend on each other.
@@ -154,7 +157,37 @@ impl Likelihood {
             }
             Err(trouble) => return Err(trouble.named(&names)),
         };
-        Ok(Some(Self { terms, drawn: written.drawn, sizes, domains, base, kind }))
+        let classes = Classes::default();
+        let mut found = Self { terms, drawn: written.drawn, sizes, domains, base, kind, classes };
+        if found.has_combinations() && !found.is_density() {
+            found.classes = found.alike();
+            if !found.is_density() {
+                found.classes = Classes::default();
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Whether there are blocks whose combinations of values are gone through.
+    fn has_combinations(&self) -> bool {
+        let Kind::Blocks(structure) = &self.kind else { return false };
+        let integer = |e: &usize| self.domains[*e].integer;
+        structure.blocks.iter().any(|b| b.elements.len() > 1 && b.elements.iter().all(integer))
+    }
+
+    /// Combinations of values that the likelihood does not tell apart.
+    fn alike(&self) -> Classes {
+        let Kind::Blocks(structure) = &self.kind else { return Classes::default() };
+        let mut stream = StreamKey::new(3, Purpose::GENERATED).stream();
+        let mut seen = Vec::new();
+        for _ in 0..10 * TRIALS {
+            let point: Vec<f64> = (0..self.terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
+            seen.extend(self.tables(structure, &point).ok());
+            if seen.len() == TRIALS {
+                break;
+            }
+        }
+        Classes::of(&seen.iter().map(|tables| tables.blocks.as_slice()).collect::<Vec<_>>())
     }
 
     /// The log likelihood of outcomes, and the sum of the absolute values of its terms.
@@ -212,6 +245,7 @@ impl Likelihood {
         let rest = own.rest;
         let mut blocks = Vec::new();
         blocks.extend(counts::tables(&mut own, &self.domains)?);
+        self.classes.share(&mut blocks);
         blocks.extend(line::tables(&mut own, &self.domains)?);
         Ok(Tables { blocks, rest })
     }

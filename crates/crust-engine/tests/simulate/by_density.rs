@@ -207,3 +207,26 @@ fn numeric_is_symbolic() {
         assert!(proof.likelihood > 10, "{distribution}");
     }
 }
+
+/// A density of sums: it adds up to 1 over sums, not over the outcomes that have them, and sums are drawn by it.
+#[test]
+fn sums_of_outcomes() {
+    let text = "data { int M; int T; array[M, T] int<lower=0, upper=1> y; } parameters { real<lower=0, upper=1> p; }
+        model { for (i in 1:M) target += binomial_lpmf(sum(y[i]) | T, p); }";
+    let json = r#"{"M": 4, "T": 3, "y": [[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 0]]}"#;
+    let (mut simulator, proof) = numeric(text, json, ByDensity::Always).expect("proven");
+    assert!(proof.normaliser.expect("a normaliser").1.abs() < 1e-9, "{proof:?}");
+    let reading = parse(text);
+    let (p, mut counts) = (0.3_f64, [0.0; 4]);
+    for i in 0..500 {
+        let data = simulator.draw_data(&[(p / (1.0 - p)).ln()], key(i)).expect("data");
+        let y = data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers");
+        for row in y.chunks(3) {
+            counts[row.iter().map(|x| usize::from(*x > 0.0)).sum::<usize>()] += 1.0;
+        }
+    }
+    let expected = [0.343, 0.441, 0.189, 0.027].map(|p: f64| 2000.0 * p);
+    let chi: f64 = counts.iter().zip(expected).map(|(n, e)| (n - e) * (n - e) / e).sum();
+    // the 99.9 % quantile of χ² with 3 degrees of freedom
+    assert!(chi < 16.3, "{counts:?}");
+}
