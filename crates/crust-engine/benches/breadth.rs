@@ -3,7 +3,8 @@
 //! `cargo bench -p crust-engine --bench breadth [NAME…]` prints the table, of the named programs or of all. Where the
 //! environment variable `REALSTAN` names a command that builds real Stan (called with a program, it leaves an
 //! executable that is asked for `bench DATA.json SECONDS` and `density DATA.json POINTS.json`), its times are measured
-//! in the same run and its densities compared with ours.
+//! in the same run and its densities compared with ours. `LANES=64` measures only that width, `SECONDS_EACH` is how
+//! long each is measured: for profilers.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -32,20 +33,45 @@ struct Measured {
     error: Option<f64>,
 }
 
-/// Points between −1 and 1, a row of lanes for each dimension.
-fn points(dimension: usize, lanes: usize) -> Vec<f64> {
-    let mut state = 0.123_f64;
-    (0..dimension * lanes)
-        .map(|_| {
-            state = (state * 16_807.0).fract();
-            2.0 * state - 1.0
-        })
-        .collect()
+/// As many points are gone through in turn: the ones that `bench` of real Stan uses.
+const POINTS: usize = 64;
+
+/// The points of real Stan's `bench`: numbers between −2 and 2 of the 64-bit Mersenne twister that was seeded with 42.
+fn points(dimension: usize) -> Vec<Vec<f64>> {
+    const N: usize = 312;
+    let mut state = [0_u64; N];
+    state[0] = 42;
+    for i in 1..N {
+        let last = state[i - 1];
+        state[i] = 6_364_136_223_846_793_005_u64.wrapping_mul(last ^ last >> 62).wrapping_add(i as u64);
+    }
+    let mut at = N;
+    let mut next = || {
+        if at == N {
+            at = 0;
+            for i in 0..N {
+                let x = state[i] & 0xffff_ffff_8000_0000 | state[(i + 1) % N] & 0x7fff_ffff;
+                let odd = if x & 1 == 1 { 0xb502_6f5a_a966_19e9 } else { 0 };
+                state[i] = state[(i + 156) % N] ^ x >> 1 ^ odd;
+            }
+        }
+        let mut x = state[at];
+        at += 1;
+        x ^= x >> 29 & 0x5555_5555_5555_5555;
+        x ^= x << 17 & 0x71d6_7fff_eda6_0000;
+        x ^= x << 37 & 0xfff7_eee0_0000_0000;
+        x ^ x >> 43
+    };
+    #[allow(clippy::cast_precision_loss, reason = "as libstdc++ does")]
+    let mut number = || (next() as f64 / 18_446_744_073_709_551_616.0) * 4.0 - 2.0;
+    (0..POINTS).map(|_| (0..dimension).map(|_| number()).collect()).collect()
 }
 
 /// The log density and gradient of lanes.
 struct Evaluation {
-    points: Vec<f64>,
+    /// For each turn a row of lanes for each dimension.
+    turns: Vec<Vec<f64>>,
+    turn: usize,
     log_prior: Vec<f64>,
     log_likelihood: Vec<f64>,
     gradient: Vec<f64>,
@@ -55,13 +81,18 @@ impl Evaluation {
     fn new(dimension: usize, lanes: usize) -> Self {
         let numbers = vec![0.0; lanes];
         let gradient = vec![0.0; dimension * lanes];
-        Self { points: points(dimension, lanes), log_prior: numbers.clone(), log_likelihood: numbers, gradient }
+        let all = points(dimension);
+        let rows = |own: &[Vec<f64>]| (0..dimension).flat_map(|k| own.iter().map(move |p| p[k])).collect();
+        let turns = all.chunks_exact(lanes).map(rows).collect();
+        Self { turns, turn: 0, log_prior: numbers.clone(), log_likelihood: numbers, gradient }
     }
 
     fn run(&mut self, evaluator: &mut crust_engine::Evaluator) {
+        let points = &self.turns[self.turn % self.turns.len()];
+        self.turn += 1;
         let mut batch = Batch {
             lanes: self.log_prior.len(),
-            points: &self.points,
+            points,
             beta: None,
             log_prior: &mut self.log_prior,
             log_likelihood: &mut self.log_likelihood,
@@ -71,28 +102,30 @@ impl Evaluation {
     }
 }
 
-/// Microseconds per gradient per chain: the least of many short measurements.
+/// Microseconds per gradient per chain: the least of many short measurements, as real Stan's `bench` does it.
 fn ours(model: &Arc<Model>, lanes: usize, seconds: f64) -> f64 {
     let mut evaluation = Evaluation::new(model.dimension(), lanes);
     let mut evaluator = Arc::clone(model).evaluator();
-    (0..5).for_each(|_| evaluation.run(&mut evaluator));
+    (0..POINTS).for_each(|_| evaluation.run(&mut evaluator));
     let (begin, mut best) = (Instant::now(), f64::INFINITY);
+    (0..POINTS).for_each(|_| evaluation.run(&mut evaluator));
+    #[allow(clippy::cast_precision_loss, reason = "few lanes")]
+    let (turns, chains) = (POINTS as f64, lanes as f64);
     // Others may share the processor: short rounds are measured by the clock, of which the least counts; long ones by
     // processor time, which is known to some milliseconds.
-    evaluation.run(&mut evaluator);
-    let long = begin.elapsed().as_secs_f64() > 5e-4;
+    let once = begin.elapsed().as_secs_f64() / turns;
+    let long = once > 5e-4;
     let clock = || if long { processor_seconds() } else { None }.unwrap_or_else(|| begin.elapsed().as_secs_f64());
-    let (round_seconds, seconds) = if long { (0.05, seconds.max(0.15)) } else { (1e-3, seconds) };
+    let (round, seconds) = if long { (0.05, seconds.max(0.15)) } else { (1.5e-3, seconds) };
+    let count = (round / once).max(1.0);
     let start = clock();
     while clock() - start < seconds {
-        let (mut count, round) = (0_u32, clock());
-        while clock() - round < round_seconds {
+        let (mut done, begin) = (0.0, clock());
+        while done < count {
             evaluation.run(&mut evaluator);
-            count += 1;
+            done += 1.0;
         }
-        #[allow(clippy::cast_precision_loss, reason = "few lanes")]
-        let chains = f64::from(count) * lanes as f64;
-        best = best.min((clock() - round) * 1e6 / chains);
+        best = best.min((clock() - begin) * 1e6 / (done * chains));
     }
     best
 }
@@ -117,10 +150,14 @@ fn ask(executable: &Path, arguments: &[&str]) -> Option<serde_json::Value> {
 
 /// The largest difference from real Stan, relative where numbers are large.
 fn difference(executable: &Path, data: &str, folder: &Path, model: &Arc<Model>) -> Option<f64> {
-    let lanes = 3;
+    let lanes = 8;
     let mut evaluation = Evaluation::new(model.dimension(), lanes);
-    (0..3).for_each(|_| evaluation.run(&mut Arc::clone(model).evaluator()));
-    let point = |l: usize| -> Vec<f64> { evaluation.points.iter().skip(l).step_by(lanes).copied().collect() };
+    let mut evaluator = Arc::clone(model).evaluator();
+    (0..3).for_each(|_| {
+        evaluation.turn = 0;
+        evaluation.run(&mut evaluator);
+    });
+    let point = |l: usize| -> Vec<f64> { evaluation.turns[0].iter().skip(l).step_by(lanes).copied().collect() };
     let file = folder.join("points.json");
     std::fs::write(&file, serde_json::to_string(&(0..lanes).map(point).collect::<Vec<_>>()).ok()?).ok()?;
     let theirs = ask(executable, &["density", data, file.to_str()?, "--propto"])?;
@@ -130,6 +167,9 @@ fn difference(executable: &Path, data: &str, folder: &Path, model: &Arc<Model>) 
         worst = worst.max((ours - theirs).abs() / theirs.abs().max(1.0));
     };
     for (l, result) in theirs["points"].as_array()?.iter().enumerate() {
+        if result.get("error").is_some() && evaluation.log_likelihood[l] == f64::NEG_INFINITY {
+            continue;
+        }
         compare(evaluation.log_prior[l] + evaluation.log_likelihood[l], &result["log_density"]);
         for (k, theirs) in result["gradient"].as_array()?.iter().enumerate() {
             compare(evaluation.gradient[k * lanes + l], theirs);
@@ -147,7 +187,9 @@ fn measure(program: &Path, name: &str, folder: &Path, seconds: f64) -> Measured 
     let model = bind(&text, &json);
     Evaluation::new(model.dimension(), 1).run(&mut Arc::clone(&model).evaluator());
     let bind = begin.elapsed().as_secs_f64() * 1e3;
-    let ours = WIDTHS.map(|lanes| ours(&model, lanes, seconds));
+    let only: Option<usize> = std::env::var("LANES").ok().and_then(|s| s.parse().ok());
+    let wanted = |lanes| only.is_none_or(|only| only == lanes);
+    let ours = WIDTHS.map(|lanes| if wanted(lanes) { ours(&model, lanes, seconds) } else { f64::NAN });
     let executable = real_stan(program);
     let data = file.to_string_lossy();
     let stan = executable.as_ref().and_then(|e| ask(e, &["bench", &data, "0.5"])?["us_per_gradient"].as_f64());

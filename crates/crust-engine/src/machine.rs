@@ -37,7 +37,7 @@ use crust_stan::span::Span;
 
 use crate::code::{Code, Factor, Slot};
 use crate::flat::GROUP;
-use crate::memory::{Arena, Block, Flags, Full, Width};
+use crate::memory::{Aligned, Arena, Block, Flags, Full, Width};
 pub use driver::{CHUNK, Rows};
 pub use elementwise::{MOST, RowKernel};
 pub use rejections::{Rejection, Rejections};
@@ -155,6 +155,8 @@ pub struct Machine {
     /// Room for chunks of items; taken out while it is in use.
     chunks: Option<Box<driver::Scratch>>,
     scratch: Vec<f64>,
+    /// The same for rows of eight lanes.
+    row_scratch: Aligned,
     /// Parameters in the order in which they were computed.
     constrained: Vec<parameters::Constrained>,
     /// Where the stack stood when the evaluation began.
@@ -248,6 +250,7 @@ impl Machine {
             messages: Vec::new(),
             chunks: None,
             scratch: Vec::new(),
+            row_scratch: Aligned::default(),
             constrained: Vec::new(),
             stack: stack_address(),
             picks: Vec::new(),

@@ -2,7 +2,8 @@
 //!
 //! [`elementwise`] holds functions of scalars that apply to every element of a container. [`VectorFunction`] is a
 //! function whose result depends on whole containers, such as a matrix decomposition. Both know nothing of lanes: the
-//! engine lays the numbers of one item side by side, calls them, and puts the results back.
+//! engine lays the numbers of one item side by side, calls them, and puts the results back. Those that programs spend
+//! their time in have a version for eight items at once, whose arithmetic fills vector registers at any size.
 
 pub mod covariance;
 pub mod elementwise;
@@ -15,6 +16,7 @@ pub use error::ShapeError;
 pub use shape::{Cell, Shape};
 
 use crate::density::{DomainError, Terms};
+pub use crate::linalg::lanes::Row;
 
 /// One argument of a function, for one item.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,13 @@ pub struct Argument<'a> {
     /// Array cells one after the other, the last array index running fastest; a matrix column by column. Integers are
     /// numbers, too.
     pub numbers: &'a [f64],
+    pub shape: Shape,
+}
+
+/// One argument for eight items at once: each of its numbers is a row of eight.
+#[derive(Clone, Copy, Debug)]
+pub struct LaneArgument<'a> {
+    pub numbers: &'a [Row],
     pub shape: Shape,
 }
 
@@ -55,6 +64,31 @@ pub trait VectorFunction: Sync {
         adjoints: &mut [&mut [f64]],
         scratch: &mut [f64],
     );
+
+    /// How many rows of scratch the version for eight items at once needs; none where there is no such version.
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        let _ = arguments;
+        None
+    }
+
+    /// [`VectorFunction::value`] for eight items. Says `false` where some item is outside of the domain.
+    fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], scratch: &mut [Row]) -> bool {
+        let _ = (arguments, out, scratch);
+        false
+    }
+
+    /// [`VectorFunction::reverse`] for eight items. Says `false`, and has added nothing, where it cannot do that.
+    fn reverse_lanes(
+        &self,
+        arguments: &[LaneArgument],
+        out: &[Row],
+        adjoint: &[Row],
+        adjoints: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> bool {
+        let _ = (arguments, out, adjoint, adjoints, scratch);
+        false
+    }
 }
 
 /// A log density (or log probability, or cumulative function) of containers, with derivatives.
@@ -80,4 +114,23 @@ pub trait VectorDensity: Sync {
         adjoints: &mut [&mut [f64]],
         scratch: &mut [f64],
     ) -> Result<f64, DomainError>;
+
+    /// How many rows of scratch the version for eight items at once needs; none where there is no such version.
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        let _ = arguments;
+        None
+    }
+
+    /// [`VectorDensity::log_density`] for eight items, with a seed of 1. None, with anything in `adjoints`, where some
+    /// item is outside of the domain.
+    fn log_density_lanes(
+        &self,
+        arguments: &[LaneArgument],
+        terms: Terms,
+        adjoints: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> Option<Row> {
+        let _ = (arguments, terms, adjoints, scratch);
+        None
+    }
 }

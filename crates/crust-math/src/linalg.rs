@@ -13,6 +13,7 @@ pub mod cholesky;
 pub mod eigen;
 mod error;
 pub mod gemm;
+pub mod lanes;
 pub mod lu;
 pub(crate) mod memory;
 pub mod products;

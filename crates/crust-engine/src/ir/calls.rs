@@ -1,9 +1,157 @@
-//! Functions of containers in lists: lane by lane, with the numbers of a lane side by side.
+//! Functions of containers in lists: eight lanes at once where the function has such a version and all lanes are in its
+//! domain, else lane by lane, with the numbers of a lane side by side.
 
-use crust_math::functions::Argument;
+use crust_math::functions::{Argument, LaneArgument, Row, Shape};
 use smallvec::SmallVec;
 
 use super::graph::ContainerCall;
+use crate::memory::Aligned;
+
+/// A function of containers, forward.
+#[inline(never)]
+pub fn forward_call<const L: usize>(
+    call: &ContainerCall,
+    slots: &[u32],
+    places: (u32, u32),
+    values: &mut [f64],
+    scratch: &mut Aligned,
+) {
+    if L == Row::default().len() && call_rows(call, slots, places, values, scratch).is_some() {
+        return;
+    }
+    for lane in 0..L {
+        call_lane::<L>(call, slots, places, lane, values, scratch);
+    }
+}
+
+/// The same backward.
+#[inline(never)]
+pub fn reverse_call<const L: usize>(
+    call: &ContainerCall,
+    slots: &[u32],
+    places: (u32, u32),
+    values: &[f64],
+    adjoints: &mut [f64],
+    scratch: &mut Aligned,
+) {
+    if let ContainerCall::Density { .. } = call {
+        let d = &adjoints[places.0 as usize * L..][..L];
+        let d: SmallVec<[f64; 8]> = SmallVec::from_slice(d);
+        for (k, &slot) in slots.iter().enumerate() {
+            let (to, by) = (&mut adjoints[slot as usize * L..][..L], &values[(places.1 as usize + k) * L..][..L]);
+            for ((to, by), d) in to.iter_mut().zip(by).zip(&d) {
+                *to += d * by;
+            }
+        }
+        return;
+    }
+    if L == Row::default().len() && reverse_rows(call, slots, places.0, values, adjoints, scratch).is_some() {
+        return;
+    }
+    for lane in 0..L {
+        reverse_lane::<L>(call, slots, places.0, lane, values, adjoints, scratch);
+    }
+}
+
+/// Room for so many rows.
+fn rows(scratch: &mut Aligned, n: usize) -> &mut [Row] {
+    if scratch.len() < n * 8 {
+        scratch.resize(n * 8);
+    }
+    &mut scratch.as_chunks_mut::<8>().0[..n]
+}
+
+fn row_arguments<'a>(shapes: &[Shape], numbers: &'a [Row]) -> SmallVec<[LaneArgument<'a>; 8]> {
+    let mut rest = numbers;
+    let each = shapes.iter().map(|&shape| {
+        let (now, later) = rest.split_at(shape.len());
+        rest = later;
+        LaneArgument { numbers: now, shape }
+    });
+    each.collect()
+}
+
+/// The part of each argument, of room for as many rows as they have; nothing of those that do not depend on parameters.
+fn row_slices<'a>(shapes: &[Shape], varies: &[bool], mut room: &'a mut [Row]) -> SmallVec<[&'a mut [Row]; 8]> {
+    let mut slices = SmallVec::new();
+    for (shape, varies) in shapes.iter().zip(varies) {
+        let (now, later) = room.split_at_mut(shape.len());
+        room = later;
+        slices.push(if *varies { now } else { &mut [] });
+    }
+    slices
+}
+
+/// Eight lanes at once, if that can be done.
+fn call_rows(
+    call: &ContainerCall,
+    slots: &[u32],
+    (out, extra): (u32, u32),
+    values: &mut [f64],
+    scratch: &mut Aligned,
+) -> Option<()> {
+    let (count, results) = (slots.len(), call.results());
+    let need = match call {
+        ContainerCall::Function { function, shapes, .. } => function.lanes_scratch(shapes)?,
+        ContainerCall::Density { density, shapes, .. } => density.lanes_scratch(shapes)?,
+    };
+    let (numbers, rest) = rows(scratch, 2 * count + results + need).split_at_mut(count);
+    let values = values.as_chunks_mut::<8>().0;
+    for (to, &slot) in numbers.iter_mut().zip(slots) {
+        *to = values[slot as usize];
+    }
+    let (partials, rest) = rest.split_at_mut(count);
+    let (result, rest) = rest.split_at_mut(results);
+    let arguments = row_arguments(call.shapes(), numbers);
+    match call {
+        ContainerCall::Function { function, .. } => {
+            if !function.value_lanes(&arguments, result, rest) {
+                return None;
+            }
+        }
+        ContainerCall::Density { density, shapes, terms, varies } => {
+            partials.fill([0.0; 8]);
+            let mut slices = row_slices(shapes, varies, partials);
+            result[0] = density.log_density_lanes(&arguments, *terms, &mut slices, rest)?;
+            drop(slices);
+            values[extra as usize..][..count].copy_from_slice(partials);
+        }
+    }
+    values[out as usize..][..results].copy_from_slice(result);
+    Some(())
+}
+
+fn reverse_rows(
+    call: &ContainerCall,
+    slots: &[u32],
+    out: u32,
+    values: &[f64],
+    adjoints: &mut [f64],
+    scratch: &mut Aligned,
+) -> Option<()> {
+    let ContainerCall::Function { function, results, shapes, varies } = call else { return None };
+    let (count, results) = (slots.len(), *results);
+    let need = function.lanes_scratch(shapes)?;
+    let (values, adjoints) = (values.as_chunks::<8>().0, adjoints.as_chunks_mut::<8>().0);
+    let (numbers, rest) = rows(scratch, 2 * count + need).split_at_mut(count);
+    let (into, rest) = rest.split_at_mut(count);
+    for (to, &slot) in numbers.iter_mut().zip(slots) {
+        *to = values[slot as usize];
+    }
+    into.fill([0.0; 8]);
+    let mut slices = row_slices(shapes, varies, into);
+    let (result, d) = (&values[out as usize..][..results], &adjoints[out as usize..][..results]);
+    let arguments = row_arguments(shapes, numbers);
+    if !function.reverse_lanes(&arguments, result, d, &mut slices, rest) {
+        return None;
+    }
+    drop(slices);
+    for (&slot, d) in slots.iter().zip(&*into) {
+        let to = &mut adjoints[slot as usize];
+        (0..8).for_each(|l| to[l] += d[l]);
+    }
+    Some(())
+}
 
 /// The arguments of a function of containers: their numbers one after the other.
 fn container_arguments<'a>(call: &ContainerCall, numbers: &'a [f64]) -> SmallVec<[Argument<'a>; 8]> {
@@ -24,19 +172,18 @@ fn scratch_of(call: &ContainerCall) -> usize {
 }
 
 /// A function of containers in one lane, forward.
-#[inline(never)]
-pub fn call_lane<const L: usize>(
+fn call_lane<const L: usize>(
     call: &ContainerCall,
     slots: &[u32],
     (out, extra): (u32, u32),
     lane: usize,
     values: &mut [f64],
-    scratch: &mut Vec<f64>,
+    scratch: &mut Aligned,
 ) {
     let (count, results) = (slots.len(), call.results());
     let need = 2 * count + results + scratch_of(call);
     if scratch.len() < need {
-        scratch.resize(need, 0.0);
+        scratch.resize(need);
     }
     let (numbers, rest) = scratch.split_at_mut(count);
     let (partials, rest) = rest.split_at_mut(count);
@@ -67,27 +214,20 @@ pub fn call_lane<const L: usize>(
 }
 
 /// The same backward.
-#[inline(never)]
-pub fn reverse_call<const L: usize>(
+fn reverse_lane<const L: usize>(
     call: &ContainerCall,
     slots: &[u32],
-    (out, extra): (u32, u32),
+    out: u32,
     lane: usize,
     values: &[f64],
     adjoints: &mut [f64],
-    scratch: &mut Vec<f64>,
+    scratch: &mut Aligned,
 ) {
-    let ContainerCall::Function { function, results, .. } = call else {
-        let d = adjoints[out as usize * L + lane];
-        for (k, &slot) in slots.iter().enumerate() {
-            adjoints[slot as usize * L + lane] += d * values[(extra as usize + k) * L + lane];
-        }
-        return;
-    };
+    let ContainerCall::Function { function, results, .. } = call else { return };
     let count = slots.len();
     let need = 2 * count + 2 * results + scratch_of(call);
     if scratch.len() < need {
-        scratch.resize(need, 0.0);
+        scratch.resize(need);
     }
     let (numbers, rest) = scratch.split_at_mut(count);
     let (into, rest) = rest.split_at_mut(count);

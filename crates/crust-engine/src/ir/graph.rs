@@ -209,6 +209,8 @@ pub struct Graph {
     seen: HashMap<Key, Ref, BuildHasherDefault<Quick>>,
     /// Whether the list is of no use: it has become too long, or never holds.
     pub useless: bool,
+    /// It must not become as long as this, if that is given.
+    pub limit: Option<usize>,
 }
 
 impl Graph {
@@ -233,7 +235,7 @@ impl Graph {
         if let Some(found) = key.as_ref().and_then(|key| self.seen.get(key)) {
             return *found;
         }
-        if self.size() >= LONGEST {
+        if self.size() >= self.limit.unwrap_or(LONGEST) {
             self.useless = true;
             return 0;
         }

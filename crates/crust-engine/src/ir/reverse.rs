@@ -29,9 +29,7 @@ impl Whole<'_> {
                 Instruction::Call { call, out, extra, table, count } => {
                     let slots = &list.tables[*table as usize..][..*count as usize];
                     let call = &list.calls[*call as usize];
-                    for lane in 0..L {
-                        reverse_call::<L>(call, slots, (*out, *extra), lane, values, adjoints, &mut room.scratch);
-                    }
+                    reverse_call::<L>(call, slots, (*out, *extra), values, adjoints, &mut room.scratch);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use crust_math::lanes::scalar::{exp, log, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
 
-use super::calls::call_lane;
+use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
 use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
 use super::stage::{CHUNK, Row, item_sum, stage};
@@ -12,7 +12,7 @@ use crate::flat::GROUP;
 use crate::flat::rows::{load, store};
 use crate::kernels::fma;
 use crate::machine::{CHUNK as MOST_ITEMS, MOST};
-use crate::memory::Block;
+use crate::memory::{Aligned, Block};
 
 /// What of a list is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +43,11 @@ pub struct Call<'a> {
 /// Memory for lists; used again and again.
 #[derive(Debug, Default)]
 pub struct Room {
-    pub(super) values: Vec<f64>,
-    pub(super) adjoints: Vec<f64>,
+    pub(super) values: Aligned,
+    pub(super) adjoints: Aligned,
     pub(super) rows: Vec<Row>,
     pub(super) partials: Option<Box<[[f64; MOST_ITEMS]; MOST]>>,
-    pub(super) scratch: Vec<f64>,
+    pub(super) scratch: Aligned,
     /// How many lanes and groups the constants in `values` are for.
     filled: (usize, usize),
 }
@@ -60,10 +60,10 @@ impl Room {
             return;
         }
         let each = list.all_slots * width;
-        self.values.clear();
-        self.values.resize(each * groups, 0.0);
-        self.adjoints.clear();
-        self.adjoints.resize(list.slots * width, 0.0);
+        self.values.resize(0);
+        self.values.resize(each * groups);
+        self.adjoints.resize(0);
+        self.adjoints.resize(list.slots * width);
         for group in 0..groups {
             let slots = &mut self.values[group * each + list.inputs.len() * width..];
             for (row, &x) in slots.chunks_exact_mut(width).zip(&list.constants) {
@@ -185,9 +185,7 @@ impl Whole<'_> {
                 Instruction::Reduce { a, b, count, out } => reduce::<L>(list, (*a, *b), *count, *out, values, rows),
                 Instruction::Call { call, out, extra, table, count } => {
                     let slots = &list.tables[*table as usize..][..*count as usize];
-                    for lane in 0..L {
-                        call_lane::<L>(&list.calls[*call as usize], slots, (*out, *extra), lane, values, scratch);
-                    }
+                    forward_call::<L>(&list.calls[*call as usize], slots, (*out, *extra), values, scratch);
                 }
             }
         }

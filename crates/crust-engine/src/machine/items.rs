@@ -1,5 +1,7 @@
 //! Functions of whole containers, item by item: the numbers of an item are laid side by side, the function is called,
-//! and the results are put back in their rows of lanes.
+//! and the results are put back in their rows of lanes. Groups of lanes are computed at once where the function can.
+
+mod rows;
 
 use crust_math::density::Terms;
 use crust_math::functions::{Argument, VectorDensity, VectorFunction};
@@ -36,6 +38,20 @@ impl Items {
 
     pub(super) fn each(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.tile).flat_map(move |t| (0..self.lanes).map(move |l| (t, l)))
+    }
+
+    /// The items that have to be computed one by one: `done` takes groups of lanes, given their first item, if it can.
+    fn left_over(self, groups: bool, mut done: impl FnMut((usize, usize)) -> bool) -> SmallVec<[(usize, usize); 8]> {
+        let mut left = SmallVec::new();
+        let step = if groups { rows::LANES } else { 1 };
+        for t in 0..self.tile {
+            for l in (0..self.lanes).step_by(step) {
+                if !(groups && done((t, l))) {
+                    left.extend((l..l + step).map(|l| (t, l)));
+                }
+            }
+        }
+        left
     }
 }
 
@@ -127,7 +143,8 @@ impl Machine {
         let (space, rest) = scratch.split_at_mut(inputs);
         let (out, rest) = rest.split_at_mut(shape.len());
         let mut trouble: SmallVec<[(usize, String); 1]> = SmallVec::new();
-        for item in items.each() {
+        let groups = rows::whole_groups(flags, width, views);
+        for item in items.left_over(groups, |item| self.function_rows(function, views, y, item)) {
             let list = arguments(self.arena.values(), views, width, item, space);
             if let Err(error) = function.value(&list, out, rest) {
                 out.fill(f64::NAN);
@@ -177,7 +194,8 @@ impl Machine {
         let (adjoint_space, rest) = rest.split_at_mut(inputs);
         let (out, rest) = rest.split_at_mut(n);
         let (adjoint, rest) = rest.split_at_mut(n);
-        for item in items.each() {
+        let groups = rows::whole_groups(y.flags, width, &views);
+        for item in items.left_over(groups, |item| self.reverse_rows(function, &views, y, item)) {
             let (values, mut adjoints) = self.arena.both();
             let base = adjoints.base();
             let adjoints = adjoints.all();
@@ -246,7 +264,9 @@ impl Machine {
         let (space, rest) = scratch.split_at_mut(inputs);
         let (adjoint_space, rest) = rest.split_at_mut(inputs);
         let mut trouble: SmallVec<[(usize, String); 1]> = SmallVec::new();
-        for item in Items::of(flags, width).each() {
+        let groups = rows::whole_groups(flags, width, views);
+        let done = |item| self.density_rows(density, views, terms, (y, &partials), item);
+        for item in Items::of(flags, width).left_over(groups, done) {
             let list = arguments(self.arena.values(), views, width, item, space);
             adjoint_space.fill(0.0);
             let mut slices: SmallVec<[&mut [f64]; 8]> = SmallVec::new();

@@ -309,7 +309,9 @@ impl Machine {
         let mut machine = self.symbolic_machine(room).map_err(|stop| (range.start, stop))?;
         for at in range.clone() {
             let stmt = unit(code, at);
-            let before = machine.graph().size();
+            // Of a statement that is left to the machine no more is traced than it takes to know that.
+            let graph = machine.graph();
+            graph.limit = (!has_control(code, stmt)).then(|| (graph.size() + VECTORISED).min(ir::LONGEST));
             let fits = |machine: &mut Self| {
                 if at == code.transform.len() && range.start < at {
                     machine.check_transformed(code)?;
@@ -317,8 +319,7 @@ impl Machine {
                 if machine.statements(std::slice::from_ref(stmt))? != Flow::Next {
                     return Err(Stop::LanesUnfit);
                 }
-                let large = machine.graph().size() - before > VECTORISED && !has_control(code, stmt);
-                if large || machine.graph().useless { Err(Stop::LanesUnfit) } else { Ok(()) }
+                if machine.graph().useless { Err(Stop::LanesUnfit) } else { Ok(()) }
             };
             fits(&mut machine).map_err(|stop| (at, stop))?;
         }

@@ -163,6 +163,9 @@ impl Machine {
             let row: Refs = (0..inner).map(|k| left[i + k * rows]).collect();
             let column = &right[j * inner..][..inner];
             let graph = self.graph();
+            if graph.useless {
+                return Err(Stop::LanesUnfit);
+            }
             let mut y = if inner == 0 { graph.constant(0.0) } else { graph.dot(&row, column) };
             if let Some(plus) = plus {
                 y = graph.arithmetic(Arithmetic::Add, y, plus);

@@ -2,6 +2,7 @@
 
 mod correlations;
 mod dot_product;
+mod lanes;
 mod points;
 mod radial;
 

@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use crust_math::lanes::scalar::{expm1, log, log1p, log1p_exp_with_slope};
 use crust_math::special::{LN_SQRT_TAU, digamma, lgamma_difference};
 
-use super::row::{Hoisted, Space, all, each, factor, finite, number, ordinary, positive, reciprocal};
+use super::row::{Hoisted, Space, all, each, factor, finite, map_kept, number, ordinary, positive, reciprocal};
 use crate::machine::Rows;
 
 /// log π
@@ -134,8 +134,8 @@ pub fn student_t(rows: &mut Rows) -> bool {
     let Scale { inverse, log } = &scale;
     let (mut norm, mut psi, mut inverse_nu) = (Space::empty(), Space::empty(), Space::empty());
     let mut hoisted = Hoisted::new(nu);
-    hoisted.map(terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
-    hoisted.map(rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
+    map_kept!(hoisted, terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
+    map_kept!(hoisted, rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
     hoisted.map(
         true,
         &mut inverse_nu,

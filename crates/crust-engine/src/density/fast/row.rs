@@ -167,7 +167,7 @@ impl<'a> Hoisted<'a> {
 
     /// `out = f(x)`, if that is needed; otherwise zeros.
     #[inline(always)]
-    pub fn map(&mut self, needed: bool, out: &mut Space, f: impl Fn(f64) -> f64) {
+    pub fn map(&mut self, needed: bool, out: &mut Space, f: impl FnMut(f64) -> f64) {
         let out = out.zeros(self.x.len());
         if !needed {
             return;
@@ -182,6 +182,47 @@ impl<'a> Hoisted<'a> {
         spread(pattern, self.heads.len(), out);
     }
 }
+
+/// Results of an expensive function of one number, found again by their argument: a parameter comes with every chunk of
+/// the data, and a chunk has few items where there are many lanes.
+pub struct Memo {
+    arguments: [u64; Self::PLACES],
+    results: [f64; Self::PLACES],
+}
+
+impl Memo {
+    const PLACES: usize = 256;
+
+    pub const fn new() -> Self {
+        // No argument has these bits: they are those of a NaN.
+        Self { arguments: [u64::MAX; Self::PLACES], results: [0.0; Self::PLACES] }
+    }
+
+    #[inline(always)]
+    pub fn get(&mut self, x: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let bits = x.to_bits();
+        #[allow(clippy::cast_possible_truncation, reason = "the upper eight bits")]
+        let place = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
+        if self.arguments[place] != bits {
+            self.arguments[place] = bits;
+            self.results[place] = f(x);
+        }
+        self.results[place]
+    }
+}
+
+/// [`Hoisted::map`] for a function that costs more than to look for its result.
+macro_rules! map_kept {
+    ($hoisted:expr, $needed:expr, $out:expr, $f:expr) => {{
+        thread_local! {
+            static MEMO: std::cell::RefCell<$crate::density::fast::row::Memo> =
+                const { std::cell::RefCell::new($crate::density::fast::row::Memo::new()) };
+        }
+        MEMO.with_borrow_mut(|memo| $hoisted.map($needed, $out, |x| memo.get(x, $f)));
+    }};
+}
+
+pub(super) use map_kept;
 
 /// Puts the results, which lie at the beginning, where the items are that they belong to.
 #[inline(always)]
@@ -214,7 +255,7 @@ fn spread(pattern: Pattern, runs: usize, out: &mut [f64]) {
 
 // Slices that are arguments of a function of their own are known not to overlap.
 #[inline(always)]
-pub fn map(x: &[f64], out: &mut [f64], f: impl Fn(f64) -> f64) {
+pub fn map(x: &[f64], out: &mut [f64], mut f: impl FnMut(f64) -> f64) {
     let n = x.len().min(out.len());
     let (x, out) = (&x[..n], &mut out[..n]);
     for i in 0..n {

@@ -177,7 +177,9 @@ impl VectorDensity for LkjCholesky {
         if n == 0 {
             return Ok(0.0);
         }
-        let (constant, d_constant) = lkj_constant(eta, n);
+        // Mostly the shape is data, and nobody needs its constant.
+        let needed = terms.keep(0b10) || !adjoints[1].is_empty();
+        let (constant, d_constant) = if needed { lkj_constant(eta, n) } else { (0.0, 0.0) };
         let mut value = if terms.keep(0b10) { constant } else { 0.0 };
         let mut sum_of_logs = 0.0;
         for k in 1..n {

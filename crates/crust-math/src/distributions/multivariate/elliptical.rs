@@ -4,9 +4,11 @@
 //! Student −(ν + n)/2 · log(1 + q/ν). The derivative for −q/2 is the weight w of an observation (1, or (ν + n)/(ν +
 //! q)).
 
+mod lanes;
+
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
 use crate::density::{Domain, DomainError, Terms};
-use crate::functions::{Argument, Cell, Shape, ShapeError, VectorDensity};
+use crate::functions::{Argument, Cell, LaneArgument, Row, Shape, ShapeError, VectorDensity};
 use crate::linalg::cholesky::{inverse, log_diagonal};
 use crate::linalg::products::{add_outer, add_outer_lower};
 use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
@@ -225,5 +227,20 @@ impl VectorDensity for Elliptical {
             spread.add_log_normalizer(seed * count(times), adjoints[at + 1], memory.take(n * n));
         }
         Ok(value)
+    }
+
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        let n = arguments[self.location() + 1].rows();
+        (!self.student && self.scale != Scale::Precision).then_some(2 * n * n + 4 * n)
+    }
+
+    fn log_density_lanes(
+        &self,
+        arguments: &[LaneArgument],
+        terms: Terms,
+        adjoints: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> Option<Row> {
+        lanes::log_density(self.scale, arguments, terms, adjoints, scratch)
     }
 }

@@ -6,7 +6,7 @@
 use super::correlations::Radial;
 use super::points::{Signature, add_transposed, transpose};
 use crate::density::{Domain, DomainError};
-use crate::functions::{Argument, Shape, ShapeError, VectorFunction};
+use crate::functions::{Argument, LaneArgument, Row, Shape, ShapeError, VectorFunction};
 use crate::lanes::{Kernel, dispatch};
 use crate::linalg::vectors::{sum, sum_by2};
 use std::marker::PhantomData;
@@ -319,6 +319,28 @@ impl<R: Radial> VectorFunction for Covariance<R> {
         let work = memory.work;
         dispatch(Reverse { problem, out, adjoint, sums: &mut sums, work, radial: PhantomData::<R> });
         Self::add(arguments, &sums, signature, adjoints, scale);
+    }
+
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        Some(super::lanes::scratch(arguments[0].cell_len()))
+    }
+
+    fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], scratch: &mut [Row]) -> bool {
+        let two = Self::signature(arguments.len()).two;
+        super::lanes::value::<R>(arguments, Self::positions(arguments.len()), two, out, scratch)
+    }
+
+    fn reverse_lanes(
+        &self,
+        arguments: &[LaneArgument],
+        out: &[Row],
+        adjoint: &[Row],
+        adjoints: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> bool {
+        let two = Self::signature(arguments.len()).two;
+        let positions = Self::positions(arguments.len());
+        super::lanes::reverse::<R>(arguments, positions, two, (out, adjoint), adjoints, scratch)
     }
 }
 

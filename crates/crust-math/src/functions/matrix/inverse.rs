@@ -1,11 +1,11 @@
 //! Cholesky factors, inverses and determinants.
 
-use super::super::{Argument, Shape, ShapeError, VectorFunction};
-use super::memory::{accumulate, accumulate_lower, add_transpose, arity, square, symmetric};
+use super::super::{Argument, LaneArgument, Row, Shape, ShapeError, VectorFunction};
+use super::memory::{accumulate, accumulate_lower, add_transpose, arity, square, symmetric, symmetric_lanes};
 use crate::density::DomainError;
 use crate::linalg::cholesky::{self, solve_factored};
 use crate::linalg::gemm::{Operand, Target, gemm, multiply};
-use crate::linalg::{identity, lu, parts};
+use crate::linalg::{identity, lanes, lu, parts};
 
 /// Overwrites `a`, which must be symmetric and positive definite, by its Cholesky factor.
 pub(super) fn factor_spd(function: &'static str, a: &mut [f64], n: usize) -> Result<(), DomainError> {
@@ -50,6 +50,37 @@ impl VectorFunction for CholeskyDecompose {
         a.copy_from_slice(adjoint);
         cholesky::reverse(out, a, n);
         accumulate_lower(to[0], a, n);
+    }
+
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        Some(arguments[0].len())
+    }
+
+    fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], _: &mut [Row]) -> bool {
+        let n = arguments[0].shape.rows();
+        out.copy_from_slice(arguments[0].numbers);
+        symmetric_lanes(out, n) && lanes::factor(out, n)
+    }
+
+    fn reverse_lanes(
+        &self,
+        _: &[LaneArgument],
+        out: &[Row],
+        adjoint: &[Row],
+        to: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> bool {
+        let n = out.len().isqrt();
+        let a = &mut scratch[..n * n];
+        a.copy_from_slice(adjoint);
+        lanes::factor_reverse(out, a, n);
+        for j in 0..n {
+            let own = j * n + j..(j + 1) * n;
+            for (to, from) in to[0][own.clone()].iter_mut().zip(&a[own]) {
+                (0..8).for_each(|l| to[l] += from[l]);
+            }
+        }
+        true
     }
 }
 

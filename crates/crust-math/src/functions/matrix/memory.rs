@@ -1,7 +1,10 @@
 //! Small tools for shapes, checks and memory that the matrix functions share.
 
-use super::super::{Argument, Cell, Shape, ShapeError};
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use super::super::{Argument, Cell, Row, Shape, ShapeError};
 use crate::density::DomainError;
+use crate::lanes::{Kernel, dispatch};
 use crate::linalg::LinalgError;
 use crate::linalg::memory::transpose;
 
@@ -54,6 +57,35 @@ pub(super) fn symmetric(function: &'static str, a: &[f64], n: usize) -> Result<(
         }
     }
     Ok(())
+}
+
+/// [`symmetric`] for eight matrices.
+pub(super) fn symmetric_lanes(a: &[Row], n: usize) -> bool {
+    dispatch(Symmetric { a, n })
+}
+
+struct Symmetric<'a> {
+    a: &'a [Row],
+    n: usize,
+}
+
+impl Kernel for Symmetric<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { a, n } = self;
+        let mut bad = [0_u64; 8];
+        for j in 0..n {
+            for i in j + 1..n {
+                let (x, y) = (a[i + j * n], a[j + i * n]);
+                for l in 0..8 {
+                    bad[l] |= u64::from(!((x[l] - y[l]).abs() <= SYMMETRY));
+                }
+            }
+        }
+        bad == [0; 8]
+    }
 }
 
 /// That an iteration reached its limit.

@@ -1,0 +1,213 @@
+//! The multivariate normal density by covariance or Cholesky factor, for eight items at once.
+//!
+//! With many observations W = L⁻¹ is computed once, so that u = W z and h = Wᵀ u are products, whose sums do not wait
+//! for each other; with few, systems are solved.
+
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(clippy::needless_range_loop, reason = "formulas with indices read best with indices")]
+
+use super::super::layout::{cell, count, repetitions};
+use super::Scale;
+use crate::density::Terms;
+use crate::functions::{LaneArgument, Row};
+use crate::lanes::{Kernel, dispatch};
+use crate::linalg::lanes::{
+    add_product, dot, factor, inverse_diagonal, inverse_factor, minus, solve_lower, solve_lower_transposed,
+};
+
+/// Stan's `CONSTRAINT_TOLERANCE`.
+const TOLERANCE: f64 = 1e-8;
+
+pub(super) fn log_density(
+    scale: Scale,
+    arguments: &[LaneArgument],
+    terms: Terms,
+    adjoints: &mut [&mut [Row]],
+    scratch: &mut [Row],
+) -> Option<Row> {
+    let [y, mu, given] = arguments else { return None };
+    let (n, observations) = (given.shape.rows(), repetitions(&[&y.shape, &mu.shape]));
+    if observations == 0 || n == 0 || !terms.keep(u32::MAX) {
+        return None;
+    }
+    let arrays = y.shape.array_rank() + mu.shape.array_rank() > 0;
+    if !dispatch(Check { scale, arguments: [*y, *mu, *given], n, arrays }) {
+        return None;
+    }
+    let (l, rest) = scratch.split_at_mut(n * n);
+    l.copy_from_slice(given.numbers);
+    if scale == Scale::Covariance && !factor(l, n) {
+        return None;
+    }
+    let (work, rest) = rest.split_at_mut(n * n);
+    let [to_y, to_mu, to_given] = adjoints else { return None };
+    let to = [&mut **to_y, &mut **to_mu, &mut **to_given];
+    dispatch(Density { scale, arguments: [*y, *mu], n, observations, terms, l, work, rest, to })
+}
+
+/// Whether all items are in the domain.
+struct Check<'a> {
+    scale: Scale,
+    arguments: [LaneArgument<'a>; 3],
+    n: usize,
+    /// Whether there are several observations: of a single one only the lower triangle is read.
+    arrays: bool,
+}
+
+impl Kernel for Check<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { scale, arguments: [y, mu, given], n, arrays } = self;
+        let mut bad = [0_u64; 8];
+        for x in y.numbers {
+            for l in 0..8 {
+                bad[l] |= u64::from(x[l].is_nan());
+            }
+        }
+        for x in mu.numbers {
+            for l in 0..8 {
+                bad[l] |= u64::from(!(x[l].abs() < f64::INFINITY));
+            }
+        }
+        let numbers = given.numbers;
+        for (i, j) in (0..n).flat_map(|j| (0..j).map(move |i| (i, j))) {
+            let (above, below) = (numbers[j * n + i], numbers[i * n + j]);
+            for l in 0..8 {
+                let fine = match scale {
+                    Scale::Covariance => (above[l] - below[l]).abs() <= TOLERANCE,
+                    _ => !arrays || above[l] == 0.0,
+                };
+                bad[l] |= u64::from(!fine);
+            }
+        }
+        bad == [0; 8]
+    }
+}
+
+struct Density<'a> {
+    scale: Scale,
+    /// y and μ.
+    arguments: [LaneArgument<'a>; 2],
+    n: usize,
+    observations: usize,
+    terms: Terms,
+    /// The Cholesky factor.
+    l: &'a mut [Row],
+    /// A matrix, and four vectors.
+    work: &'a mut [Row],
+    rest: &'a mut [Row],
+    /// Adjoints of y, μ and the matrix; empty where they are not wanted.
+    to: [&'a mut [Row]; 3],
+}
+
+impl Kernel for Density<'_> {
+    type Output = Option<Row>;
+
+    #[inline(always)]
+    fn run(self) -> Option<Row> {
+        let Self { scale, arguments: [y, mu], n, observations, terms, l, work, rest, to: [to_y, to_mu, to_given] } =
+            self;
+        let (inverse, rest) = rest.split_at_mut(n);
+        let (z, rest) = rest.split_at_mut(n);
+        let (u, h) = rest.split_at_mut(n);
+        let h = &mut h[..n];
+        if !inverse_diagonal(l, n, inverse) {
+            return None;
+        }
+        let mut value = [0.0; 8];
+        if terms.keep(0b100) {
+            for j in 0..n {
+                let diagonal = l[j * n + j];
+                for k in 0..8 {
+                    value[k] -= crate::lanes::scalar::log(diagonal[k]);
+                }
+            }
+        }
+        let constant = if terms.keep(0) { 0.5 * count(n) * std::f64::consts::TAU.ln() } else { 0.0 };
+        value = value.map(|x| (x - constant) * count(observations));
+        // Where many observations ask, or the inverse is needed anyway.
+        let by_inverse = 2 * observations > n || (scale == Scale::Covariance && !to_given.is_empty());
+        if by_inverse {
+            inverse_factor(l, inverse, n, work);
+        }
+        // The sum of h hᵀ, of which the lower triangle counts.
+        let outer = scale == Scale::Covariance && !to_given.is_empty();
+        for i in 0..observations {
+            let (in_y, in_mu) = (cell(&y.shape, i), cell(&mu.shape, i));
+            for (z, (y, mu)) in z.iter_mut().zip(y.numbers[in_y.clone()].iter().zip(&mu.numbers[in_mu.clone()])) {
+                *z = minus(*y, *mu);
+            }
+            if by_inverse {
+                product(work, z, n, u);
+                for j in 0..n {
+                    h[j] = dot(&work[j * n..(j + 1) * n], u, j);
+                }
+            } else {
+                u[..n].copy_from_slice(z);
+                solve_lower(l, inverse, n, u);
+                h.copy_from_slice(&u[..n]);
+                solve_lower_transposed(l, inverse, n, h);
+            }
+            let q = dot(&u[..n], &u[..n], 0);
+            for k in 0..8 {
+                value[k] -= 0.5 * q[k];
+            }
+            if !to_y.is_empty() {
+                for (to, h) in to_y[in_y].iter_mut().zip(&*h) {
+                    *to = minus(*to, *h);
+                }
+            }
+            if !to_mu.is_empty() {
+                for (to, h) in to_mu[in_mu].iter_mut().zip(&*h) {
+                    (0..8).for_each(|k| to[k] += h[k]);
+                }
+            }
+            if !to_given.is_empty() {
+                for j in 0..n {
+                    let by = if outer { h[j] } else { u[j] };
+                    let column = &mut to_given[j * n..(j + 1) * n];
+                    for i in j..n {
+                        column[i] = add_product(column[i], h[i], by);
+                    }
+                }
+            }
+        }
+        if to_given.is_empty() {
+            return Some(value);
+        }
+        if !outer {
+            for j in 0..n {
+                let at = j * n + j;
+                (0..8).for_each(|k| to_given[at][k] -= count(observations) * inverse[j][k]);
+            }
+            return Some(value);
+        }
+        // Half of Σ h hᵀ − N Wᵀ W, the same above and below the diagonal.
+        for j in 0..n {
+            for i in j..n {
+                let p = dot(&work[i * n..(i + 1) * n], &work[j * n..(j + 1) * n], i);
+                let mut d = to_given[j * n + i];
+                for k in 0..8 {
+                    d[k] = 0.5 * (d[k] - count(observations) * p[k]);
+                }
+                to_given[j * n + i] = d;
+                to_given[i * n + j] = d;
+            }
+        }
+        Some(value)
+    }
+}
+
+/// `u = W z` for a lower triangle.
+#[inline(always)]
+fn product(w: &[Row], z: &[Row], n: usize, u: &mut [Row]) {
+    u[..n].fill([0.0; 8]);
+    for j in 0..n {
+        let (column, by) = (&w[j * n..(j + 1) * n], z[j]);
+        for i in j..n {
+            u[i] = add_product(u[i], column[i], by);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Covariance functions of squared distances for eight items at once.
+
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
+
+use std::marker::PhantomData;
+
+use super::correlations::Radial;
+use crate::functions::{LaneArgument, Row};
+use crate::lanes::{Kernel, dispatch};
+use crate::linalg::lanes::{add_product, minus, times};
+
+/// Rows of scratch: weights and their adjoints.
+pub(super) fn scratch(dimension: usize) -> usize {
+    2 * dimension
+}
+
+/// Points, one after the other, and parameters.
+#[derive(Clone, Copy)]
+struct Problem<'a> {
+    first: &'a [Row],
+    second: &'a [Row],
+    n: [usize; 2],
+    symmetric: bool,
+    /// 1 / ρ² for each coordinate.
+    weights: &'a [Row],
+    variance: Row,
+    shape: Row,
+}
+
+impl Problem<'_> {
+    /// The squared distance of two points.
+    #[inline(always)]
+    fn square(&self, i: usize, j: usize) -> Row {
+        let dimension = self.weights.len();
+        let (x, y) = (&self.first[i * dimension..][..dimension], &self.second[j * dimension..][..dimension]);
+        let mut sum = [0.0; 8];
+        for d in 0..dimension {
+            let difference = minus(x[d], y[d]);
+            sum = add_product(sum, difference, times(self.weights[d], difference));
+        }
+        sum
+    }
+
+    /// The rows of column j that are computed.
+    #[inline(always)]
+    fn rows(&self, j: usize) -> std::ops::Range<usize> {
+        if self.symmetric { j + 1..self.n[0] } else { 0..self.n[0] }
+    }
+}
+
+/// The problem, with weights in the scratch; none where some item is outside of the domain.
+fn problem<'a, R: Radial>(
+    arguments: &[LaneArgument<'a>],
+    [sigma, shape, rho]: [usize; 3],
+    two: bool,
+    weights: &'a mut [Row],
+) -> Option<Problem<'a>> {
+    let positive = |x: f64| x > 0.0 && (!R::FINITE || x.is_finite());
+    let fine = |at: usize| arguments[at].numbers.iter().flatten().all(|&x| positive(x));
+    let last = &arguments[sigma - 1];
+    let points = arguments[..sigma].iter().all(|x| x.numbers.iter().flatten().all(|x| !x.is_nan()));
+    if !(points && fine(sigma) && fine(shape) && fine(rho)) {
+        return None;
+    }
+    for (weight, rho) in weights.iter_mut().zip(arguments[rho].numbers.iter().cycle()) {
+        *weight = rho.map(|rho| 1.0 / (rho * rho));
+    }
+    Some(Problem {
+        first: arguments[0].numbers,
+        second: last.numbers,
+        n: [arguments[0].shape.cells(), last.shape.cells()],
+        symmetric: !two,
+        weights,
+        variance: arguments[sigma].numbers[0].map(|x| x * x),
+        shape: arguments[shape].numbers[0],
+    })
+}
+
+/// The covariances; `false` where some item is outside of the domain.
+pub(super) fn value<R: Radial>(
+    arguments: &[LaneArgument],
+    positions: [usize; 3],
+    two: bool,
+    out: &mut [Row],
+    scratch: &mut [Row],
+) -> bool {
+    let dimension = arguments[0].shape.cell_len();
+    let problem = problem::<R>(arguments, positions, two, &mut scratch[..dimension]);
+    problem.is_some_and(|problem| {
+        dispatch(Fill { problem, out, radial: PhantomData::<R> });
+        true
+    })
+}
+
+struct Fill<'a, R> {
+    problem: Problem<'a>,
+    out: &'a mut [Row],
+    radial: PhantomData<R>,
+}
+
+impl<R: Radial> Kernel for Fill<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { problem, out, .. } = self;
+        let [n, m] = problem.n;
+        for j in 0..m {
+            for i in problem.rows(j) {
+                let square = problem.square(i, j);
+                let mut k = [0.0; 8];
+                for l in 0..8 {
+                    k[l] = problem.variance[l] * R::correlation(square[l], problem.shape[l]);
+                }
+                out[j * n + i] = k;
+                if problem.symmetric {
+                    out[i * n + j] = k;
+                }
+            }
+            if problem.symmetric {
+                out[j * n + j] = problem.variance;
+            }
+        }
+    }
+}
+
+/// Adjoints of parameters; `false` where those of points are wanted.
+pub(super) fn reverse<R: Radial>(
+    arguments: &[LaneArgument],
+    positions: [usize; 3],
+    two: bool,
+    (out, adjoint): (&[Row], &[Row]),
+    adjoints: &mut [&mut [Row]],
+    scratch: &mut [Row],
+) -> bool {
+    let [sigma, shape, rho] = positions;
+    let dimension = arguments[0].shape.cell_len();
+    if adjoints[..sigma].iter().any(|to| !to.is_empty()) {
+        return false;
+    }
+    let (weights, to_weights) = scratch.split_at_mut(dimension);
+    let to_weights = &mut to_weights[..dimension];
+    let Some(problem) = problem::<R>(arguments, positions, two, weights) else { return false };
+    to_weights.fill([0.0; 8]);
+    let radial = PhantomData::<R>;
+    let (log_variance, by_shape) = dispatch(Reverse { problem, out, adjoint, to_weights: &mut *to_weights, radial });
+    for (to, sigma) in adjoints[sigma].iter_mut().zip(arguments[sigma].numbers) {
+        (0..8).for_each(|l| to[l] += 2.0 * log_variance[l] / sigma[l]);
+    }
+    if shape != sigma {
+        adjoints[shape].iter_mut().for_each(|to| (0..8).for_each(|l| to[l] += by_shape[l]));
+    }
+    // dw = −2 dρ / ρ³; one length scale has all weights.
+    let scales = arguments[rho].numbers;
+    for (to_weight, k) in to_weights.iter().zip((0..scales.len()).cycle()) {
+        if let Some(to) = adjoints[rho].get_mut(k) {
+            let scale = scales[k];
+            (0..8).for_each(|l| to[l] -= 2.0 / (scale[l] * scale[l] * scale[l]) * to_weight[l]);
+        }
+    }
+    true
+}
+
+struct Reverse<'a, R> {
+    problem: Problem<'a>,
+    out: &'a [Row],
+    adjoint: &'a [Row],
+    to_weights: &'a mut [Row],
+    radial: PhantomData<R>,
+}
+
+impl<R: Radial> Kernel for Reverse<'_, R> {
+    /// Adjoints of log σ² and of the shape.
+    type Output = (Row, Row);
+
+    #[inline(always)]
+    fn run(self) -> (Row, Row) {
+        let Self { problem, out, adjoint, to_weights, .. } = self;
+        let ([n, m], dimension) = (problem.n, problem.weights.len());
+        let (mut log_variance, mut by_shape) = ([0.0; 8], [0.0; 8]);
+        for j in 0..m {
+            if problem.symmetric {
+                log_variance = add_product(log_variance, adjoint[j * n + j], out[j * n + j]);
+            }
+            for i in problem.rows(j) {
+                let square = problem.square(i, j);
+                let mut slope = times(adjoint[j * n + i], out[j * n + i]);
+                if problem.symmetric {
+                    slope = add_product(slope, adjoint[i * n + j], out[i * n + j]);
+                }
+                for l in 0..8 {
+                    log_variance[l] += slope[l];
+                    by_shape[l] += slope[l] * R::shape_slope(square[l], problem.shape[l]);
+                    slope[l] *= R::slope(square[l], problem.shape[l]);
+                }
+                let (x, y) = (&problem.first[i * dimension..], &problem.second[j * dimension..]);
+                for d in 0..dimension {
+                    let difference = minus(x[d], y[d]);
+                    to_weights[d] = add_product(to_weights[d], slope, times(difference, difference));
+                }
+            }
+        }
+        (log_variance, by_shape)
+    }
+}

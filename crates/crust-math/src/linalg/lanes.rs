@@ -1,0 +1,356 @@
+//! Matrices of eight items at once: an element is a row of eight numbers, one for each item (lane), and all items go
+//! through the same operations. Matrices lie column by column.
+//!
+//! A single item of a small matrix leaves most of a vector register unused; eight of them fill it. So nothing here
+//! depends on how large matrices are.
+
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+#![allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
+
+use crate::lanes::{Kernel, dispatch};
+
+/// The numbers of eight items.
+pub type Row = [f64; 8];
+
+/// Columns, and rows, that are kept in registers.
+const BLOCK: usize = 4;
+
+/// `x + a b`
+#[inline(always)]
+pub fn add_product(x: Row, a: Row, b: Row) -> Row {
+    let mut y = x;
+    for l in 0..8 {
+        y[l] = a[l].mul_add(b[l], x[l]);
+    }
+    y
+}
+
+/// `x − a b`
+#[inline(always)]
+pub fn subtract_product(x: Row, a: Row, b: Row) -> Row {
+    let mut y = x;
+    for l in 0..8 {
+        y[l] = (-a[l]).mul_add(b[l], x[l]);
+    }
+    y
+}
+
+#[inline(always)]
+pub fn times(a: Row, b: Row) -> Row {
+    let mut y = a;
+    for l in 0..8 {
+        y[l] = a[l] * b[l];
+    }
+    y
+}
+
+#[inline(always)]
+fn reciprocal(a: Row) -> Row {
+    let mut y = a;
+    for l in 0..8 {
+        y[l] = 1.0 / a[l];
+    }
+    y
+}
+
+/// Overwrites the lower triangles by Cholesky factors and the upper ones by 0. Says `false` where a pivot of any item
+/// is not positive.
+pub fn factor(a: &mut [Row], n: usize) -> bool {
+    dispatch(Factor { a, n })
+}
+
+struct Factor<'a> {
+    a: &'a mut [Row],
+    n: usize,
+}
+
+impl Kernel for Factor<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Self { a, n } = self;
+        let a = &mut a[..n * n];
+        let mut first = 0;
+        while first < n {
+            let width = BLOCK.min(n - first);
+            let (done, rest) = a.split_at_mut(first * n);
+            let columns = &mut rest[..width * n];
+            // What the columns before take away.
+            let mut i = first;
+            while i < n {
+                let rows = BLOCK.min(n - i);
+                if rows == BLOCK && width == BLOCK {
+                    subtract_block(done, columns, n, first, i);
+                } else {
+                    for (r, c) in (0..rows).flat_map(|r| (0..width).map(move |c| (i + r, c))) {
+                        let mut x = columns[c * n + r];
+                        for column in done.chunks_exact(n) {
+                            x = subtract_product(x, column[r], column[first + c]);
+                        }
+                        columns[c * n + r] = x;
+                    }
+                }
+                i += rows;
+            }
+            if !factor_panel(columns, n, first) {
+                return false;
+            }
+            first += width;
+        }
+        true
+    }
+}
+
+/// Four rows from `i` on of four columns, which are those from `first` on: minus the products of the columns before.
+#[inline(always)]
+fn subtract_block(done: &[Row], columns: &mut [Row], n: usize, first: usize, i: usize) {
+    let mut sums = [[[0.0; 8]; BLOCK]; BLOCK];
+    for c in 0..BLOCK {
+        for r in 0..BLOCK {
+            sums[c][r] = columns[c * n + i + r];
+        }
+    }
+    for column in done.chunks_exact(n) {
+        let (left, right) = (&column[i..i + BLOCK], &column[first..first + BLOCK]);
+        for c in 0..BLOCK {
+            for r in 0..BLOCK {
+                sums[c][r] = subtract_product(sums[c][r], left[r], right[c]);
+            }
+        }
+    }
+    for c in 0..BLOCK {
+        for r in 0..BLOCK {
+            columns[c * n + i + r] = sums[c][r];
+        }
+    }
+}
+
+/// Factors a few columns, the first of which has the number `first`.
+#[inline(always)]
+fn factor_panel(columns: &mut [Row], n: usize, first: usize) -> bool {
+    for j in 0..columns.len() / n {
+        let (done, column) = columns.split_at_mut(j * n);
+        let column = &mut column[..n];
+        let row = first + j;
+        for before in done.chunks_exact(n) {
+            let by = before[row];
+            for i in row..n {
+                column[i] = subtract_product(column[i], before[i], by);
+            }
+        }
+        let pivot = column[row];
+        let (mut root, mut fine) = (pivot, true);
+        for l in 0..8 {
+            fine &= pivot[l] > 0.0;
+            root[l] = pivot[l].sqrt();
+        }
+        if !fine {
+            return false;
+        }
+        let scale = reciprocal(root);
+        column[..row].fill([0.0; 8]);
+        column[row] = root;
+        for x in &mut column[row + 1..] {
+            *x = times(*x, scale);
+        }
+    }
+    true
+}
+
+/// Overwrites the lower triangles of `adjoint`, those of `L`, by those of the lower triangles of `A = L·Lᵀ`. What is
+/// above the diagonal is neither read nor of use afterwards.
+///
+/// With `Lᵢⱼ = (Aᵢⱼ − Σₖ Lᵢₖ Lⱼₖ) / Lⱼⱼ`, from the last column to the first: `Āᵢⱼ = L̄ᵢⱼ / Lⱼⱼ`,
+/// `L̄ⱼⱼ −= Σᵢ Āᵢⱼ Lᵢⱼ`, `Āⱼⱼ = L̄ⱼⱼ / 2Lⱼⱼ`, `L̄ᵢₖ −= Āᵢⱼ Lⱼₖ` and `L̄ⱼₖ −= Σᵢ Āᵢⱼ Lᵢₖ`, with `Āⱼⱼ` twice.
+pub fn factor_reverse(l: &[Row], adjoint: &mut [Row], n: usize) {
+    dispatch(FactorReverse { l, adjoint, n });
+}
+
+struct FactorReverse<'a> {
+    l: &'a [Row],
+    adjoint: &'a mut [Row],
+    n: usize,
+}
+
+impl Kernel for FactorReverse<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { l, adjoint, n } = self;
+        let (l, adjoint) = (&l[..n * n], &mut adjoint[..n * n]);
+        let mut end = n;
+        while end > 0 {
+            // Whole blocks but for the first columns.
+            let first = if end.is_multiple_of(BLOCK) { end - BLOCK } else { end - end % BLOCK };
+            for j in (first..end).rev() {
+                reverse_column(l, adjoint, n, j, first);
+            }
+            let (left, block) = adjoint.split_at_mut(first * n);
+            let block = &block[..(end - first) * n];
+            for k in 0..first {
+                let (to, lk) = (&mut left[k * n..(k + 1) * n], &l[k * n..(k + 1) * n]);
+                if end - first == BLOCK {
+                    reverse_left(to, lk, block, n, first);
+                } else {
+                    for j in first..end {
+                        reverse_pair(to, lk, &block[(j - first) * n..(j - first + 1) * n], j);
+                    }
+                }
+            }
+            end = first;
+        }
+    }
+}
+
+/// The column j, and what it does to the columns of its block before it.
+#[inline(always)]
+fn reverse_column(l: &[Row], adjoint: &mut [Row], n: usize, j: usize, first: usize) {
+    let (left, own) = adjoint.split_at_mut(j * n);
+    let (own, lj) = (&mut own[..n], &l[j * n..(j + 1) * n]);
+    let scale = reciprocal(lj[j]);
+    let mut diagonal = own[j];
+    for i in j + 1..n {
+        own[i] = times(own[i], scale);
+        diagonal = subtract_product(diagonal, own[i], lj[i]);
+    }
+    diagonal = times(diagonal, scale);
+    for l in 0..8 {
+        own[j][l] = 0.5 * diagonal[l];
+    }
+    for k in first..j {
+        reverse_pair(&mut left[k * n..(k + 1) * n], &l[k * n..(k + 1) * n], own, j);
+    }
+}
+
+/// What column j does to column k before it.
+#[inline(always)]
+fn reverse_pair(to: &mut [Row], lk: &[Row], own: &[Row], j: usize) {
+    let by = lk[j];
+    let mut sum = subtract_product(to[j], own[j], by);
+    sum = subtract_product(sum, own[j], by);
+    for i in j + 1..own.len() {
+        to[i] = subtract_product(to[i], own[i], by);
+        sum = subtract_product(sum, own[i], lk[i]);
+    }
+    to[j] = sum;
+}
+
+/// The same for four columns from `first` on.
+#[inline(always)]
+fn reverse_left(to: &mut [Row], lk: &[Row], block: &[Row], n: usize, first: usize) {
+    let below = first + BLOCK;
+    let own = |c: usize| &block[c * n..(c + 1) * n];
+    let columns = [own(0), own(1), own(2), own(3)];
+    // What lies in the rows of the block itself.
+    for c in 0..BLOCK {
+        let j = first + c;
+        let by = lk[j];
+        let mut sum = subtract_product(to[j], columns[c][j], by);
+        sum = subtract_product(sum, columns[c][j], by);
+        for i in j + 1..below {
+            to[i] = subtract_product(to[i], columns[c][i], by);
+            sum = subtract_product(sum, columns[c][i], lk[i]);
+        }
+        to[j] = sum;
+    }
+    let by = [lk[first], lk[first + 1], lk[first + 2], lk[first + 3]];
+    let mut sums = [to[first], to[first + 1], to[first + 2], to[first + 3]];
+    for i in below..n {
+        let (mut x, y) = (to[i], lk[i]);
+        for c in 0..BLOCK {
+            let a = columns[c][i];
+            x = subtract_product(x, a, by[c]);
+            sums[c] = subtract_product(sums[c], a, y);
+        }
+        to[i] = x;
+    }
+    to[first..below].copy_from_slice(&sums);
+}
+
+/// `Σᵢ aᵢ bᵢ` from `from` on, in four partial sums: one would wait for itself.
+#[inline(always)]
+pub fn dot(a: &[Row], b: &[Row], from: usize) -> Row {
+    let n = a.len().min(b.len());
+    let (a, b) = (&a[from.min(n)..n], &b[from.min(n)..n]);
+    let mut sums = [[0.0; 8]; 4];
+    let ((fours, rest), (other_fours, other_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    for (a, b) in fours.iter().zip(other_fours) {
+        for k in 0..4 {
+            sums[k] = add_product(sums[k], a[k], b[k]);
+        }
+    }
+    for (a, b) in rest.iter().zip(other_rest) {
+        sums[0] = add_product(sums[0], *a, *b);
+    }
+    let mut sum = [0.0; 8];
+    for l in 0..8 {
+        sum[l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
+    }
+    sum
+}
+
+/// `a − b`
+#[inline(always)]
+pub fn minus(a: Row, b: Row) -> Row {
+    let mut y = a;
+    for l in 0..8 {
+        y[l] = a[l] - b[l];
+    }
+    y
+}
+
+/// Overwrites x by `L⁻¹ x`. Diagonals are given as reciprocals.
+#[inline(always)]
+pub fn solve_lower(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row]) {
+    for j in 0..n {
+        let column = &l[j * n..(j + 1) * n];
+        let y = times(x[j], inverse[j]);
+        x[j] = y;
+        for i in j + 1..n {
+            x[i] = subtract_product(x[i], column[i], y);
+        }
+    }
+}
+
+/// Overwrites x by `L⁻ᵀ x`.
+#[inline(always)]
+pub fn solve_lower_transposed(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row]) {
+    for j in (0..n).rev() {
+        let column = &l[j * n..(j + 1) * n];
+        x[j] = times(minus(x[j], dot(column, x, j + 1)), inverse[j]);
+    }
+}
+
+/// The reciprocals of the diagonal; `false` where any item's is not positive.
+#[inline(always)]
+pub fn inverse_diagonal(l: &[Row], n: usize, out: &mut [Row]) -> bool {
+    let mut fine = true;
+    for j in 0..n {
+        let x = l[j * n + j];
+        for l in 0..8 {
+            fine &= x[l] > 0.0;
+        }
+        out[j] = reciprocal(x);
+    }
+    fine
+}
+
+/// Overwrites `out` by `W = L⁻¹`, a lower triangle; what is above is 0.
+#[inline(always)]
+pub fn inverse_factor(l: &[Row], inverse: &[Row], n: usize, out: &mut [Row]) {
+    for j in 0..n {
+        let column = &mut out[j * n..(j + 1) * n];
+        column.fill([0.0; 8]);
+        column[j] = [1.0; 8];
+        for k in j..n {
+            let own = &l[k * n..(k + 1) * n];
+            let y = times(column[k], inverse[k]);
+            column[k] = y;
+            for i in k + 1..n {
+                column[i] = subtract_product(column[i], own[i], y);
+            }
+        }
+    }
+}
