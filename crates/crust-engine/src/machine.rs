@@ -157,6 +157,8 @@ pub struct Machine {
     scratch: Vec<f64>,
     /// The same for rows of eight lanes.
     row_scratch: Aligned,
+    /// What is known of functions that solvers call.
+    known_functions: Vec<solvers::Known>,
     /// Parameters in the order in which they were computed.
     constrained: Vec<parameters::Constrained>,
     /// Where the stack stood when the evaluation began.
@@ -251,6 +253,7 @@ impl Machine {
             chunks: None,
             scratch: Vec::new(),
             row_scratch: Aligned::default(),
+            known_functions: Vec::new(),
             constrained: Vec::new(),
             stack: stack_address(),
             picks: Vec::new(),

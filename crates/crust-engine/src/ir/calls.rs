@@ -7,6 +7,43 @@ use smallvec::SmallVec;
 use super::graph::ContainerCall;
 use crate::memory::Aligned;
 
+/// Lanes of a row.
+const EIGHT: usize = 8;
+
+/// Lanes that are computed at once.
+#[derive(Clone, Copy)]
+struct Group {
+    first: usize,
+    count: usize,
+    /// All lanes.
+    lanes: usize,
+}
+
+impl Group {
+    /// The first of our numbers in a slot.
+    fn at(self, slot: usize) -> usize {
+        slot * self.lanes + self.first
+    }
+
+    fn load(self, numbers: &[f64], slot: usize) -> Row {
+        numbers[self.at(slot)..].first_chunk().copied().unwrap_or_default()
+    }
+
+    fn store(self, numbers: &mut [f64], slot: usize, row: Row) {
+        numbers[self.at(slot)..][..EIGHT].copy_from_slice(&row);
+    }
+}
+
+struct Lanes<const L: usize>;
+
+impl<const L: usize> Lanes<L> {
+    /// Groups of eight lanes, or the only lane.
+    fn groups() -> impl Iterator<Item = Group> {
+        let count = L.min(EIGHT);
+        (0..L).step_by(count).map(move |first| Group { first, count, lanes: L })
+    }
+}
+
 /// A function of containers, forward.
 #[inline(never)]
 pub fn forward_call<const L: usize>(
@@ -16,11 +53,12 @@ pub fn forward_call<const L: usize>(
     values: &mut [f64],
     scratch: &mut Aligned,
 ) {
-    if L == Row::default().len() && call_rows(call, slots, places, values, scratch).is_some() {
-        return;
-    }
-    for lane in 0..L {
-        call_lane::<L>(call, slots, places, lane, values, scratch);
+    for group in Lanes::<L>::groups() {
+        if group.count < EIGHT || call_rows(call, slots, places, group, values, scratch).is_none() {
+            for lane in group.first..group.first + group.count {
+                call_lane::<L>(call, slots, places, lane, values, scratch);
+            }
+        }
     }
 }
 
@@ -36,7 +74,7 @@ pub fn reverse_call<const L: usize>(
 ) {
     if let ContainerCall::Density { .. } = call {
         let d = &adjoints[places.0 as usize * L..][..L];
-        let d: SmallVec<[f64; 8]> = SmallVec::from_slice(d);
+        let d: SmallVec<[f64; 32]> = SmallVec::from_slice(d);
         for (k, &slot) in slots.iter().enumerate() {
             let (to, by) = (&mut adjoints[slot as usize * L..][..L], &values[(places.1 as usize + k) * L..][..L]);
             for ((to, by), d) in to.iter_mut().zip(by).zip(&d) {
@@ -45,11 +83,12 @@ pub fn reverse_call<const L: usize>(
         }
         return;
     }
-    if L == Row::default().len() && reverse_rows(call, slots, places.0, values, adjoints, scratch).is_some() {
-        return;
-    }
-    for lane in 0..L {
-        reverse_lane::<L>(call, slots, places.0, lane, values, adjoints, scratch);
+    for group in Lanes::<L>::groups() {
+        if group.count < EIGHT || reverse_rows(call, slots, places.0, group, values, adjoints, scratch).is_none() {
+            for lane in group.first..group.first + group.count {
+                reverse_lane::<L>(call, slots, places.0, lane, values, adjoints, scratch);
+            }
+        }
     }
 }
 
@@ -87,6 +126,7 @@ fn call_rows(
     call: &ContainerCall,
     slots: &[u32],
     (out, extra): (u32, u32),
+    group: Group,
     values: &mut [f64],
     scratch: &mut Aligned,
 ) -> Option<()> {
@@ -96,9 +136,8 @@ fn call_rows(
         ContainerCall::Density { density, shapes, .. } => density.lanes_scratch(shapes)?,
     };
     let (numbers, rest) = rows(scratch, 2 * count + results + need).split_at_mut(count);
-    let values = values.as_chunks_mut::<8>().0;
     for (to, &slot) in numbers.iter_mut().zip(slots) {
-        *to = values[slot as usize];
+        *to = group.load(values, slot as usize);
     }
     let (partials, rest) = rest.split_at_mut(count);
     let (result, rest) = rest.split_at_mut(results);
@@ -114,10 +153,14 @@ fn call_rows(
             let mut slices = row_slices(shapes, varies, partials);
             result[0] = density.log_density_lanes(&arguments, *terms, &mut slices, rest)?;
             drop(slices);
-            values[extra as usize..][..count].copy_from_slice(partials);
+            for (k, row) in partials.iter().enumerate() {
+                group.store(values, extra as usize + k, *row);
+            }
         }
     }
-    values[out as usize..][..results].copy_from_slice(result);
+    for (k, row) in result.iter().enumerate() {
+        group.store(values, out as usize + k, *row);
+    }
     Some(())
 }
 
@@ -125,6 +168,7 @@ fn reverse_rows(
     call: &ContainerCall,
     slots: &[u32],
     out: u32,
+    group: Group,
     values: &[f64],
     adjoints: &mut [f64],
     scratch: &mut Aligned,
@@ -132,23 +176,28 @@ fn reverse_rows(
     let ContainerCall::Function { function, results, shapes, varies } = call else { return None };
     let (count, results) = (slots.len(), *results);
     let need = function.lanes_scratch(shapes)?;
-    let (values, adjoints) = (values.as_chunks::<8>().0, adjoints.as_chunks_mut::<8>().0);
-    let (numbers, rest) = rows(scratch, 2 * count + need).split_at_mut(count);
+    let (numbers, rest) = rows(scratch, 2 * count + 2 * results + need).split_at_mut(count);
     let (into, rest) = rest.split_at_mut(count);
+    let (result, rest) = rest.split_at_mut(results);
+    let (d, rest) = rest.split_at_mut(results);
     for (to, &slot) in numbers.iter_mut().zip(slots) {
-        *to = values[slot as usize];
+        *to = group.load(values, slot as usize);
+    }
+    for k in 0..results {
+        result[k] = group.load(values, out as usize + k);
+        d[k] = group.load(adjoints, out as usize + k);
     }
     into.fill([0.0; 8]);
     let mut slices = row_slices(shapes, varies, into);
-    let (result, d) = (&values[out as usize..][..results], &adjoints[out as usize..][..results]);
     let arguments = row_arguments(shapes, numbers);
     if !function.reverse_lanes(&arguments, result, d, &mut slices, rest) {
         return None;
     }
     drop(slices);
     for (&slot, d) in slots.iter().zip(&*into) {
-        let to = &mut adjoints[slot as usize];
-        (0..8).for_each(|l| to[l] += d[l]);
+        let mut to = group.load(adjoints, slot as usize);
+        (0..EIGHT).for_each(|l| to[l] += d[l]);
+        group.store(adjoints, slot as usize, to);
     }
     Some(())
 }

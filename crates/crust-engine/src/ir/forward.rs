@@ -157,7 +157,7 @@ fn function<const L: usize>(
 ) {
     let (items, from) = (batch.items as usize, operands(list, batch));
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
-    for chunk in chunks(items, MOST_ITEMS / GROUP) {
+    for chunk in chunks(items, MOST_ITEMS / L.max(GROUP)) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
         let mut wanted = 0;
         for (k, (operand, row)) in from.iter().zip(&mut *rows).enumerate() {

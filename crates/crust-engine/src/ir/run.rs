@@ -1,4 +1,4 @@
-//! Runs a list forward: instruction by instruction, each for all its items and eight lanes (or the only one).
+//! Runs a list forward: instruction by instruction, each for all its items and eight lanes or more (or the only one).
 
 use crust_math::lanes::scalar::{exp, log, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
@@ -6,7 +6,7 @@ use crust_math::lanes::{Kernel, dispatch};
 use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
 use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
-use super::stage::{CHUNK, Row, item_sum, stage};
+use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
 use crate::flat::rows::{load, store};
@@ -76,7 +76,7 @@ impl Room {
 
 /// Runs a list. Says `false` in `fine` for lanes in which it does not hold, or something is not finite.
 pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: &mut Room, fine: &mut Vec<bool>) {
-    let width = if call.lanes == 1 { 1 } else { GROUP };
+    let width = if call.lanes == 1 { 1 } else { call.list.width(call.lanes) };
     let groups = call.lanes / width;
     room.prepare(call.list, width, if call.pass == Pass::Both { 1 } else { groups });
     fine.clear();
@@ -86,7 +86,12 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
         let lane = group * width;
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
         let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine: &mut fine[lane..lane + width] };
-        if width == 1 { dispatch(One(whole)) } else { dispatch(Eight(whole)) }
+        match width {
+            1 => dispatch(Lanes::<1>(whole)),
+            16 => dispatch(Lanes::<16>(whole)),
+            WIDEST => dispatch(Lanes::<WIDEST>(whole)),
+            _ => dispatch(Lanes::<GROUP>(whole)),
+        }
     }
 }
 
@@ -103,24 +108,33 @@ pub(super) struct Whole<'a> {
     pub fine: &'a mut [bool],
 }
 
-struct One<'a>(Whole<'a>);
-struct Eight<'a>(Whole<'a>);
+/// So many lanes.
+struct Lanes<'a, const L: usize>(Whole<'a>);
 
-impl Kernel for One<'_> {
+impl<const L: usize> Kernel for Lanes<'_, L> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        self.0.all::<1>();
+        self.0.all::<L>();
     }
 }
 
-impl Kernel for Eight<'_> {
-    type Output = ();
+/// Values that fit in a second-level cache, with their adjoints.
+const CACHED: usize = 3 << 14;
 
-    #[inline(always)]
-    fn run(self) {
-        self.0.all::<GROUP>();
+/// With fewer items in an instruction, on average, it pays to have more lanes in it.
+const FEW_ITEMS: usize = 8;
+
+impl List {
+    /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
+    /// instructions that have few items, or wait for each other.
+    fn width(&self, lanes: usize) -> usize {
+        if self.operations > FEW_ITEMS * self.instructions.len() {
+            return GROUP;
+        }
+        let fits = |width: &usize| lanes.is_multiple_of(*width) && self.all_slots * width <= CACHED;
+        [WIDEST, 16].into_iter().find(fits).unwrap_or(GROUP)
     }
 }
 

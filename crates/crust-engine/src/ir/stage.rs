@@ -8,13 +8,18 @@ use super::schedule::{List, Operand};
 /// Items that are worked on at once. Sums are added up by chunks, so that this does not depend on the number of lanes.
 pub const CHUNK: usize = 64;
 
-/// Numbers of a chunk.
+/// The most lanes that an instruction works on.
+pub const WIDEST: usize = 32;
+
+/// Numbers of a chunk. A few more than there can be: rows that lie a multiple of 4 KiB apart get in each other's way.
+const ROW: usize = CHUNK * WIDEST + 40;
+
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Row(pub [f64; CHUNK * crate::flat::GROUP]);
+pub struct Row(pub [f64; ROW]);
 
 impl Row {
-    pub const ZERO: Self = Self([0.0; CHUNK * crate::flat::GROUP]);
+    pub const ZERO: Self = Self([0.0; ROW]);
 }
 
 /// The items from `start` on, `m` of them, with all lanes.

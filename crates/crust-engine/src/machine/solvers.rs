@@ -5,6 +5,7 @@
 
 mod callback;
 mod integral;
+mod lanes;
 mod ode;
 mod roots;
 mod trace;
@@ -22,9 +23,12 @@ use super::{Machine, Rejection, Run, Stop, fatal};
 use crate::code::HigherOrder;
 use crate::memory::{Arena, Block, Flags, Width};
 use crate::solver::{Problem, Solver};
+pub use callback::Known;
 use callback::{Callback, Input, Passed, Plan};
+use crust_math::solvers::ode::{Method, Solution};
 
 /// What is to be solved for one item.
+#[derive(Clone)]
 struct Item {
     /// The numbers that say what is solved: state, time, output times; limits; guess.
     leading: SmallVec<[Vec<f64>; 3]>,
@@ -94,7 +98,11 @@ impl Machine {
         let outputs = unknowns.len();
         let plan = Plan { function: call.function, span, outputs, leading, passed: &arguments.passed };
         let outcome = match Callback::new(&mut nested, &plan) {
-            Ok(mut callback) => self.solve_items(&mut callback, solver, &arguments, &results, span),
+            Ok(mut callback) => {
+                let outcome = self.solve_items(&mut callback, solver, &arguments, &results, span);
+                callback.finish();
+                outcome
+            }
             Err(stop) => Err(stop),
         };
         self.messages.append(&mut nested.messages);
@@ -178,7 +186,14 @@ impl Machine {
         };
         let mut solved = Solved::default();
         let mut numbers = Vec::new();
+        let mut together = Vec::new();
         for (k, at) in Items::of(results.y.block.flags, width).each().enumerate() {
+            if let Some(solution) = together.get_mut(k).and_then(Option::take) {
+                clear(&item, &mut solved);
+                ode::record(&solution, &item, &mut solved);
+                self.store_solution(&solved, item.parameters, arguments, results, at);
+                continue;
+            }
             let values = self.arena.values();
             let fixed = arguments.leading.iter().chain(&arguments.tolerances);
             for (view, to) in fixed.zip(item.leading.iter_mut().chain(&mut item.tolerances)) {
@@ -189,6 +204,15 @@ impl Machine {
                     numbers.resize(view.block.count(), 0.0);
                     gather(values, view.block, width, at, &mut numbers);
                     callback.set(leaf, &numbers);
+                }
+            }
+            if k == 0 && matches!(solver.problem, Problem::Ode(Method::Rk45)) {
+                together = self.solve_together(callback, &item, arguments, results);
+                if let Some(solution) = together.first_mut().and_then(Option::take) {
+                    clear(&item, &mut solved);
+                    ode::record(&solution, &item, &mut solved);
+                    self.store_solution(&solved, item.parameters, arguments, results, at);
+                    continue;
                 }
             }
             match solve_item(solver.problem, callback, &item, &mut solved) {
@@ -206,6 +230,36 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Solves for many lanes at once, where that can be done. `first` is what is to be solved for the first of them.
+    fn solve_together(
+        &self,
+        callback: &Callback,
+        first: &Item,
+        arguments: &Arguments,
+        results: &Results,
+    ) -> Vec<Option<Solution>> {
+        let width = self.width;
+        let items = Items::of(results.y.block.flags, width);
+        let passed = || arguments.leaves.iter().zip(&results.by_leaves);
+        if items.tile * items.lanes < 2 || passed().any(|(view, by)| by.is_none() && !view.block.uniform()) {
+            return Vec::new();
+        }
+        let values = self.arena.values();
+        let (mut all, mut parameters) = (Vec::new(), Vec::new());
+        for at in items.each() {
+            let mut item = first.clone();
+            let fixed = arguments.leading.iter().chain(&arguments.tolerances);
+            for (view, to) in fixed.zip(item.leading.iter_mut().chain(&mut item.tolerances)) {
+                gather(values, view.block, width, at, to);
+            }
+            all.push(item);
+            for (view, _) in passed().filter(|(_, by)| by.is_some()) {
+                parameters.extend(positions(view.block, width, at).map(|at| values[at]));
+            }
+        }
+        ode::solve_lanes(callback, &all, &parameters).unwrap_or_default()
     }
 
     /// What a failure of a solver means: a point outside of the support, or a mistake in the program.
@@ -262,11 +316,15 @@ impl Machine {
     }
 }
 
-fn solve_item(problem: Problem, callback: &mut Callback, item: &Item, solved: &mut Solved) -> Result<(), SolverError> {
+fn clear(item: &Item, solved: &mut Solved) {
     solved.values.clear();
     solved.by_parameters.clear();
     solved.by_leading.resize(item.leading.len(), Vec::new());
     solved.by_leading.iter_mut().for_each(Vec::clear);
+}
+
+fn solve_item(problem: Problem, callback: &mut Callback, item: &Item, solved: &mut Solved) -> Result<(), SolverError> {
+    clear(item, solved);
     match problem {
         Problem::Ode(method) => ode::solve(Some(method), callback, item, solved),
         Problem::AdjointOde => ode::solve(None, callback, item, solved),

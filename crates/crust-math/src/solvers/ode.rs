@@ -5,6 +5,7 @@
 //! so the last digits of y, differ.
 
 mod coupled;
+mod lanes;
 mod multistep;
 mod rows;
 mod runge_kutta;
@@ -16,6 +17,7 @@ use super::SolverError;
 use super::error::{check_finite, check_not_empty, check_positive};
 use crate::linalg::vectors::{add_scaled, dot_in_order};
 use coupled::Coupled;
+pub use lanes::{LaneSystem, solve_lanes};
 use rows::CoupledRows;
 
 /// The right-hand side of a differential equation; it knows the values of its parameters θ.

@@ -42,6 +42,7 @@ struct Kept {
 }
 
 /// The function as lists of operations, if it can be that.
+#[derive(Debug)]
 enum Shortcut {
     /// After so many runs of the machine.
     Untried(u32),
@@ -60,6 +61,20 @@ struct Differentiated {
     passed: SmallVec<[usize; 8]>,
 }
 
+/// What was found out about a function at a place of the program, for the next time.
+#[derive(Debug)]
+pub struct Known {
+    function: u32,
+    span: Span,
+    inputs: SmallVec<[(Shape, bool); 8]>,
+    /// Numbers of inputs that are part of the lists.
+    fixed: Vec<Option<Vec<f64>>>,
+    shortcut: Shortcut,
+}
+
+/// Functions that are remembered.
+const MOST_KNOWN: usize = 16;
+
 /// A run of the machine learns which variables depend on inputs; the next one leaves a clean tape.
 const RUNS_BEFORE_TRACE: u32 = 1;
 
@@ -76,6 +91,9 @@ pub struct Callback<'m> {
     lifted: SmallVec<[Value; 8]>,
     mark: Mark,
     shortcut: Shortcut,
+    /// The shapes of all inputs, and the numbers of those that are part of the lists.
+    shapes: SmallVec<[(Shape, bool); 8]>,
+    fixed: Vec<Option<Vec<f64>>>,
     differentiated: Differentiated,
     /// The machine's count of blind blocks when the function began.
     blind: usize,
@@ -110,6 +128,21 @@ pub enum Passed {
     Tuple(Vec<Passed>),
 }
 
+impl Plan<'_> {
+    /// The shape of each input, tuples taken apart, and whether it is differentiated.
+    fn shapes(&self) -> SmallVec<[(Shape, bool); 8]> {
+        fn leaves(passed: &Passed, all: &mut SmallVec<[(Shape, bool); 8]>) {
+            match passed {
+                Passed::Leaf(input) => all.push((input.shape, input.differentiated)),
+                Passed::Tuple(parts) => parts.iter().for_each(|part| leaves(part, all)),
+            }
+        }
+        let mut all = self.leading.iter().map(|input| (input.shape, input.differentiated)).collect();
+        self.passed.iter().for_each(|passed| leaves(passed, &mut all));
+        all
+    }
+}
+
 impl<'m> Callback<'m> {
     pub fn new(machine: &'m mut Machine, plan: &Plan) -> Run<Self> {
         loop {
@@ -118,8 +151,17 @@ impl<'m> Callback<'m> {
                     let mark = machine.mark();
                     let Plan { function, span, outputs, .. } = *plan;
                     let leading = plan.leading.len();
-                    let shortcut = Shortcut::Untried(0);
                     let (blind, failure) = (0, None);
+                    let shapes = plan.shapes();
+                    let same =
+                        |k: &Known| (k.function, k.span) == (function, span) && k.inputs == shapes;
+                    let (shortcut, fixed) = match machine.known_functions.iter().position(same) {
+                        Some(at) => {
+                            let known = machine.known_functions.swap_remove(at);
+                            (known.shortcut, known.fixed)
+                        }
+                        None => (Shortcut::Untried(0), vec![None; inputs.len()]),
+                    };
                     let mut callback = Self {
                         machine,
                         function,
@@ -131,6 +173,8 @@ impl<'m> Callback<'m> {
                         lifted,
                         mark,
                         shortcut,
+                        shapes,
+                        fixed,
                         differentiated: Differentiated::default(),
                         blind,
                         failure,
@@ -173,14 +217,36 @@ impl<'m> Callback<'m> {
         if let Shortcut::Found(traces) = &mut self.shortcut {
             if lifted.is_some() {
                 traces.iter_mut().for_each(|trace| trace.set(first, numbers));
-            } else if self.machine.arena.of(plain, Width { tile: 1, lanes: self.outputs }) != numbers {
+            } else if self.fixed[self.leading + passed].as_deref() != Some(numbers) {
                 // What does not depend on parameters is part of the lists.
                 self.shortcut = Shortcut::Untried(RUNS_BEFORE_TRACE);
             }
         }
+        if lifted.is_none() {
+            let fixed = self.fixed[self.leading + passed].get_or_insert_default();
+            fixed.clear();
+            fixed.extend_from_slice(numbers);
+        }
         self.write(plain, numbers);
         if let Some(lifted) = lifted {
             self.write(lifted, numbers);
+        }
+    }
+
+    /// The list of operations that was used last, and the number of the first of the inputs that are passed on.
+    pub fn list_of_operations(&self) -> Option<(&Trace, usize)> {
+        let Shortcut::Found(traces) = &self.shortcut else { return None };
+        let first = self.differentiated.passed.first().copied().unwrap_or(self.first_number(self.leading));
+        let neighbours = self.differentiated.passed.iter().zip(first..).all(|(&number, expected)| number == expected);
+        traces.first().filter(|_| neighbours).map(|trace| (trace, first))
+    }
+
+    /// Remembers what was found out.
+    pub fn finish(self) {
+        let Self { machine, function, span, shapes: inputs, fixed, shortcut, .. } = self;
+        if !matches!(shortcut, Shortcut::Untried(_)) {
+            machine.known_functions.truncate(MOST_KNOWN - 1);
+            machine.known_functions.push(Known { function, span, inputs, fixed, shortcut });
         }
     }
 

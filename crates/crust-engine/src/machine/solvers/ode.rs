@@ -4,6 +4,7 @@ use crust_math::solvers::SolverError;
 use crust_math::solvers::ode::{self, Method, Sensitivities, Solution, Span, System, Tangents, Tolerances};
 
 use super::callback::Callback;
+use super::lanes::LaneRates;
 use super::{Item, Solved, steps};
 
 /// The right-hand side of the differential equation.
@@ -81,17 +82,7 @@ pub fn solve(
     let wanted = Sensitivities { initial_state: by_state || by_start, parameters: item.parameters > 0 };
     let span = Span { initial_state, initial_time, times };
     let solution = ode::solve(method, &mut rates, span, tolerances, wanted)?;
-    for time in 0..times.len() {
-        solved.values.extend_from_slice(solution.state(time));
-    }
-    for time in 0..times.len() {
-        transpose(solution.by_parameters(time), span.initial_state.len(), &mut solved.by_parameters);
-    }
-    if by_state {
-        for time in 0..times.len() {
-            transpose(solution.by_initial_state(time), span.initial_state.len(), &mut solved.by_leading[0]);
-        }
-    }
+    record(&solution, item, solved);
     if by_start {
         by_initial_time(&solution, &mut rates, span, &mut solved.by_leading[1])?;
     }
@@ -99,6 +90,40 @@ pub fn solve(
         by_output_times(&solution, &mut rates, span, &mut solved.by_leading[2])?;
     }
     Ok(())
+}
+
+/// Takes over what does not depend on times.
+pub fn record(solution: &Solution, item: &Item, solved: &mut Solved) {
+    let (states, times) = (item.leading[0].len(), item.leading[2].len());
+    for time in 0..times {
+        solved.values.extend_from_slice(solution.state(time));
+        transpose(solution.by_parameters(time), states, &mut solved.by_parameters);
+        if item.wanted[0] {
+            transpose(solution.by_initial_state(time), states, &mut solved.by_leading[0]);
+        }
+    }
+}
+
+/// Many problems with the same tolerances at once; none where that cannot be done. `parameters` are those of all
+/// problems, one after the other.
+pub fn solve_lanes<'i>(callback: &Callback, items: &'i [Item], parameters: &[f64]) -> Option<Vec<Option<Solution>>> {
+    let first = items.first()?;
+    let (method, tolerances) = method(Some(Method::Rk45), &first.tolerances);
+    let same = |item: &Item| item.tolerances == first.tolerances;
+    if method != Method::Rk45 || first.wanted[1] || first.wanted[2] || !items.iter().all(same) {
+        return None;
+    }
+    let (trace, first_parameter) = callback.list_of_operations()?;
+    let states = first.leading[0].len();
+    let by_initial_state = if first.wanted[0] { states } else { 0 };
+    let sizes = [states, by_initial_state];
+    let mut rates = LaneRates::new(trace, sizes, (first_parameter, first.parameters), parameters)?;
+    let span = |Item { leading, .. }: &'i Item| {
+        let initial_time = leading[1].first().copied().unwrap_or(f64::NAN);
+        Span { initial_state: &leading[0], initial_time, times: &leading[2] }
+    };
+    let spans: Vec<Span> = items.iter().map(span).collect();
+    Some(ode::solve_lanes(&mut rates, &spans, tolerances))
 }
 
 /// Appends a matrix, given column by column, row by row.

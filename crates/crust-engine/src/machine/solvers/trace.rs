@@ -26,7 +26,7 @@ pub enum Operation {
 
 impl Operation {
     /// The numbers that it looks at.
-    fn operands(self) -> [u32; 2] {
+    pub fn operands(self) -> [u32; 2] {
         match self {
             Self::Unary(_, x) | Self::Negate(x) => [x, x],
             Self::Binary(_, a, b) | Self::Arithmetic(_, a, b) | Self::Guard(_, a, b, _) => [a, b],
@@ -79,6 +79,19 @@ impl Trace {
         }
         numbers.resize(active.len(), 0.0);
         Self { numbers, operations, outputs, active, tangents: Vec::new(), lines: 0, seeds: Seeds::Nothing }
+    }
+
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    pub fn outputs(&self) -> &[u32] {
+        &self.outputs
+    }
+
+    /// Inputs, constants, and room for results.
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
     }
 
     /// Sets inputs from the one with this number on.
@@ -238,5 +251,11 @@ impl Kernel for Forward<'_> {
             }
         }
         true
+    }
+}
+
+impl std::fmt::Debug for Trace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a list of {} operations", self.operations.len())
     }
 }

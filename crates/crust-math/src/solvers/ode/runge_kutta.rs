@@ -11,20 +11,20 @@ use super::{Span, Tolerances};
 use crate::lanes::{Kernel, dispatch};
 use crate::solvers::SolverError;
 
-const FIRST_STEP: f64 = 0.1;
+pub(super) const FIRST_STEP: f64 = 0.1;
 /// Attempts at one step before it is given up.
-const ATTEMPTS: u32 = 500;
+pub(super) const ATTEMPTS: u32 = 500;
 
 /// A pair of formulas: the nodes, the matrix, the weights of order 5 and the weights' difference to those of order 4.
-struct Pair {
-    nodes: &'static [f64],
-    matrix: &'static [&'static [f64]],
+pub(super) struct Pair {
+    pub nodes: &'static [f64],
+    pub matrix: &'static [&'static [f64]],
     weights: &'static [f64],
-    error: &'static [f64],
+    pub error: &'static [f64],
 }
 
 /// Dormand and Prince (1980), table 2; the last stage is the rate at the new point.
-const DORMAND_PRINCE: Pair = Pair {
+pub(super) const DORMAND_PRINCE: Pair = Pair {
     nodes: &[0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0],
     matrix: &[
         &[],
@@ -192,7 +192,10 @@ impl<'a, 's> Stepper<'a, 's> {
             combine(&mut self.proposal, &self.state, h, self.pair.matrix[stage], &self.stages);
             self.evaluate(stage, self.t + h * self.pair.nodes[stage])?;
         }
-        combine(&mut self.proposal, &self.state, h, self.pair.weights, &self.stages);
+        // The last stage of some pairs is the new state already.
+        if self.pair.matrix[self.pair.nodes.len() - 1] != self.pair.weights {
+            combine(&mut self.proposal, &self.state, h, self.pair.weights, &self.stages);
+        }
         let Self { pair, tolerances, ref state, ref stages, .. } = *self;
         Ok(dispatch(Worst { pair, tolerances, h, state, stages }))
     }
@@ -206,38 +209,41 @@ impl<'a, 's> Stepper<'a, 's> {
     /// The state at `t` inside of the step of length h that starts at `begin`: Hairer, Nørsett and Wanner (1993),
     /// section II.6, the continuous extension of order 4.
     fn interpolate(&self, previous: &[f64], begin: f64, h: f64, t: f64, out: &mut [f64]) {
-        let theta = (t - begin) / h;
-        let weights = DORMAND_PRINCE.weights;
-        let x1 = 5.0 * (2_558_722_523.0 - 31_403_016.0 * theta) / 11_282_082_432.0;
-        let x3 = 100.0 * (882_725_551.0 - 15_701_508.0 * theta) / 32_700_410_799.0;
-        let x4 = 25.0 * (443_332_067.0 - 31_403_016.0 * theta) / 1_880_347_072.0;
-        let x5 = 32805.0 * (23_143_187.0 - 3_489_224.0 * theta) / 199_316_789_632.0;
-        let x6 = 55.0 * (29_972_135.0 - 7_076_736.0 * theta) / 822_651_844.0;
-        let x7 = 10.0 * (7_414_447.0 - 829_305.0 * theta) / 29_380_423.0;
-        let a = theta * theta * (3.0 - 2.0 * theta);
-        let b = theta * theta * (theta - 1.0);
-        let c = b * (theta - 1.0);
-        let d = theta * (theta - 1.0) * (theta - 1.0);
-        let coefficients = [
-            a * weights[0] - c * x1 + d,
-            0.0,
-            a * weights[2] + c * x3,
-            a * weights[3] - c * x4,
-            a * weights[4] + c * x5,
-            a * weights[5] - c * x6,
-            b + c * x7,
-        ];
-        combine(out, previous, h, &coefficients, &self.stages);
+        combine(out, previous, h, &continuous((t - begin) / h), &self.stages);
     }
 }
 
+/// The coefficients of the continuous extension at the fraction θ of a step.
+pub(super) fn continuous(theta: f64) -> [f64; STAGES] {
+    let weights = DORMAND_PRINCE.weights;
+    let x1 = 5.0 * (2_558_722_523.0 - 31_403_016.0 * theta) / 11_282_082_432.0;
+    let x3 = 100.0 * (882_725_551.0 - 15_701_508.0 * theta) / 32_700_410_799.0;
+    let x4 = 25.0 * (443_332_067.0 - 31_403_016.0 * theta) / 1_880_347_072.0;
+    let x5 = 32805.0 * (23_143_187.0 - 3_489_224.0 * theta) / 199_316_789_632.0;
+    let x6 = 55.0 * (29_972_135.0 - 7_076_736.0 * theta) / 822_651_844.0;
+    let x7 = 10.0 * (7_414_447.0 - 829_305.0 * theta) / 29_380_423.0;
+    let a = theta * theta * (3.0 - 2.0 * theta);
+    let b = theta * theta * (theta - 1.0);
+    let c = b * (theta - 1.0);
+    let d = theta * (theta - 1.0) * (theta - 1.0);
+    [
+        a * weights[0] - c * x1 + d,
+        0.0,
+        a * weights[2] + c * x3,
+        a * weights[3] - c * x4,
+        a * weights[4] + c * x5,
+        a * weights[5] - c * x6,
+        b + c * x7,
+    ]
+}
+
 /// The factor by which a step shrinks after an error above 1.
-fn shrink(error: f64) -> f64 {
+pub(super) fn shrink(error: f64) -> f64 {
     (0.9 * error.powf(-1.0 / 3.0)).max(0.2)
 }
 
 /// The factor by which a step grows after an error of at most 1.
-fn grow(error: f64) -> f64 {
+pub(super) fn grow(error: f64) -> f64 {
     if error < 0.5 { 0.9 * error.max(5.0_f64.powi(-5)).powf(-1.0 / 5.0) } else { 1.0 }
 }
 
