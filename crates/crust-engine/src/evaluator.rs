@@ -393,10 +393,12 @@ impl Evaluator {
         let likelihood_seed = seed(batch.beta.map_or(&[1.0], |beta| &beta[piece.own()]))?;
         machine.totals = Some(Totals { prior, likelihood, prior_seed, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
-        machine.constrain_parameters(code, free)?;
-        machine.run_program(code)?;
-        machine.reverse_all();
-        machine.finish_regions()?;
+        if !machine.run_direct(code, free)? {
+            machine.constrain_parameters(code, free)?;
+            machine.run_program(code)?;
+            machine.reverse_all();
+            machine.finish_regions()?;
+        }
         self.store(batch, piece, Some((prior, likelihood, free)));
         Ok(())
     }

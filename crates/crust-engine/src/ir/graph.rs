@@ -299,6 +299,17 @@ impl Graph {
         }
     }
 
+    /// Whether a number is positive wherever it is a number.
+    pub fn positive(&self, x: Ref) -> bool {
+        let all = |f: &dyn Fn(Ref) -> bool| self.arguments(x).iter().all(|&x| f(x));
+        match self.op(x) {
+            Op::Constant(bits) => f64::from_bits(bits) > 0.0,
+            Op::Unary(index) => matches!(self.unaries[index as usize].name, "exp" | "inv_logit"),
+            Op::Add | Op::Multiply | Op::Divide => all(&|x| self.positive(x)),
+            _ => false,
+        }
+    }
+
     pub fn unary(&mut self, function: &'static Unary, x: Ref) -> Ref {
         if let Some(x) = self.known(x) {
             let mut y = [0.0];

@@ -86,7 +86,7 @@ impl Machine {
         Ok(())
     }
 
-    fn measure_parameters(&mut self, code: &Code) -> Run<()> {
+    pub(super) fn measure_parameters(&mut self, code: &Code) -> Run<()> {
         self.parameter_shapes.clear();
         for parameter in &code.parameters {
             let shape = match &parameter.declared.item {
@@ -180,7 +180,7 @@ impl Machine {
     }
 
     /// Lower and upper bound, or offset and multiplier.
-    fn constraint_sides(&mut self, constraint: &Constraint) -> Run<(Option<Block>, Option<Block>)> {
+    pub(super) fn constraint_sides(&mut self, constraint: &Constraint) -> Run<(Option<Block>, Option<Block>)> {
         let mut side = |node: Option<&Node>| -> Run<Option<Block>> {
             node.map(|node| self.numbers(node).map(|v| v.block)).transpose()
         };

@@ -7,6 +7,7 @@
 //! runs everything for that lane: it knows what to say.
 
 mod choice;
+mod direct;
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +32,7 @@ type Key = (bool, bool);
 pub(super) type Shared = Arc<Mutex<Vec<(Key, Arc<Plan>)>>>;
 
 /// Larger statements without loops and functions are left to the machine, whose operations work on whole vectors.
-const VECTORISED: usize = 1_500;
+const VECTORISED: usize = 12_000;
 
 /// How much room a trace may take, in numbers.
 const MOST_ROOM: usize = 1 << 25;
@@ -40,6 +41,10 @@ const MOST_ROOM: usize = 1 << 25;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     regions: Vec<(Range<usize>, Option<Arc<Region>>)>,
+    /// The whole program, if it is one list.
+    direct: Option<Arc<Region>>,
+    /// Whether that was tried.
+    tried: bool,
 }
 
 impl Plan {
@@ -52,11 +57,17 @@ impl Plan {
             }
             first += group.len();
         }
-        Self { regions }
+        Self { regions, direct: None, tried: false }
     }
 
     fn complete(&self) -> bool {
         self.regions.iter().all(|(_, region)| region.is_some())
+    }
+
+    /// Whether all statements are one region.
+    fn whole(&self, code: &Code) -> bool {
+        let all = 0..code.transform.len() + code.model.len();
+        matches!(&self.regions[..], [(range, Some(_))] if *range == all)
     }
 
     /// Leaves a statement to the machine.
@@ -200,6 +211,17 @@ impl Machine {
             return false;
         }
         if let Some(at) = self.planned() {
+            let plan = &self.plans[at].plan;
+            if !plan.tried && plan.complete() {
+                let direct = if plan.whole(code) { self.trace_direct(code).map(Arc::new) } else { None };
+                let begin_again = direct.is_some();
+                let mut plan = (**self.plans[at].plan).clone();
+                (plan.direct, plan.tried) = (direct, true);
+                self.plans[at].plan = own(&Arc::new(plan));
+                if begin_again {
+                    return true;
+                }
+            }
             let Planned { key, plan, published, .. } = &mut self.plans[at];
             if !*published && plan.complete() {
                 *published = true;
@@ -306,7 +328,13 @@ impl Machine {
     }
 
     fn try_trace(&self, code: &Code, range: Range<usize>, room: usize) -> Result<Region, (usize, Stop)> {
-        let mut machine = self.symbolic_machine(room).map_err(|stop| (range.start, stop))?;
+        let machine = self.symbolic_machine(room).map_err(|stop| (range.start, stop))?;
+        machine.trace_statements(code, range)
+    }
+
+    /// The list of some statements, by a machine with symbols.
+    fn trace_statements(mut self, code: &Code, range: Range<usize>) -> Result<Region, (usize, Stop)> {
+        let machine = &mut self;
         for at in range.clone() {
             let stmt = unit(code, at);
             // Of a statement that is left to the machine no more is traced than it takes to know that.
@@ -321,7 +349,7 @@ impl Machine {
                 }
                 if machine.graph().useless { Err(Stop::LanesUnfit) } else { Ok(()) }
             };
-            fits(&mut machine).map_err(|stop| (at, stop))?;
+            fits(machine).map_err(|stop| (at, stop))?;
         }
         let outputs = machine.region_outputs(code, &range).map_err(|stop| (range.start, stop))?;
         let mut graph = machine.tracer.take().map(|tracer| tracer.graph).unwrap_or_default();

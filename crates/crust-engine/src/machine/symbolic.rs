@@ -58,6 +58,13 @@ pub(super) fn to_symbol(x: Ref) -> f64 {
 /// Powers with larger exponents are not written as products.
 const MOST_FACTORS: f64 = 64.0;
 
+/// Powers of positive numbers with larger exponents neither: those of one number then have its logarithm in common.
+const FEW_FACTORS: f64 = 3.0;
+
+fn factors(graph: &Graph, x: Ref) -> f64 {
+    if graph.positive(x) { FEW_FACTORS } else { MOST_FACTORS }
+}
+
 /// `xⁿ`, by squares.
 fn product(graph: &mut Graph, x: Ref, n: f64) -> Ref {
     let (mut square, mut left, mut result) = (x, n, None);
@@ -182,11 +189,11 @@ impl Machine {
             "pow" => {
                 let (exp, log) = (unary_named("exp")?, unary_named("log")?);
                 self.traced_map(views, shape, |graph, x| match graph.known(x[1]) {
-                    Some(power) if power.fract() == 0.0 && (1.0..=MOST_FACTORS).contains(&power) => {
+                    Some(power) if power.fract() == 0.0 && (1.0..=factors(graph, x[0])).contains(&power) => {
                         product(graph, x[0], power)
                     }
                     // xᶜ = exp(c log x); of negative numbers there is none, as the machine will say.
-                    Some(power) if power.fract() != 0.0 => {
+                    Some(power) if power.fract() != 0.0 || graph.positive(x[0]) => {
                         let logarithm = graph.unary(log, x[0]);
                         let product = graph.arithmetic(Arithmetic::Multiply, x[1], logarithm);
                         graph.unary(exp, product)
