@@ -16,11 +16,13 @@ pub struct BenchOptions {
     pub lanes: Vec<usize>,
     /// How long to measure each row.
     pub seconds: f64,
+    /// Whether the lists of operations that the program became are part of the result.
+    pub ir: bool,
 }
 
 impl Default for BenchOptions {
     fn default() -> Self {
-        Self { lanes: vec![1, 4, 16, 64], seconds: 0.5 }
+        Self { lanes: vec![1, 4, 16, 64], seconds: 0.5, ir: false }
     }
 }
 
@@ -85,9 +87,10 @@ fn measure(model: &Arc<Model>, options: &BenchOptions, seed: u64, start: Instant
             let chains = f64::from(count) * lanes as f64;
             best = best.min(round.elapsed().as_secs_f64() * 1e6 / chains);
         }
-        rows.push(BenchRow { lanes, us_per_gradient: best });
+        rows.push(BenchRow { lanes, us_per_gradient: best, memory: evaluator.memory() });
     }
-    Ok(Bench { compile_ms, dimension, rows })
+    let ir = options.ir.then(|| evaluator.ir());
+    Ok(Bench { compile_ms, dimension, rows, ir })
 }
 
 /// As samplers evaluate: constants do not matter.

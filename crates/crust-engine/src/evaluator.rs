@@ -186,6 +186,16 @@ impl Evaluator {
         self.machine.lists()
     }
 
+    /// The lists that were run so far, as text: an instruction a line, with the slots that it fills and looks at.
+    pub fn ir(&self) -> String {
+        self.machine.lists_as_text()
+    }
+
+    /// How much memory the values of evaluations have taken so far, in bytes.
+    pub fn memory(&self) -> usize {
+        self.machine.memory() * size_of::<f64>()
+    }
+
     /// Whether anything that was evaluated so far had to look at lanes one by one: parameters decided which way to go,
     /// or an equation was solved.
     pub fn parts_lanes(&self) -> bool {

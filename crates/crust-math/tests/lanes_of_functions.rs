@@ -55,8 +55,7 @@ fn check_function(function: &dyn VectorFunction, given: &Given, wanted: &[bool],
     let of = |l: usize| -> Vec<Vec<f64>> { given.iter().map(|(rows, _)| lane(rows, l)).collect() };
     let n = {
         let single = of(0);
-        let list: Vec<Argument> =
-            single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
+        let list: Vec<Argument> = single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
         function.shape(&list).expect("it fits").len()
     };
     let mut out = vec![[f64::NAN; 8]; n];
@@ -68,8 +67,7 @@ fn check_function(function: &dyn VectorFunction, given: &Given, wanted: &[bool],
     assert!(function.reverse_lanes(&rows, &out, &adjoint, &mut slices, &mut scratch), "{name}");
     for l in 0..8 {
         let single = of(l);
-        let list: Vec<Argument> =
-            single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
+        let list: Vec<Argument> = single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
         let mut scratch = vec![f64::NAN; function.scratch(&shapes)];
         let mut expected = vec![f64::NAN; n];
         function.value(&list, &mut expected, &mut scratch).expect("in the domain");
@@ -139,8 +137,7 @@ fn check_density(density: &dyn VectorDensity, given: &Given, wanted: &[bool], te
     let value = density.log_density_lanes(&rows, terms, &mut slices, &mut scratch).expect("in the domain");
     for l in 0..8 {
         let single: Vec<Vec<f64>> = given.iter().map(|(rows, _)| lane(rows, l)).collect();
-        let list: Vec<Argument> =
-            single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
+        let list: Vec<Argument> = single.iter().zip(&shapes).map(|(x, s)| Argument { numbers: x, shape: *s }).collect();
         let mut scratch = vec![f64::NAN; density.scratch(&shapes)];
         let mut to: Vec<Vec<f64>> = into.iter().map(|rows| vec![0.0; rows.len()]).collect();
         let mut slices: Vec<&mut [f64]> = to.iter_mut().map(Vec::as_mut_slice).collect();

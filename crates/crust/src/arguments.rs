@@ -164,6 +164,9 @@ pub struct Bench {
     /// How long to measure each row, in seconds
     #[arg(long, default_value_t = 0.5, value_parser = positive)]
     pub seconds: f64,
+    /// Print the lists of operations that the program became
+    #[arg(long)]
+    pub ir: bool,
     /// The seed of the points, and of random draws in `transformed data`
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

@@ -122,6 +122,7 @@ fn bench_measures() {
     let output = crust(&["bench", &paths[0], &paths[1], "--lanes", "1,8", "--seconds", "0.01", "--json", "-"]);
     let found = json(&output);
     assert_eq!(found["rows"].as_array().map(Vec::len), Some(2));
+    assert!(found["rows"][1]["memory"].as_u64().is_some_and(|bytes| bytes > 0));
     assert!(found["rows"][1]["us_per_gradient"].as_f64().is_some_and(|t| t > 0.0 && t < 1e4));
     assert!(found["compile_ms"].as_f64().is_some_and(|t| t > 0.0));
     assert_eq!(crust(&["bench", &paths[0], &paths[1], "--lanes", "0"]).status.code(), Some(2));

@@ -31,6 +31,9 @@ pub struct Bench {
     pub compile_ms: f64,
     pub dimension: usize,
     pub rows: Vec<BenchRow>,
+    /// The lists of operations that the program became, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ir: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,4 +41,7 @@ pub struct BenchRow {
     pub lanes: usize,
     /// Per chain, on one thread.
     pub us_per_gradient: f64,
+    /// What the values of all its chains take, in bytes.
+    #[serde(default)]
+    pub memory: usize,
 }

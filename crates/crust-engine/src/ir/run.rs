@@ -53,6 +53,11 @@ pub struct Room {
 }
 
 impl Room {
+    /// How many numbers there is room for.
+    pub fn len(&self) -> usize {
+        self.values.len() + self.adjoints.len() + self.scratch.len()
+    }
+
     fn prepare(&mut self, list: &List, width: usize, groups: usize) {
         self.rows.resize(7, Row::ZERO);
         self.partials.get_or_insert_with(|| Box::new([[0.0; MOST_ITEMS]; MOST]));

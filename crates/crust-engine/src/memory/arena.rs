@@ -45,6 +45,11 @@ impl Arena {
     }
 
     /// Room beyond the constants.
+    /// How many values there is room for, constants included.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     pub fn capacity(&self) -> usize {
         self.adjoints.len()
     }

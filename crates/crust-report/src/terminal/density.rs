@@ -21,8 +21,13 @@ pub fn density(report: &Density) -> String {
 pub fn bench(report: &Bench) -> String {
     let mut lines = vec![
         format!("compiled and bound in {:.2} ms; {} unconstrained parameters", report.compile_ms, report.dimension),
-        format!("{:>6}  {:>24}", "lanes", "µs per gradient per chain"),
+        format!("{:>6}  {:>24}  {:>10}", "lanes", "µs per gradient per chain", "memory"),
     ];
-    lines.extend(report.rows.iter().map(|row| format!("{:>6}  {:>24.3}", row.lanes, row.us_per_gradient)));
+    lines.extend(report.rows.iter().map(|row| {
+        #[allow(clippy::cast_precision_loss, reason = "few digits are shown")]
+        let kibibytes = row.memory as f64 / 1024.0;
+        format!("{:>6}  {:>24.3}  {kibibytes:>6.0} KiB", row.lanes, row.us_per_gradient)
+    }));
+    lines.extend(report.ir.as_ref().map(|ir| format!("\n{}", ir.trim_end())));
     lines.join("\n")
 }

@@ -47,7 +47,7 @@ impl Density {
 
 impl Bench {
     pub fn options(&self) -> crust_api::BenchOptions {
-        crust_api::BenchOptions { lanes: self.lanes.clone(), seconds: self.seconds }
+        crust_api::BenchOptions { lanes: self.lanes.clone(), seconds: self.seconds, ir: self.ir }
     }
 }
 

@@ -153,8 +153,7 @@ impl<'m> Callback<'m> {
                     let leading = plan.leading.len();
                     let (blind, failure) = (0, None);
                     let shapes = plan.shapes();
-                    let same =
-                        |k: &Known| (k.function, k.span) == (function, span) && k.inputs == shapes;
+                    let same = |k: &Known| (k.function, k.span) == (function, span) && k.inputs == shapes;
                     let (shortcut, fixed) = match machine.known_functions.iter().position(same) {
                         Some(at) => {
                             let known = machine.known_functions.swap_remove(at);
