@@ -4,7 +4,7 @@
 //! environment variable `REALSTAN` names a command that builds real Stan (called with a program, it leaves an
 //! executable that is asked for `bench DATA.json SECONDS` and `density DATA.json POINTS.json`), its times are measured
 //! in the same run and its densities compared with ours. `LANES=64` measures only that width, `SECONDS_EACH` is how
-//! long each is measured: for profilers.
+//! long each is measured: for profilers. `PROGRAMS` names a folder with other programs, `NAME.stan` with `NAME.json`.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -180,7 +180,8 @@ fn difference(executable: &Path, data: &str, folder: &Path, model: &Arc<Model>) 
 
 fn measure(program: &Path, name: &str, folder: &Path, seconds: f64) -> Measured {
     let text = std::fs::read_to_string(program).expect("the program is there");
-    let json = data::of(name).to_string();
+    let own = std::fs::read_to_string(program.with_extension("json")).ok();
+    let json = own.unwrap_or_else(|| data::of(name).to_string());
     let file = folder.join(format!("{name}.json"));
     std::fs::write(&file, &json).expect("the folder can be written to");
     let begin = Instant::now();
@@ -200,7 +201,8 @@ fn measure(program: &Path, name: &str, folder: &Path, seconds: f64) -> Measured 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let seconds = std::env::var("SECONDS_EACH").ok().and_then(|s| s.parse().ok()).unwrap_or(0.2);
-    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/breadth");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/breadth");
+    let programs = std::env::var_os("PROGRAMS").map_or(own, PathBuf::from);
     let mut names: Vec<PathBuf> = std::fs::read_dir(&programs)
         .expect("the programs are there")
         .filter_map(|entry| Some(entry.ok()?.path()))
