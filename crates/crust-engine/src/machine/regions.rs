@@ -8,8 +8,8 @@
 
 mod choice;
 mod direct;
+mod told;
 
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -123,34 +123,6 @@ impl Machine {
     /// How many regions are run as lists.
     pub(crate) fn lists(&self) -> usize {
         self.regions().count()
-    }
-
-    /// All lists, with the statements that they stand for.
-    pub(crate) fn lists_as_text(&self) -> String {
-        let mut text = String::new();
-        for planned in &self.plans {
-            let (propto, jacobian) = planned.key;
-            let constants = if propto { "without" } else { "with" };
-            let jacobians = if jacobian { "with" } else { "without" };
-            let _ = writeln!(text, "# {constants} constants, {jacobians} Jacobians");
-            if let Some(region) = &planned.plan.direct {
-                let _ = write!(text, "list of the whole program, of unconstrained numbers\n{}", region.list);
-                continue;
-            }
-            for (range, region) in &planned.plan.regions {
-                if let Some(region) = region {
-                    let (first, last) = (range.start + 1, range.end);
-                    let _ = write!(text, "list of the statements {first} to {last}\n{}", region.list);
-                }
-            }
-        }
-        text
-    }
-
-    /// How many numbers there is room for: constants, values and adjoints, and those of lists.
-    pub(crate) fn memory(&self) -> usize {
-        let rooms = self.plans.iter().flat_map(|planned| &planned.rooms);
-        self.arena.len() + self.arena.capacity() + rooms.map(|room| room.numbers.len()).sum::<usize>()
     }
 
     /// How many numbers lists compute for one lane.

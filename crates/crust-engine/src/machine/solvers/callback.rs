@@ -5,11 +5,15 @@
 //! of output i by it, and what lies in memory is the Jacobian, column by column. Most functions are short formulas,
 //! which a list of operations computes with much less ado: there is one for each way through the function's branches.
 
+mod known;
+
 use crust_math::functions::Shape;
 use crust_math::solvers::SolverError;
 use crust_math::solvers::ode::Tangents;
 use crust_stan::span::Span;
 use smallvec::SmallVec;
+
+pub use known::Known;
 
 use super::trace::{Seeds, Trace};
 use super::tracing::trace;
@@ -60,20 +64,6 @@ struct Differentiated {
     leading: SmallVec<[usize; 8]>,
     passed: SmallVec<[usize; 8]>,
 }
-
-/// What was found out about a function at a place of the program, for the next time.
-#[derive(Debug)]
-pub struct Known {
-    function: u32,
-    span: Span,
-    inputs: SmallVec<[(Shape, bool); 8]>,
-    /// Numbers of inputs that are part of the lists.
-    fixed: Vec<Option<Vec<f64>>>,
-    shortcut: Shortcut,
-}
-
-/// Functions that are remembered.
-const MOST_KNOWN: usize = 16;
 
 /// A run of the machine learns which variables depend on inputs; the next one leaves a clean tape.
 const RUNS_BEFORE_TRACE: u32 = 1;
@@ -126,21 +116,6 @@ pub struct Plan<'p> {
 pub enum Passed {
     Leaf(Input),
     Tuple(Vec<Passed>),
-}
-
-impl Plan<'_> {
-    /// The shape of each input, tuples taken apart, and whether it is differentiated.
-    fn shapes(&self) -> SmallVec<[(Shape, bool); 8]> {
-        fn leaves(passed: &Passed, all: &mut SmallVec<[(Shape, bool); 8]>) {
-            match passed {
-                Passed::Leaf(input) => all.push((input.shape, input.differentiated)),
-                Passed::Tuple(parts) => parts.iter().for_each(|part| leaves(part, all)),
-            }
-        }
-        let mut all = self.leading.iter().map(|input| (input.shape, input.differentiated)).collect();
-        self.passed.iter().for_each(|passed| leaves(passed, &mut all));
-        all
-    }
 }
 
 impl<'m> Callback<'m> {
@@ -229,23 +204,6 @@ impl<'m> Callback<'m> {
         self.write(plain, numbers);
         if let Some(lifted) = lifted {
             self.write(lifted, numbers);
-        }
-    }
-
-    /// The list of operations that was used last, and the number of the first of the inputs that are passed on.
-    pub fn list_of_operations(&self) -> Option<(&Trace, usize)> {
-        let Shortcut::Found(traces) = &self.shortcut else { return None };
-        let first = self.differentiated.passed.first().copied().unwrap_or(self.first_number(self.leading));
-        let neighbours = self.differentiated.passed.iter().zip(first..).all(|(&number, expected)| number == expected);
-        traces.first().filter(|_| neighbours).map(|trace| (trace, first))
-    }
-
-    /// Remembers what was found out.
-    pub fn finish(self) {
-        let Self { machine, function, span, shapes: inputs, fixed, shortcut, .. } = self;
-        if !matches!(shortcut, Shortcut::Untried(_)) {
-            machine.known_functions.truncate(MOST_KNOWN - 1);
-            machine.known_functions.push(Known { function, span, inputs, fixed, shortcut });
         }
     }
 

@@ -177,13 +177,8 @@ fn linearised(operation: Operation, numbers: &[Row]) -> (Row, [Row; 2]) {
             let (a, b) = (at(a), at(b));
             let (mut y, mut by) = (zeros, [zeros; 2]);
             for l in 0..8 {
-                match (function.at)(a[l], b[l]) {
-                    Ok(point) => {
-                        y[l] = point.value;
-                        (by[0][l], by[1][l]) = (point.d[0], point.d[1]);
-                    }
-                    Err(_) => (y[l], by[0][l], by[1][l]) = (f64::NAN, f64::NAN, f64::NAN),
-                }
+                let point = (function.at)(a[l], b[l]).map(|point| (point.value, point.d[0], point.d[1]));
+                (y[l], by[0][l], by[1][l]) = point.unwrap_or((f64::NAN, f64::NAN, f64::NAN));
             }
             (y, by)
         }

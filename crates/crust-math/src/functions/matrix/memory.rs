@@ -80,7 +80,8 @@ impl Kernel for Symmetric<'_> {
             for i in j + 1..n {
                 let (x, y) = (a[i + j * n], a[j + i * n]);
                 for l in 0..8 {
-                    bad[l] |= u64::from(!((x[l] - y[l]).abs() <= SYMMETRY));
+                    let difference = (x[l] - y[l]).abs();
+                    bad[l] |= u64::from(difference.is_nan() || difference > SYMMETRY);
                 }
             }
         }

@@ -68,7 +68,7 @@ impl Kernel for Check<'_> {
         }
         for x in mu.numbers {
             for l in 0..8 {
-                bad[l] |= u64::from(!(x[l].abs() < f64::INFINITY));
+                bad[l] |= u64::from(!x[l].is_finite());
             }
         }
         let numbers = given.numbers;
