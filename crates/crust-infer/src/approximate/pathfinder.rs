@@ -95,7 +95,9 @@ pub fn path<T: Target + Clone + Send>(
     };
     let mut diagonal = vec![1.0; from.len()];
     let mut stops: Vec<Stop> = Vec::new();
-    let options = Options { history: settings.history, iterations: settings.iterations, decrement: 1e-5 };
+    // What a step seems to gain is measured by curvature that is not known yet: in a direction that is still unexplored it
+    // is too little by orders of magnitude.
+    let options = Options { history: settings.history, iterations: settings.iterations, decrement: 1e-11 };
     let mut known = 0;
     let found = lbfgs::minimise(
         from,
