@@ -137,6 +137,9 @@ fn read<'a>(
     let alone = Generation { likelihood_only: true, ..how.clone() };
     let quiet = Session { observer: &Nobody, ..session.clone() };
     let loaded = Generative::read(problem, &alone, Outcomes::Given, &quiet)?;
+    if let Some(far) = loaded.only_near {
+        return Ok((loaded, told(kind, far.why().to_owned(), false)));
+    }
     let reason = match &trouble {
         Error::Reading { problems, .. } => problems.first().map(|problem| problem.message.clone()),
         _ => None,

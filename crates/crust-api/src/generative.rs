@@ -6,10 +6,10 @@ use crate::problem::{Problem, Program};
 use crate::proven::{proven, proven_at};
 use crate::session::{Message, Session};
 use crust_diagnose::result::{Reading as ReadingResult, Stated};
-use crust_engine::{EngineError, Model, Proof, SimulateError, Simulator};
+use crust_engine::{EngineError, Model, Proof, ProveOptions, SimulateError, Simulator, solves_equations};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
-use crust_stan::joint::{ByDensity, Joint, ReadOptions};
+use crust_stan::joint::{ByDensity, Joint, ReadOptions, declared_bounds};
 use crust_stan::typed::{self, VariableId};
 
 /// How a program is read as a joint distribution.
@@ -49,6 +49,8 @@ pub(crate) struct Generative<'a> {
     pub log_prior_integral: Option<f64>,
     /// Data that are not finite, which may be why something went wrong.
     pub suspicion: Option<Suspicion>,
+    /// Why the reading is proven only where the posterior is, up to [`NEAR`], if so.
+    pub only_near: Option<Far>,
     /// All texts that were read: what results depend on.
     pub texts: Vec<String>,
 }
@@ -60,7 +62,31 @@ struct Loaded {
     simulator: Simulator,
     proof: Proof,
     suspicion: Option<Suspicion>,
+    only_near: Option<Far>,
 }
+
+/// Why what is drawn need not have the density that the program states, far from the posterior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Far {
+    /// Declared bounds of an outcome cut something off its distribution.
+    Bounds,
+    /// Equations cannot be solved to the digits that a proof needs.
+    Solver,
+}
+
+impl Far {
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Bounds => {
+                "declared bounds of an outcome cut its distribution: next to nothing where the posterior is, but elsewhere"
+            }
+            Self::Solver => "equations of the program are solved exactly enough only where the posterior is",
+        }
+    }
+}
+
+/// By how many nats a likelihood may differ from what is drawn, over draws of the posterior, where it differs elsewhere.
+const NEAR: f64 = 0.02;
 
 impl<'a> Generative<'a> {
     pub fn bind(&self, data: &Data, seed: u64) -> Result<Model, EngineError> {
@@ -130,12 +156,21 @@ impl<'a> Generative<'a> {
         let suspicion = problem.suspicion(&data);
         let simulator =
             Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
+        let bounded = joint.outcomes.iter().any(|(id, _)| has_bounds(&joint.program, *id));
+        let far = if bounded { Some(Far::Bounds) } else { solves_equations(program.typed()).then_some(Far::Solver) };
+        let far = far.filter(|_| how.likelihood_only);
+        let mut only_near = None;
         let proof = match proven(program, &simulator, true, (session.seed, suspicion.as_ref())) {
             // Nothing may be drawn from where Stan begins, which says nothing about the posterior.
             Err(Error::Simulate { error, .. }) if how.likelihood_only && is_about_values(&error) => Proof::default(),
+            // It is wrong there, and may be right where the posterior is.
+            Err(Error::Reading { .. }) if far.is_some() => {
+                only_near = far;
+                Proof::default()
+            }
             other => other?,
         };
-        Ok(Loaded { joint, data, simulator, proof, suspicion })
+        Ok(Loaded { joint, data, simulator, proof, suspicion, only_near })
     }
 
     /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
@@ -145,7 +180,12 @@ impl<'a> Generative<'a> {
             return Ok(());
         }
         let why = (seed, self.suspicion.as_ref());
-        proven_at(self.program(), &self.simulator, (true, points), why).map(|_| ())
+        let options = ProveOptions {
+            points,
+            slack: if self.only_near.is_some() { NEAR } else { 0.0 },
+            ..ProveOptions::default()
+        };
+        proven_at(self.program(), &self.simulator, options, why).map(|_| ())
     }
 
     /// Reads a problem as a joint distribution, and its data with it. Warnings are told.
@@ -160,7 +200,8 @@ impl<'a> Generative<'a> {
             likelihood_only: how.likelihood_only,
             by_density: ByDensity::WhereNeeded,
         };
-        let Loaded { joint, data, simulator, proof, suspicion } = Self::load(problem, how, given, (&options, session))?;
+        let Loaded { joint, data, simulator, proof, suspicion, only_near } =
+            Self::load(problem, how, given, (&options, session))?;
         for warning in &joint.warnings {
             session.message(Message::Warning { text: program.text(), warning });
         }
@@ -188,9 +229,15 @@ impl<'a> Generative<'a> {
             summary,
             log_prior_integral: proof.log_prior_integral,
             suspicion,
+            only_near,
             texts,
         })
     }
+}
+
+fn has_bounds(program: &typed::Program, id: VariableId) -> bool {
+    let bounds = declared_bounds(program, id);
+    bounds.lower.is_some() || bounds.upper.is_some()
 }
 
 /// Whether a draw failed for the values of parameters, not for how the program is read.

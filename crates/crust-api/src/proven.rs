@@ -13,17 +13,17 @@ pub(crate) fn proven(
     likelihood: bool,
     why: (u64, Option<&Suspicion>),
 ) -> Result<Proof, Error> {
-    proven_at(program, simulator, (likelihood, &[]), why)
+    proven_at(program, simulator, ProveOptions { likelihood, ..ProveOptions::default() }, why)
 }
 
-/// The same with points from elsewhere, unconstrained.
+/// The same with other options.
 pub(crate) fn proven_at(
     program: &Program,
     simulator: &Simulator,
-    (likelihood, points): (bool, &[Vec<f64>]),
+    options: ProveOptions<'_>,
     (seed, suspicion): (u64, Option<&Suspicion>),
 ) -> Result<Proof, Error> {
-    let options = ProveOptions { seed, likelihood, points };
+    let options = ProveOptions { seed, ..options };
     let suspicion = suspicion.cloned();
     prove(program.typed(), simulator, &options).map_err(|error| match error {
         ProveError::Misreading(misreading) => {

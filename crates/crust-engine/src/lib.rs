@@ -26,6 +26,6 @@ mod unconstrain;
 pub use evaluator::{Batch, Evaluator, Include, Quantities, Terms, WIDEST};
 pub use machine::Rejection;
 pub use model::{EngineError, Model, unsupported};
-pub use proof::{Difference, Misreading, Part, Proof, ProveError, ProveOptions, prove};
+pub use proof::{Difference, Misreading, Part, Proof, ProveError, ProveOptions, prove, solves_equations};
 pub use simulate::{SimulateError, Simulator};
 pub use unconstrain::{ParameterShape, UnconstrainError, Values};

@@ -109,7 +109,8 @@ pub fn constant(all: &[Observation], accuracy: Accuracy) -> Result<Result<Consta
         return pair(other);
     }
     let Some(typical) = typical else { return Ok(Ok(Constant { worst: 0.0, known: None })) };
-    let ratio = |o: &Observation| (o.difference() - typical.difference()).abs() / (o.tolerance + typical.tolerance);
+    let tolerance = |o: &Observation| o.tolerance + typical.tolerance + accuracy.slack;
+    let ratio = |o: &Observation| (o.difference() - typical.difference()).abs() / tolerance(o);
     let worst = sharp.iter().copied().max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
     let beyond = sharp.iter().filter(|o| ratio(o) > 1.0).count();
     #[allow(clippy::cast_precision_loss, reason = "points are few")]

@@ -43,7 +43,7 @@ impl Prover<'_> {
         let (Some(least), Some(most)) = (least, most) else { return Ok(()) };
         let size = self.simulator.outcome_size();
         #[allow(clippy::cast_precision_loss, reason = "sizes are small")]
-        let tolerance = TOLERANCE.0 + TOLERANCE.1 * size as f64;
+        let tolerance = TOLERANCE.0 + TOLERANCE.1 * size as f64 + self.options.slack;
         if most.1 - least.1 > tolerance {
             let joint = self.simulator.joint();
             // What looks at the outcome is a density of it: something else weighs parameters, which is no mistake.

@@ -92,6 +92,13 @@ impl Points {
         Self { all, own: number }
     }
 
+    /// The points themselves, and no others.
+    pub fn exactly(own: Vec<Vec<f64>>, given: &[Vec<f64>]) -> Self {
+        let (number, mut all) = (own.len(), own);
+        all.extend(given.iter().cloned());
+        Self { all, own: number }
+    }
+
     /// Some points for a data set: that which it was drawn from, other draws, and points from elsewhere.
     pub fn choose(&self, from: Option<usize>, number: usize, turn: usize) -> Vec<usize> {
         let mut chosen: Vec<usize> = from.into_iter().collect();

@@ -95,6 +95,8 @@ pub struct Accuracy {
     pub strays: f64,
     /// Whether equations are solved, to some tolerance.
     pub solves: bool,
+    /// By how many nats densities may differ.
+    pub slack: f64,
 }
 
 pub fn accuracy(program: &Program) -> Accuracy {
@@ -110,9 +112,9 @@ pub fn accuracy(program: &Program) -> Accuracy {
         walk::each(stmt, &mut |s| walk::own(s, &mut |e| solves |= walk::any(e, &solver)));
     }
     if solves {
-        Accuracy { relative: 1e-4, blunt: 1.0, strays: 0.2, solves }
+        Accuracy { relative: 1e-4, blunt: 1.0, strays: 0.2, solves, slack: 0.0 }
     } else {
-        Accuracy { relative: 1e-9, blunt: 1e-2, strays: 0.0, solves }
+        Accuracy { relative: 1e-9, blunt: 1e-2, strays: 0.0, solves, slack: 0.0 }
     }
 }
 

@@ -72,9 +72,10 @@ impl Split {
         let mut found = false;
         for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
             walk::each(stmt, &mut |s| {
-                let added = match &s.kind {
-                    StmtKind::TargetPlus(e) | StmtKind::Assign { op: Some(BinaryOp::Add), value: e, .. } => e,
-                    _ => return,
+                let (StmtKind::TargetPlus(added) | StmtKind::Assign { op: Some(BinaryOp::Add), value: added, .. }) =
+                    &s.kind
+                else {
+                    return;
                 };
                 found |= split.terms(added).iter().any(|term| !term.negative && split.is_censored(term.expr));
             });
