@@ -113,7 +113,8 @@ fn with_censored_weights(problem: &Problem, options: &BreadOptions, session: &Se
     let needed = options.kind().0 == Simulation::Conditional && !supplied;
     let other = problem.with_censored_weights().filter(|_| needed)?;
     let quiet = Session { observer: &Nobody, ..session.clone() };
-    read(problem, options, &quiet).is_err().then_some(other)
+    let fine = read(problem, options, &quiet).is_ok_and(|(loaded, _)| loaded.only_near.is_none());
+    (!fine).then_some(other)
 }
 
 /// The program as a joint distribution if it can be had, else its likelihood alone where that is enough.

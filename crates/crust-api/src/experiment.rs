@@ -421,7 +421,8 @@ impl Fitted for StanExperiment<'_> {
         let program = self.program();
         let outcomes = self.loaded.outcomes.iter().filter_map(|&id| {
             let numbers = data.get(id).and_then(crust_stan::value::Value::to_reals)?;
-            Some(describe(&program.variable(id).name, &numbers))
+            let variable = program.variable(id);
+            Some(describe(&variable.name, &numbers, variable.ty.is_int_like()))
         });
         Ok(outcomes.flatten().collect())
     }

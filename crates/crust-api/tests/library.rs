@@ -1,5 +1,6 @@
 //! The library as others use it: programs and data from memory, typed errors, observers and stops.
 
+use crust_api::result::Bread;
 use crust_api::{
     Annealing, BdmcOptions, BreadOptions, DensityOptions, Diagnosis, Error, Look, Message, Observer, PathChoice,
     Problem, Progress, Refusal, SampleOptions, Session, Source, Stop, bdmc, bread, density, render, sample,
@@ -147,4 +148,38 @@ fn problems_are_bound_once() {
     let expected = normal(0.1, 0.0, 1.0) + normal(0.2, 0.0, 1.0) - s + 0.3 + likelihood;
     let found = at(&Session::default()).points[0].log_density.expect("a number");
     assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+}
+
+/// A short run of `bread` on a program of one vector of outcomes.
+fn briefly(program: &str, json: &str) -> Result<Bread, Error> {
+    let problem = problem(program, json)?;
+    let annealing = Annealing { chains: 12, steps: vec![10], ..short() };
+    let options = BreadOptions { annealing, replicates: 0, ..BreadOptions::default() };
+    bread(&problem, &options, &Session::default()).map(|run| run.result)
+}
+
+/// Bounds that cut off nothing where the posterior is do no harm; where they do, what is drawn is not what the program
+/// states, and that is an error.
+#[test]
+fn bounds_of_outcomes_matter_where_the_posterior_is() {
+    let program = "data { int N; vector<lower=0, upper=200>[N] y; } parameters { real m; real<lower=0> s; }
+        model { y ~ normal(m, s); }";
+    let far = briefly(program, r#"{"N": 8, "y": [90, 95, 100, 110, 92, 98, 93, 104]}"#).expect("a verdict");
+    assert!(far.simulation.why.contains("declared bounds"), "{}", far.simulation.why);
+    assert!(!far.simulation.has_log_ml);
+    let near = briefly(program, r#"{"N": 8, "y": [1, 5, 100, 12, 7, 8, 3, 4]}"#).expect_err("bounds cut much");
+    assert!(matches!(near, Error::Reading { .. }), "{near:?}");
+}
+
+/// What is censored stays as it is, and only the rest is drawn: nothing is compared then, and there is no log-ML.
+#[test]
+fn censored_observations_get_a_verdict() {
+    let program =
+        "data { int N; vector<lower=0>[N] t; array[N] int d; } parameters { real<lower=0> a; real<lower=0> s; }
+        model { a ~ gamma(4, 4); s ~ gamma(4, 2);
+          for (n in 1:N) { if (d[n] == 1) t[n] ~ weibull(a, s); else target += weibull_lccdf(t[n] | a, s); } }";
+    let json = r#"{"N": 8, "t": [0.5, 1.2, 2, 2, 0.9, 1.7, 2, 0.2], "d": [1, 1, 0, 0, 1, 1, 0, 1]}"#;
+    let found = briefly(program, json).expect("a verdict");
+    assert!(found.simulation.why.contains("censored"), "{}", found.simulation.why);
+    assert!(!found.simulation.has_log_ml && found.predictive.is_none() && found.calibration.is_none());
 }

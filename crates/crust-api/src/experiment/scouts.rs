@@ -8,6 +8,7 @@ use super::StanExperiment;
 use super::fit::{Chain, Length, draw_from};
 use crate::error::Trouble;
 use crate::target::Evaluation;
+use crust_diagnose::convergence::mean;
 use crust_diagnose::experiment::REAL;
 use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
@@ -72,7 +73,13 @@ impl StanExperiment<'_> {
             Err(trouble) if is_about_chains(&trouble) => return Ok(scouted),
             other => other?,
         };
-        for chain in second.iter().filter(|chain| chain.points.len() == length.draws) {
+        // A chain that got stuck far below the fit is no mode: it has no mass to speak of. Densities in files of others
+        // may lack a constant.
+        let all: Vec<f64> = fit.iter().flat_map(|chain| chain.log_densities.iter().copied()).collect();
+        let least = mean(&all) - lowest(names.len());
+        let comparable = self.given.is_none();
+        let high = |chain: &&Chain| !comparable || mean(&chain.log_densities) >= least;
+        for chain in second.iter().filter(|chain| chain.points.len() == length.draws).filter(high) {
             if let Some(i) = region.coordinate_outside(chain) {
                 scouted.elsewhere += 1;
                 scouted.name = names.get(i).cloned().unwrap_or_default();
@@ -107,6 +114,13 @@ impl StanExperiment<'_> {
         }
         Ok(starts)
     }
+}
+
+/// By how many nats the density of a mode may be lower that is worth a word: it may be wider than the fit, by e⁵ in each
+/// coordinate.
+#[expect(clippy::cast_precision_loss, reason = "dimensions are far fewer than 2⁵³")]
+fn lowest(dimension: usize) -> f64 {
+    10.0 + 5.0 * dimension as f64
 }
 
 /// Whether a chain found no way from where it was.

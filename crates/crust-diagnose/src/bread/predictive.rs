@@ -90,8 +90,21 @@ fn statistic(column: &Column, deviation: f64) -> PredictiveStatistic {
     }
 }
 
+/// Zeros beyond what rounding makes: 0 is an atom of a continuous distribution if it is there much more often than any
+/// other number.
+fn atom_of_zeros(values: &[f64]) -> f64 {
+    /// Times as often.
+    const MORE: usize = 3;
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| *x != 0.0).collect();
+    let zeros = values.len() - sorted.len();
+    sorted.sort_by(f64::total_cmp);
+    let most = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).map(<[f64]>::len).max().unwrap_or(0);
+    count(zeros.saturating_sub(MORE * most))
+}
+
 /// Numbers that describe the values of an outcome: moments, extremes, zeros, and how neighbours depend on each other.
-pub fn describe(name: &str, values: &[f64]) -> Vec<(String, f64)> {
+/// Real numbers that were rounded have zeros, too: only those beyond are counted.
+pub fn describe(name: &str, values: &[f64], integers: bool) -> Vec<(String, f64)> {
     let n = count(values.len());
     if values.len() < 2 {
         return values.iter().map(|value| (format!("{name}: value"), *value)).collect();
@@ -102,7 +115,7 @@ pub fn describe(name: &str, values: &[f64]) -> Vec<(String, f64)> {
     let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n;
     let relative = |x: f64, scale: f64| if scale > 0.0 { x / scale } else { 0.0 };
     let extreme = |from: f64, which: fn(f64, f64) -> f64| values.iter().copied().fold(from, which);
-    let zeros = count(values.iter().filter(|x| **x == 0.0).count()) / n;
+    let zeros = if integers { count(values.iter().filter(|x| **x == 0.0).count()) } else { atom_of_zeros(values) } / n;
     let list = [
         ("mean", mean),
         ("standard deviation", deviation),
@@ -123,10 +136,10 @@ mod tests {
     /// Columns of datasets of normal or other values; the first dataset has its own way to draw.
     fn columns(real: &[f64], replicates: impl Fn(&mut Stream) -> f64, seed: u64) -> Vec<Column> {
         let mut stream = StreamKey::new(seed, Purpose::TEST).stream();
-        let mut all = vec![describe("y", real)];
-        all.extend(
-            (0..39).map(|_| describe("y", &(0..real.len()).map(|_| replicates(&mut stream)).collect::<Vec<f64>>())),
-        );
+        let integers = real.iter().all(|x| x.fract() == 0.0);
+        let mut all = vec![describe("y", real, integers)];
+        let mut draw = || -> Vec<f64> { (0..real.len()).map(|_| replicates(&mut stream)).collect() };
+        all.extend((0..39).map(|_| describe("y", &draw(), integers)));
         let column = |(i, (name, _)): (usize, &(String, f64))| Column {
             name: name.clone(),
             side: Side::Both,
@@ -164,6 +177,19 @@ mod tests {
         let mut walk = normals(100, 3);
         (1..100).for_each(|i| walk[i] = 0.9 * walk[i - 1] + 0.44 * walk[i]);
         assert_eq!(alarm(&walk).as_deref(), Some("y: autocorrelation"));
+    }
+
+    /// Rounding makes zeros, and so does a mass at 0; only the latter is worth a word.
+    #[test]
+    fn zeros_of_real_numbers_are_told_from_rounding() {
+        let alarm =
+            |real: &[f64]| compare(&columns(real, Stream::standard_normal, 9), MISMATCH).expect("a comparison").alarm;
+        let rounded: Vec<f64> = normals(300, 4).iter().map(|x| (x * 5.0).round() / 5.0).collect();
+        assert!(rounded.iter().filter(|x| **x == 0.0).count() > 10);
+        assert_eq!(alarm(&rounded), None);
+        let mut massive = normals(300, 4);
+        massive[..12].fill(0.0);
+        assert_eq!(alarm(&massive).as_deref(), Some("y: share of zeros"));
     }
 
     /// Counts with more zeros than a Poisson distribution has.
