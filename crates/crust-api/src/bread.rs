@@ -157,8 +157,8 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let problem = censored.as_ref().unwrap_or(problem);
     let (loaded, mut simulation) = read(problem, options, session)?;
     if censored.is_some() {
-        simulation.why = "censored observations stay as they are, and weigh parameters".to_owned();
-        simulation.has_log_ml = false;
+        let why = "censored observations stay as they are, and weigh parameters".to_owned();
+        simulation = Simulated { why, has_log_ml: false, ..simulation };
     }
     let conditional = simulation.kind == Simulation::Conditional;
     let path = if conditional { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };

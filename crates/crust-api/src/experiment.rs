@@ -387,7 +387,7 @@ impl Fitted for StanExperiment<'_> {
         let begin = std::time::Instant::now();
         let mut fitted = match &self.given {
             Some(chains) => given::fit(chains, names.len(), &names),
-            None => fit::fit(path, &names, &self.settings)?,
+            None => fit::fit(&path, &names, &self.settings)?,
         };
         if !fitted.fit.unfinished {
             let scouted = self.scout(&fitted.chains, begin.elapsed() / 2, &names)?;

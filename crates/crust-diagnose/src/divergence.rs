@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn divergences_follow_from_bounds() {
         let forward = vec![-10.0; 16];
-        let bounds = Bounds::new((-12.0, 0.0), Some((-11.0, 0.0, 100)), &forward, &vec![-9.5; 16]);
+        let bounds = Bounds::new((-12.0, 0.0), Some((-11.0, 0.0, 100)), &forward, &[-9.5; 16]);
         assert!((bounds.kl_at_least - 2.0).abs() < 1e-12 && bounds.kl_at_most.is_some_and(|x| (x - 2.5).abs() < 1e-12));
         // Without chains the importance-weighted bound is what there is.
         let bounds = Bounds::new((-12.0, 0.0), Some((-11.0, 0.0, 100)), &[], &[]);

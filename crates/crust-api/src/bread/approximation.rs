@@ -101,7 +101,6 @@ impl Protocol<'_, '_> {
         let kernels = self.experiment.tune(FIRST)?;
         let (t, forward, reverse) = self.climb(ladder, &kernels, &truth)?;
         result.t = t;
-        let seconds = self.began.elapsed().as_secs_f64();
         result.simulated.push(self.judge(FIRST, Some(&truth), &forward, &reverse)?);
         // The kernels of one dataset serve all that are conditional on the same real data.
         let own = if conditional { None } else { Some(self.experiment.tune(REAL)?) };
@@ -119,7 +118,7 @@ impl Protocol<'_, '_> {
         }
         let begun = self.began.elapsed().as_secs_f64();
         for dataset in FIRST + 1..=self.options.replicates {
-            if self.is_late(begun, dataset - FIRST, seconds) {
+            if self.is_late(begun, dataset - FIRST) {
                 break;
             }
             let truth = self.experiment.simulate(dataset)?;
@@ -133,7 +132,7 @@ impl Protocol<'_, '_> {
     }
 
     /// Whether one more dataset would take longer than the budget. Three are the least that make an average.
-    fn is_late(&self, begun: f64, done: u32, _first: f64) -> bool {
+    fn is_late(&self, begun: f64, done: u32) -> bool {
         let Some(budget) = self.options.budget else { return false };
         let elapsed = self.began.elapsed().as_secs_f64();
         let each = (elapsed - begun) / f64::from(done.max(2) - 1);

@@ -92,7 +92,7 @@ fn count(n: usize) -> f64 {
 
 /// Draws from the posterior. R-hat and effective sample sizes are those of the unconstrained numbers; being based on
 /// ranks they are the same for every scalar parameter on its own scale.
-pub fn fit(path: StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
+pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
     let key = StreamKey::new(settings.seed, Purpose::NUTS);
     let left =
