@@ -107,14 +107,15 @@ impl<'a> Generative<'a> {
         self.problem.context(faults, self.suspicion.as_ref())
     }
 
-    /// Reads and proves. What is understood wrongly is tried again by the values of the likelihood alone.
+    /// Reads and proves. What is understood wrongly is tried again by the values of the likelihood alone, and at last
+    /// proven where the posterior is, if that may help.
     fn load(
         problem: &Problem,
         how: &Generation,
         given: Outcomes,
         (options, session): (&ReadOptions, &Session<'_>),
     ) -> Result<Loaded, Error> {
-        let first = Self::load_as(problem, how, given, (options, session));
+        let first = Self::load_as(problem, how, given, (options, session, false));
         let again = match &first {
             Err(Error::Reading { .. }) => true,
             // what cannot be drawn may not be what the program means
@@ -126,8 +127,15 @@ impl<'a> Generative<'a> {
         if !again || how.simulator.is_some() || options.by_density == ByDensity::Always {
             return first;
         }
-        let options = ReadOptions { by_density: ByDensity::Always, ..options.clone() };
-        match Self::load_as(problem, how, given, (&options, session)) {
+        let by_values = ReadOptions { by_density: ByDensity::Always, ..options.clone() };
+        let second = Self::load_as(problem, how, given, (&by_values, session, false));
+        if second.is_err()
+            && how.likelihood_only
+            && let Ok(loaded) = Self::load_as(problem, how, given, (options, session, true))
+        {
+            return Ok(loaded);
+        }
+        match second {
             Ok(loaded) => Ok(loaded),
             // That the likelihood is no density says more than that it was not understood.
             Err(Error::Reading { program, problems }) if problems.iter().any(|p| p.code == "not-a-density") => {
@@ -141,7 +149,7 @@ impl<'a> Generative<'a> {
         problem: &Problem,
         how: &Generation,
         given: Outcomes,
-        (options, session): (&ReadOptions, &Session<'_>),
+        (options, session, near): (&ReadOptions, &Session<'_>, bool),
     ) -> Result<Loaded, Error> {
         let program = problem.program();
         let joint = Joint::read(program.typed(), options);
@@ -160,7 +168,7 @@ impl<'a> Generative<'a> {
             Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
         let bounded = joint.outcomes.iter().any(|(id, _)| has_bounds(&joint.program, *id));
         let far = if bounded { Some(Far::Bounds) } else { solves_equations(program.typed()).then_some(Far::Solver) };
-        let far = far.filter(|_| how.likelihood_only);
+        let far = far.filter(|_| near);
         let mut only_near = None;
         let proof = match proven(program, &simulator, true, (session.seed, suspicion.as_ref())) {
             // Nothing may be drawn from where Stan begins, which says nothing about the posterior.
