@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn draws_of_the_reference_are_no_truths() {
         let anchor = Anchor::new(Values::new(), &[chain(1), chain(2), chain(3), chain(4)]);
-        assert_eq!((anchor.reference.len(), anchor.reference[0].len(), anchor.truths.len()), (4, 250, 200));
+        assert_eq!((anchor.reference.len(), anchor.reference[0].len(), anchor.truths.len()), (4, 250, 400));
         assert!(anchor.reference.iter().flatten().all(|x| x[0] % 10_000.0 < 500.0));
         assert!(anchor.truths.iter().all(|x| x[0] % 10_000.0 >= 500.0));
         let of = |dataset: u32| anchor.truth(dataset).expect("a draw")[0];
