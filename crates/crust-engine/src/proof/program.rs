@@ -35,7 +35,8 @@ impl Target {
     pub fn new(program: &Program, data: &Data) -> Result<Self, EngineError> {
         let model = Arc::new(Model::bind(program, data, 1)?);
         let dimension = model.dimension();
-        Ok(Self { evaluator: model.evaluator(), dimension })
+        // One lane at a time, as the reading is evaluated: where digits are lost, the same ones are.
+        Ok(Self { evaluator: model.evaluator().with_width(1), dimension })
     }
 
     /// The log prior or the log likelihood, without the Jacobian of the parameters' constraints.

@@ -179,3 +179,20 @@ fn readings_of_the_repository_are_proven() {
     assert!(wrong.is_empty(), "{} proven\n{}", proven, wrong.join("\n"));
     assert!(proven > 40, "{proven}");
 }
+
+/// A covariance matrix that is nearly singular: digits are lost in its factor, but the same ones in the program and in
+/// what is read of it, since both factorise one matrix at a time.
+#[test]
+fn digits_that_are_lost_are_the_same_on_both_sides() {
+    let text = "data { int N; vector[N] y; array[N] real x; }
+        parameters { real<lower=0> a; real<lower=0> l; vector[N] z; real<lower=0> s; }
+        model { vector[N] f = cholesky_decompose(add_diag(gp_exp_quad_cov(x, a, l), 1e-9)) * z;
+          a ~ normal(0, 30); l ~ inv_gamma(2, 0.5); z ~ normal(0, 1); s ~ normal(0, 1); y ~ normal(f, s); }";
+    let list = |f: &dyn Fn(f64) -> f64| (0..40).map(|i| f(f64::from(i) / 40.0)).collect::<Vec<f64>>();
+    let json = format!("{{\"N\": 40, \"x\": {:?}, \"y\": {:?}}}", list(&|x| x), list(&|x| (6.0 * x).sin()));
+    let case = super::case(text, &json);
+    for seed in 1..=3 {
+        let options = ProveOptions { seed, ..ProveOptions::default() };
+        prove(&case.reading.typed, &case.simulator, &options).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
