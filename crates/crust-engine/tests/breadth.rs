@@ -5,9 +5,7 @@ mod common;
 #[path = "../benches/breadth/data.rs"]
 mod data;
 
-use std::path::Path;
-
-use common::{agree, bind, evaluate};
+use common::{agree, bind, breadth_programs, evaluate, scattered};
 use crust_engine::Terms;
 
 /// Programs that take too long for a test, statement by statement.
@@ -15,22 +13,10 @@ const LONG: [&str; 3] = ["epidemic", "gp_regression", "long_regression"];
 
 #[test]
 fn lists_agree_with_statements() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/breadth");
     let mut count = 0;
-    for entry in std::fs::read_dir(folder).expect("the programs are there") {
-        let path = entry.expect("a file").path();
-        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.extension().is_none_or(|e| e != "stan") || LONG.contains(&&*name) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("the program is there");
+    for (name, text) in breadth_programs(&LONG) {
         let model = bind(&text, &data::of(&name).to_string());
-        let mut state = 0.123_f64;
-        let mut next = || {
-            state = (state * 16_807.0).fract();
-            2.0 * state - 1.0
-        };
-        let points: Vec<Vec<f64>> = (0..2).map(|_| (0..model.dimension()).map(|_| next()).collect()).collect();
+        let points = scattered(model.dimension(), 2, 0.123);
         let terms = Terms { propto: true, jacobian: true };
         let found = evaluate(&mut model.evaluator(), &points, None, terms);
         let expected = evaluate(&mut model.evaluator().with_flat_loops(false), &points, None, terms);

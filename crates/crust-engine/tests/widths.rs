@@ -5,9 +5,7 @@ mod common;
 #[path = "../benches/breadth/data.rs"]
 mod data;
 
-use std::path::Path;
-
-use common::{Evaluated, bind, evaluate};
+use common::{Evaluated, bind, breadth_programs, evaluate, scattered};
 use crust_engine::Terms;
 
 /// Programs that take long.
@@ -25,21 +23,9 @@ fn bits(evaluated: &Evaluated, l: usize) -> Vec<u64> {
 
 #[test]
 fn groups_of_lanes_change_nothing() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/breadth");
-    for entry in std::fs::read_dir(folder).expect("the programs are there") {
-        let path = entry.expect("a file").path();
-        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.extension().is_none_or(|e| e != "stan") || LONG.contains(&&*name) {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).expect("the program is there");
+    for (name, text) in breadth_programs(&LONG) {
         let model = bind(&text, &data::of(&name).to_string());
-        let mut state = 0.321_f64;
-        let mut next = || {
-            state = (state * 16_807.0).fract();
-            2.0 * state - 1.0
-        };
-        let points: Vec<Vec<f64>> = (0..64).map(|_| (0..model.dimension()).map(|_| next()).collect()).collect();
+        let points = scattered(model.dimension(), 64, 0.321);
         let mut evaluator = model.evaluator();
         let all = [0, 1].map(|_| evaluate(&mut evaluator, &points, None, TERMS));
         let widths: &[usize] = if ALONE.contains(&&*name) { &[8, 16, 32, 1] } else { &[8, 16, 32] };

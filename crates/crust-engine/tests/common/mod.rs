@@ -16,6 +16,26 @@ pub fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
 
+/// The programs of the breadth benchmark with their names, without some.
+pub fn breadth_programs(left_out: &[&str]) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/breadth");
+    let files = std::fs::read_dir(folder).expect("the programs are there");
+    let paths = files.map(|entry| entry.expect("a file").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|e| e == "stan"));
+    let named = paths.map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path));
+    let wanted = named.filter(|(name, _)| !left_out.contains(&&**name));
+    wanted.map(|(name, path)| (name, std::fs::read_to_string(path).expect("the program is there"))).collect()
+}
+
+/// Points with coordinates in (−1, 1), by a generator of which only its repeatability matters.
+pub fn scattered(dimension: usize, count: usize, mut state: f64) -> Vec<Vec<f64>> {
+    let mut next = || {
+        state = (state * 16_807.0).fract();
+        2.0 * state - 1.0
+    };
+    (0..count).map(|_| (0..dimension).map(|_| next()).collect()).collect()
+}
+
 /// Binds a program to data; panics with the rendered messages if that fails.
 pub fn bind(text: &str, json: &str) -> Arc<Model> {
     try_bind(text, json).unwrap_or_else(|message| panic!("{message}"))
