@@ -1,7 +1,7 @@
 //! How often `crust bread` says what. Results are in `docs/bread.md`.
 //!
 //! ```text
-//! cargo run --release -p crust-api --example verdicts -- seeds 20     one dataset for each ordinary program, many seeds
+//! cargo run --release -p crust-api --example verdicts -- seeds 20     one dataset for each program, many seeds
 //! cargo run --release -p crust-api --example verdicts -- alarms 30    many datasets that come from the model
 //! cargo run --release -p crust-api --example verdicts -- hard 20      programs on which *good* would be wrong
 //! ```

@@ -8,8 +8,7 @@ pub fn cases() -> Vec<Case> {
     vec![
         Case {
             name: "regression",
-            program: "data { int N; vector[N] x; vector[N] y; } parameters { real a; real b; real<lower=0> sigma; }
-                model { a ~ normal(0, 10); b ~ normal(0, 10); sigma ~ normal(0, 1); y ~ normal(a + b * x, sigma); }",
+            program: include_str!("stan/regression.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(50, s);
@@ -19,8 +18,7 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "regression, flat",
-            program: "data { int N; vector[N] x; vector[N] y; } parameters { real a; real b; real<lower=0> sigma; }
-                model { y ~ normal(a + b * x, sigma); }",
+            program: include_str!("stan/regression_flat.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(30, s);
@@ -30,8 +28,7 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "logistic",
-            program: "data { int N; matrix[N, 2] x; array[N] int<lower=0, upper=1> y; } parameters { real a; vector[2] b; }
-                model { a ~ normal(0, 2.5); b ~ normal(0, 2.5); y ~ bernoulli_logit(a + x * b); }",
+            program: include_str!("stan/logistic.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x: Vec<Vec<f64>> = (0..100).map(|_| normals(2, s)).collect();
@@ -41,8 +38,7 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "poisson",
-            program: "data { int N; vector[N] x; array[N] int<lower=0> y; } parameters { real a; real b; }
-                model { a ~ normal(0, 2); b ~ normal(0, 1); y ~ poisson_log(a + b * x); }",
+            program: include_str!("stan/poisson.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(80, s);
@@ -52,8 +48,7 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "student noise",
-            program: "data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; real<lower=1> nu; }
-                model { mu ~ normal(0, 5); sigma ~ cauchy(0, 2); nu ~ gamma(2, 0.1); y ~ student_t(nu, mu, sigma); }",
+            program: include_str!("stan/student_noise.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let y: Vec<f64> = (0..60).map(|_| 1.0 + s.student_t(4.0, 0.0, 1.0).unwrap_or(0.0)).collect();
@@ -62,24 +57,22 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "gamma and beta",
-            program: "data { int N; vector<lower=0, upper=1>[N] y; } parameters { real<lower=0> a; real<lower=0> b; }
-                model { a ~ exponential(0.2); b ~ exponential(0.2); y ~ beta(a, b); }",
+            program: include_str!("stan/gamma_and_beta.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let mut gamma = |n: u32| -> f64 { (0..n).map(|_| -s.uniform().ln()).sum() };
-                let y: Vec<f64> = (0..50).map(|_| { let (a, b) = (gamma(2), gamma(4)); a / (a + b) }).collect();
+                let y: Vec<f64> = (0..50)
+                    .map(|_| {
+                        let (a, b) = (gamma(2), gamma(4));
+                        a / (a + b)
+                    })
+                    .collect();
                 json!({"N": 50, "y": y})
             },
         },
         Case {
             name: "wide regression, QR",
-            program: "data { int N; int K; matrix[N, K] X; vector[N] y; }
-                transformed data { matrix[N, K] Q = qr_thin_Q(X) * sqrt(N - 1); matrix[K, K] R = qr_thin_R(X) / sqrt(N - 1);
-                  matrix[K, K] R_inv = inverse(R); }
-                parameters { real alpha; vector[K] theta; real<lower=0> sigma; }
-                model { alpha ~ student_t(3, 0, 2.5); theta ~ normal(0, 1); sigma ~ student_t(3, 0, 2.5);
-                  y ~ normal(Q * theta + alpha, sigma); }
-                generated quantities { vector[K] beta = R_inv * theta; }",
+            program: include_str!("stan/wide_regression_qr.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x: Vec<Vec<f64>> = (0..80).map(|_| normals(6, s)).collect();
@@ -89,25 +82,23 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "counts, overdispersed",
-            program: "data { int<lower=1> N; vector[N] x; array[N] int<lower=0> y; }
-                parameters { real alpha; real beta; real<lower=0> inv_phi; }
-                transformed parameters { real phi = inv(inv_phi); }
-                model { alpha ~ normal(0, 2); beta ~ normal(0, 1); inv_phi ~ exponential(1);
-                  y ~ neg_binomial_2_log(alpha + beta * x, phi); }",
+            program: include_str!("stan/counts_overdispersed.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(90, s);
-                let y: Vec<u32> = x.iter().map(|x| { let g = gamma(2, s) / 2.0; poisson(g * (1.2 + 0.5 * x).exp(), s) }).collect();
+                let y: Vec<u32> = x
+                    .iter()
+                    .map(|x| {
+                        let g = gamma(2, s) / 2.0;
+                        poisson(g * (1.2 + 0.5 * x).exp(), s)
+                    })
+                    .collect();
                 json!({"N": 90, "x": x, "y": y})
             },
         },
         Case {
             name: "zeros and counts",
-            program: "data { int N; array[N] int<lower=0> y; } parameters { real<lower=0, upper=1> theta; real<lower=0> lambda; }
-                model { theta ~ beta(1, 1); lambda ~ gamma(2, 0.5);
-                  for (n in 1:N) { if (y[n] == 0) target += log_sum_exp(bernoulli_lpmf(1 | theta),
-                      bernoulli_lpmf(0 | theta) + poisson_lpmf(y[n] | lambda));
-                    else target += bernoulli_lpmf(0 | theta) + poisson_lpmf(y[n] | lambda); } }",
+            program: include_str!("stan/zeros_and_counts.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let y: Vec<u32> = (0..80).map(|_| if s.uniform() < 0.3 { 0 } else { poisson(3.0, s) }).collect();
@@ -116,35 +107,37 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "ordered answers",
-            program: "data { int<lower=2> K; int<lower=0> N; array[N] int<lower=1, upper=K> y; vector[N] x; }
-                parameters { real beta; ordered[K - 1] c; }
-                model { beta ~ normal(0, 1); c ~ normal(0, 3); for (n in 1:N) y[n] ~ ordered_logistic(x[n] * beta, c); }",
+            program: include_str!("stan/ordered_answers.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(100, s);
-                let y: Vec<usize> = x.iter().map(|x| {
-                    let z = 0.8 * x + { let u = s.uniform(); (u / (1.0 - u)).ln() };
-                    1 + [-1.0, 0.2, 1.5].iter().filter(|c| z > **c).count()
-                }).collect();
+                let y: Vec<usize> = x
+                    .iter()
+                    .map(|x| {
+                        let z = 0.8 * x + {
+                            let u = s.uniform();
+                            (u / (1.0 - u)).ln()
+                        };
+                        1 + [-1.0, 0.2, 1.5].iter().filter(|c| z > **c).count()
+                    })
+                    .collect();
                 json!({"K": 4, "N": 100, "y": y, "x": x})
             },
         },
         Case {
             name: "binomial, probit",
-            program: "data { int N; array[N] int n; array[N] int y; vector[N] dose; } parameters { real a; real<lower=0> b; }
-                model { a ~ normal(0, 2); b ~ lognormal(0, 1); y ~ binomial(n, Phi(a + b * dose)); }",
+            program: include_str!("stan/binomial_probit.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let dose: Vec<f64> = (0..10).map(|i| -2.0 + 0.45 * f64::from(i)).collect();
-                let y: Vec<usize> = dose.iter().map(|x| (0..12).filter(|_| s.standard_normal() < 0.2 + 0.9 * x).count()).collect();
+                let y: Vec<usize> =
+                    dose.iter().map(|x| (0..12).filter(|_| s.standard_normal() < 0.2 + 0.9 * x).count()).collect();
                 json!({"N": 10, "n": vec![12; 10], "y": y, "dose": dose})
             },
         },
         Case {
             name: "spread that grows",
-            program: "data { int N; vector[N] x; vector[N] y; } parameters { real a; real b; real g0; real g1; }
-                model { a ~ normal(0, 5); b ~ normal(0, 5); g0 ~ normal(0, 1); g1 ~ normal(0, 1);
-                  y ~ normal(a + b * x, exp(g0 + g1 * x)); }",
+            program: include_str!("stan/spread_that_grows.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(70, s);
@@ -154,8 +147,7 @@ pub fn cases() -> Vec<Case> {
         },
         Case {
             name: "gamma outcomes, log link",
-            program: "data { int N; vector[N] x; vector<lower=0>[N] y; } parameters { real a; real b; real<lower=0> shape; }
-                model { a ~ normal(0, 3); b ~ normal(0, 3); shape ~ gamma(0.01, 0.01); y ~ gamma(shape, shape ./ exp(a + b * x)); }",
+            program: include_str!("stan/gamma_outcomes_log_link.stan"),
             data: |d| {
                 let s = &mut stream(d);
                 let x = normals(60, s);
