@@ -265,6 +265,9 @@ pub struct Fit {
     #[serde(default)]
     pub warmup: usize,
     pub draws: usize,
+    /// The mean acceptance that warm-up aimed at.
+    #[serde(default)]
+    pub delta: f64,
     #[serde(with = "crate::number")]
     pub worst_r_hat: f64,
     /// The quantity that has it.

@@ -8,7 +8,8 @@ use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
 use crust_infer::drive::{Control, Driver};
 use crust_infer::path::Path;
-use crust_infer::sample::{Draw, Observer, Settings as Sampling, Start, sample};
+use crust_infer::sample::{Draw, KernelSource, Observer, Settings as Sampling, Start, sample};
+use crust_infer::warmup::Warmup;
 use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -63,11 +64,25 @@ impl Observer for Draws<'_> {
     }
 }
 
-/// How long a fit may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Length {
+/// How much a fit may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
     pub warmup: usize,
     pub draws: usize,
+    /// The mean acceptance that warm-up aims at.
+    pub delta: f64,
+}
+
+impl Effort {
+    /// With Stan's acceptance.
+    pub const fn new(warmup: usize, draws: usize) -> Self {
+        Self { warmup, draws, delta: 0.8 }
+    }
+
+    /// What it costs, in units of an iteration. Steps, and with them trajectories' lengths, go with (1 − δ)^½ or so.
+    fn cost(self) -> f64 {
+        count(self.warmup + self.draws) * ((1.0 - 0.8) / (1.0 - self.delta)).sqrt()
+    }
 }
 
 /// Shares of the budget that the fit may take.
@@ -78,11 +93,10 @@ const EVALUATIONS: f64 = 20.0;
 const FEWEST_DRAWS: usize = 50;
 
 /// The longest fit that is likely to end in its time, from the seconds that an evaluation of all chains takes.
-fn affordable(evaluation: f64, seconds: f64) -> Length {
+fn affordable(evaluation: f64, seconds: f64) -> Effort {
     let iterations = seconds / (EVALUATIONS * evaluation);
-    let lengths = [1000, 500, 250].map(|n| Length { warmup: n, draws: n });
-    let fits = |length: &&Length| count(length.warmup + length.draws) <= iterations;
-    lengths.iter().find(fits).copied().unwrap_or(Length { warmup: 150, draws: 150 })
+    let efforts = [1000, 500, 250].map(|n| Effort::new(n, n));
+    efforts.iter().find(|effort| effort.cost() <= iterations).copied().unwrap_or(Effort::new(150, 150))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "iterations are far fewer than 2⁵³")]
@@ -97,21 +111,20 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
     let key = StreamKey::new(settings.seed, Purpose::NUTS);
     let left =
         settings.budget.map(|budget| (SHARE * budget - settings.began.elapsed().as_secs_f64()).max(0.1 * budget));
-    let length = match left {
+    let effort = match left {
         Some(left) => affordable(seconds_each(path.clone(), settings)?, left),
-        None => Length { warmup: WARMUP, draws: DRAWS },
+        None => Effort::new(WARMUP, DRAWS),
     };
     let deadline = left.map(|left| Instant::now() + Duration::from_secs_f64(left));
-    let (mut length, mut began) = (length, Instant::now());
-    let mut fitted = fit_once(path.clone(), names, (key, length, deadline), settings)?;
-    while let Some(longer) = longer(&fitted, length, dimension) {
-        let all = |length: Length| count(length.warmup + length.draws);
-        let needed = began.elapsed().mul_f64(all(longer) / all(length));
+    let (mut effort, mut began) = (effort, Instant::now());
+    let mut fitted = fit_once(path.clone(), names, (key, effort, deadline), settings)?;
+    while let Some(next) = more(&fitted, effort, dimension) {
+        let needed = began.elapsed().mul_f64(next.cost() / effort.cost());
         if deadline.is_some_and(|deadline| Instant::now() + needed > deadline) {
             break;
         }
-        (length, began) = (longer, Instant::now());
-        let again = fit_once(path.clone(), names, (key, length, deadline), settings)?;
+        (effort, began) = (next, Instant::now());
+        let again = fit_once(path.clone(), names, (key, effort, deadline), settings)?;
         if again.fit.draws < fitted.fit.draws {
             break;
         }
@@ -120,17 +133,29 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
     Ok(fitted)
 }
 
-/// A fit that says too little is made again with more draws, as long as there is hope and memory.
-fn longer(fitted: &Fitted, length: Length, dimension: usize) -> Option<Length> {
+/// A fit that says too little is made again with more draws, and one with divergences with shorter steps, as long as
+/// there is hope and memory.
+fn more(fitted: &Fitted, effort: Effort, dimension: usize) -> Option<Effort> {
     /// Times as many draws.
     const FACTOR: usize = 4;
     const MOST_DRAWS: usize = 16 * DRAWS;
     /// Numbers of all chains together.
     const MOST_NUMBERS: usize = 20_000_000;
-    let draws = FACTOR * length.draws;
+    const CAREFUL: [f64; 2] = [0.95, 0.99];
+    /// Of the draws.
+    const FEW_DIVERGENCES: f64 = 0.002;
+    let Fitted { fit, .. } = fitted;
+    let draws = FACTOR * effort.draws;
     let room = draws <= MOST_DRAWS && draws * dimension * CHAINS as usize <= MOST_NUMBERS;
-    let short = fitted.fit.worst_r_hat > ENOUGH.0 || fitted.fit.least_ess < ENOUGH.1;
-    (room && short && !fitted.fit.unfinished).then_some(Length { draws, ..length })
+    let short = fit.worst_r_hat > ENOUGH.0 || fit.least_ess < ENOUGH.1;
+    let diverges = count(fit.divergences) > FEW_DIVERGENCES * count(fit.chains * fit.draws);
+    let delta = CAREFUL.into_iter().find(|delta| diverges && *delta > effort.delta);
+    let next = Effort {
+        draws: if room && short { draws } else { effort.draws },
+        delta: delta.unwrap_or(effort.delta),
+        ..effort
+    };
+    (next != effort && !fit.unfinished).then_some(next)
 }
 
 /// R-hat and effective sample size with which a fit is left as it is.
@@ -139,17 +164,18 @@ const ENOUGH: (f64, f64) = (1.01, 400.0);
 fn fit_once(
     path: StanTarget<'_>,
     names: &[String],
-    (key, length, deadline): (StreamKey, Length, Option<Instant>),
+    (key, effort, deadline): (StreamKey, Effort, Option<Instant>),
     settings: &Settings<'_>,
 ) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
-    let mut chains = draw_until(path, key, length, settings, deadline)?;
+    let mut chains = draw_until(path, key, effort, settings, deadline)?;
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
     chains.iter_mut().for_each(|chain| chain.cut(least));
     let mut fitted = summarise(chains, dimension, names);
     fitted.fit.unfinished = least < FEWEST_DRAWS;
-    fitted.fit.warmup = length.warmup;
+    fitted.fit.warmup = effort.warmup;
+    fitted.fit.delta = effort.delta;
     Ok(fitted)
 }
 
@@ -172,32 +198,34 @@ fn seconds_each(path: StanTarget<'_>, settings: &Settings<'_>) -> Result<f64, Tr
 pub fn draw(
     path: StanTarget<'_>,
     key: StreamKey,
-    length: Length,
+    effort: Effort,
     settings: &Settings<'_>,
 ) -> Result<Vec<Chain>, Trouble> {
-    draw_until(path, key, length, settings, None)
+    draw_until(path, key, effort, settings, None)
 }
 
 fn draw_until(
     path: StanTarget<'_>,
     key: StreamKey,
-    length: Length,
+    effort: Effort,
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
-    draw_from(path, key, (&starts, length), settings, deadline)
+    draw_from(path, key, (&starts, effort), settings, deadline)
 }
 
 /// The same from given starts, whose numbers follow each other.
 pub fn draw_from(
     path: StanTarget<'_>,
     key: StreamKey,
-    (starts, Length { warmup, draws }): (&[Start], Length),
+    (starts, Effort { warmup, draws, delta }): (&[Start], Effort),
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
-    let sampling = Sampling { warmup, draws, ..Sampling::new(key) };
+    let mut adapting = Warmup::default();
+    adapting.averaging.delta = delta;
+    let sampling = Sampling { warmup, draws, kernel: KernelSource::Warmup(adapting), ..Sampling::new(key) };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
     let draws = Draws { chains, first, deadline, control: &settings.control };

@@ -1,7 +1,7 @@
 //! The path of a dataset: from a distribution that can be drawn from to the posterior.
 
 use super::StanExperiment;
-use super::fit::{self, Length};
+use super::fit::{self, Effort};
 use crate::annealing::PathChoice;
 use crate::error::Trouble;
 use crate::subset::{Cut, SubsetTarget, Subsets};
@@ -50,12 +50,7 @@ impl<'a> StanExperiment<'a> {
     fn pilot_draws(&self, dataset: u32) -> Result<Vec<Vec<Vec<f64>>>, Trouble> {
         let evaluation = Evaluation::of(self.model(dataset)?, fit::CHAINS as usize);
         let target = self.posterior(dataset, evaluation)?;
-        let chains = fit::draw(
-            target,
-            self.key(Purpose::FIT, dataset),
-            Length { warmup: WARMUP, draws: DRAWS },
-            &self.settings,
-        )?;
+        let chains = fit::draw(target, self.key(Purpose::FIT, dataset), Effort::new(WARMUP, DRAWS), &self.settings)?;
         Ok(chains.into_iter().map(|chain| chain.points).collect())
     }
 

@@ -5,7 +5,7 @@
 //! did; if they stay there, the fit cannot be trusted.
 
 use super::StanExperiment;
-use super::fit::{Chain, Length, draw_from};
+use super::fit::{Chain, Effort, draw_from};
 use crate::error::Trouble;
 use crate::target::Evaluation;
 use crust_diagnose::convergence::mean;
@@ -21,7 +21,7 @@ pub(super) const SCOUTS: usize = 16;
 /// Their numbers begin here, beyond those of the fit's chains.
 const FIRST: u32 = 1001;
 /// A first look.
-const BRIEF: Length = Length { warmup: 200, draws: 50 };
+const BRIEF: Effort = Effort::new(200, 50);
 /// Tries to find a draw of the prior where the posterior has a density.
 const TRIES: u32 = 4;
 /// Places beyond the draws of the fit by this share of their range are elsewhere.
@@ -68,8 +68,8 @@ impl StanExperiment<'_> {
         }
         let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
         let target = self.posterior(REAL, evaluation)?;
-        let length = Length { warmup: 1000, draws: 100 };
-        let second = match draw_from(target, key, (&again, length), &self.settings, deadline) {
+        let effort = Effort::new(1000, 100);
+        let second = match draw_from(target, key, (&again, effort), &self.settings, deadline) {
             Err(trouble) if is_about_chains(&trouble) => return Ok(scouted),
             other => other?,
         };
@@ -79,7 +79,7 @@ impl StanExperiment<'_> {
         let least = mean(&all) - lowest(names.len());
         let comparable = self.given.is_none();
         let high = |chain: &&Chain| !comparable || mean(&chain.log_densities) >= least;
-        for chain in second.iter().filter(|chain| chain.points.len() == length.draws).filter(high) {
+        for chain in second.iter().filter(|chain| chain.points.len() == effort.draws).filter(high) {
             if let Some(i) = region.coordinate_outside(chain) {
                 scouted.elsewhere += 1;
                 scouted.name = names.get(i).cloned().unwrap_or_default();
