@@ -84,7 +84,7 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
     let mut run = annealing.run(problem, session.seed, experiment.dimension());
     options.method.tell(&mut run);
     run.options.insert("datasets".to_owned(), options.datasets.to_string());
-    Ok(told_by(found, annealing, &plan, (run, loaded.summary.clone(), simulated)))
+    Ok(told_by(found, annealing, &plan, (run, loaded.stated(), simulated)))
 }
 
 /// What was found as the result of a run.

@@ -104,6 +104,16 @@ impl BreadOptions {
 /// What is said where censored observations stay as they are.
 const CENSORED: &str = "observations that are not censored can be longer in simulated data than in the real ones";
 
+const WEIGHTS: &str = "censored observations stay as they are, and weigh parameters";
+
+/// What data would be simulated with, and why, or why that cannot be.
+pub(crate) fn rests_on(problem: &Problem, session: &Session<'_>) -> Result<String, Error> {
+    let options = BreadOptions::default();
+    let censored = with_censored_weights(problem, &options, session);
+    let (_, simulation) = read(censored.as_ref().unwrap_or(problem), &options, session)?;
+    Ok(if censored.is_some() { WEIGHTS.to_owned() } else { simulation.why })
+}
+
 /// The same with censored observations as weights, where data cannot be simulated otherwise.
 ///
 /// Given that some observations are censored and when, the others are drawn anew: θ* is an exact draw of
@@ -157,8 +167,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let problem = censored.as_ref().unwrap_or(problem);
     let (loaded, mut simulation) = read(problem, options, session)?;
     if censored.is_some() {
-        let why = "censored observations stay as they are, and weigh parameters".to_owned();
-        simulation = Simulated { why, has_log_ml: false, ..simulation };
+        simulation = Simulated { why: WEIGHTS.to_owned(), has_log_ml: false, ..simulation };
     }
     let conditional = simulation.kind == Simulation::Conditional;
     let path = if conditional { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
@@ -211,7 +220,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     without_log_ml(&simulation, &mut real, &mut sandwich);
     let result = Bread {
         run,
-        reading: loaded.summary.clone(),
+        reading: loaded.stated(),
         simulation,
         fit: found.fit,
         real,

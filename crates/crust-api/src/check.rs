@@ -7,7 +7,7 @@ use crate::error::{Error, Look, render_problems};
 use crate::problem::{Program, Source};
 use crust_diagnose::result::{Checked, Diagnostic as DiagnosticRecord, ProgramSummary};
 use crust_stan::check::pedantic;
-use crust_stan::data::{Data, DataError, DataErrors, DataProblem, Options, read_data};
+use crust_stan::data::{DataError, DataErrors, DataProblem, Options, read_data};
 use crust_stan::diagnostics::{Diagnostic, Record, Severity};
 use crust_stan::eval::Limits;
 use crust_stan::format::{format, format_functions};
@@ -45,7 +45,7 @@ impl CheckOutput {
 }
 
 /// Checks a program, and its data if there are any. Mistakes are a result; an error is a file that cannot be read.
-pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> Result<CheckOutput, Error> {
+pub fn check(program: Source, source: Option<&Source>, options: CheckOptions) -> Result<CheckOutput, Error> {
     let program = Program::read_anyhow(program)?;
     let reading = program.reading();
     let mut problems = reading.problems.clone();
@@ -60,14 +60,10 @@ pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> R
         problems.extend(lacking.into_iter().map(|p| Diagnostic { severity: Severity::Warning, ..p }));
         problems.sort_by_key(|p| (p.span.start, p.span.end));
     }
-    let mut given = None;
-    let summary = match data {
+    let summary = match source {
         _ if !valid => Err(None),
         None => Ok(summary::of_program(&program)),
-        Some(data) => with_data(&program, data)?.map_err(Some).map(|(summary, data)| {
-            given = Some(data);
-            summary
-        }),
+        Some(source) => with_data(&program, source)?.map_err(Some),
     };
     let mut diagnostics: Vec<DiagnosticRecord> = problems.iter().map(|p| told(p.record(program.text()))).collect();
     let (summary, data) = match summary {
@@ -80,22 +76,24 @@ pub fn check(program: Source, data: Option<&Source>, options: CheckOptions) -> R
             DataProblem::Data(error) => data_record(error),
         }));
     }
-    let joint = summary.is_some().then(|| joint::read(&program, given.as_ref()));
+    let joint = summary.is_some().then(|| match source {
+        Some(source) => joint::read_with(&program, source),
+        None => joint::read(&program),
+    });
     let result = Checked { file: program.name().to_owned(), ok: summary.is_some(), diagnostics, summary, joint };
     Ok(CheckOutput { result, program, problems, data })
 }
 
 /// Reads the data and runs transformed data, as far as sizes need it. The outer error is a file that cannot be read.
-fn with_data(program: &Program, data: &Source) -> Result<Result<(ProgramSummary, Data), DataErrors>, Error> {
+fn with_data(program: &Program, data: &Source) -> Result<Result<ProgramSummary, DataErrors>, Error> {
     let json = data.read("read the data")?;
     let options = Options { name: data.name(), ..Options::default() };
     let limits = Limits::default();
     let program_error = |problem: Box<_>| DataErrors { problems: vec![DataProblem::Program(*problem)] };
     let data = read_data(program.typed(), program.text(), &json, &options);
     Ok(data.and_then(|data| {
-        let transformed = data.clone().transformed(program.typed(), limits).map_err(program_error)?;
-        let summary = summary::with_data(program, &transformed, limits).map_err(program_error)?;
-        Ok((summary, data))
+        let transformed = data.transformed(program.typed(), limits).map_err(program_error)?;
+        summary::with_data(program, &transformed, limits).map_err(program_error)
     }))
 }
 

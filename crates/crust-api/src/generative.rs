@@ -9,7 +9,9 @@ use crust_diagnose::result::{Reading as ReadingResult, Stated};
 use crust_engine::{EngineError, Model, Proof, ProveOptions, SimulateError, Simulator, solves_equations};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
-use crust_stan::joint::{ByDensity, Joint, ReadOptions, declared_bounds};
+use crust_stan::joint::{
+    ByDensity, Joint, JointSummary, OutcomeSummary, ParameterSummary, ReadOptions, declared_bounds,
+};
 use crust_stan::typed::{self, VariableId};
 
 /// How a program is read as a joint distribution.
@@ -43,7 +45,7 @@ pub(crate) struct Generative<'a> {
     pub hyperparameters: Vec<String>,
     /// Those that the program itself suggests, whatever the user says.
     pub scales: Vec<String>,
-    pub summary: ReadingResult,
+    pub summary: JointSummary,
     /// log ∫ prior as the program states it, if it is known: bounds may cut something off, and Stan does not divide by
     /// what is left.
     pub log_prior_integral: Option<f64>,
@@ -183,6 +185,21 @@ impl<'a> Generative<'a> {
         Ok(Loaded { joint, data, simulator, proof, suspicion, only_near })
     }
 
+    /// The reading as results have it.
+    pub fn stated(&self) -> ReadingResult {
+        let JointSummary { parameters, outcomes, hyperparameters, order, mut notes, warnings } = self.summary.clone();
+        notes.extend(warnings);
+        let parameter = |p: ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
+        let outcome = |o: OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
+        ReadingResult {
+            parameters: parameters.into_iter().map(parameter).collect(),
+            outcomes: outcomes.into_iter().map(outcome).collect(),
+            hyperparameters,
+            order,
+            notes,
+        }
+    }
+
     /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
     /// before data that were drawn given such points are used, where the likelihood alone was read.
     pub fn prove_at(&self, points: &[Vec<f64>], seed: u64) -> Result<(), Error> {
@@ -225,7 +242,6 @@ impl<'a> Generative<'a> {
             let own = Joint::read(program.typed(), &ReadOptions { hyper: None, ..options });
             own.map_or_else(|_| hyperparameters.clone(), |own| names(&own))
         };
-        let summary = summarise(&joint, program);
         let mut texts = vec![program.text().text().to_owned(), problem.json().to_owned()];
         texts.extend(how.simulator.as_ref().map(|other| other.text().text().to_owned()));
         Ok(Self {
@@ -236,7 +252,7 @@ impl<'a> Generative<'a> {
             outcomes: joint.outcomes.iter().map(|(id, _)| *id).collect(),
             hyperparameters,
             scales,
-            summary,
+            summary: joint.summary(program.text()),
             log_prior_integral: proof.log_prior_integral,
             suspicion,
             only_near,
@@ -304,19 +320,4 @@ fn check_variation(joint: &Joint, data: &Data, file: &str) -> Result<(), Refusal
         }
     }
     Ok(())
-}
-
-fn summarise(joint: &Joint, program: &Program) -> ReadingResult {
-    let summary = joint.summary(program.text());
-    let mut notes = summary.notes;
-    notes.extend(summary.warnings);
-    let parameter = |p: crust_stan::joint::ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
-    let outcome = |o: crust_stan::joint::OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
-    ReadingResult {
-        parameters: summary.parameters.into_iter().map(parameter).collect(),
-        outcomes: summary.outcomes.into_iter().map(outcome).collect(),
-        hyperparameters: summary.hyperparameters,
-        order: summary.order,
-        notes,
-    }
 }

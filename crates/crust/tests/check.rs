@@ -23,6 +23,43 @@ fn a_valid_program_is_summarised() {
 }
 
 #[test]
+fn what_bread_rests_on_is_told_where_parameters_cannot_be_drawn() {
+    let folder = Folder::new("rests");
+    let cases = [
+        // a flat prior
+        (
+            "data { int N; vector[N] y; } parameters { real mu; } model { y ~ normal(mu, 1); }",
+            r#"{"N": 3, "y": [0.1, 0.7, -0.3]}"#,
+            Some("`mu` has no prior"),
+        ),
+        // censored observations
+        (
+            "data { vector[3] t; real c; } parameters { real<lower=0> r; }
+             model { r ~ exponential(1); t ~ exponential(r); target += exponential_lccdf(c | r); }",
+            r#"{"t": [0.4, 1.1, 0.2], "c": 2}"#,
+            Some("censored observations stay"),
+        ),
+        // no density, whatever is done
+        (
+            "data { vector[3] y; } parameters { real mu; } model { mu ~ normal(0, 1); y ~ normal(mu, 1); y ~ cauchy(0, 2); }",
+            r#"{"y": [0.4, 1.1, 0.2]}"#,
+            None,
+        ),
+    ];
+    for (program, data, told) in cases {
+        let (model, data) = (folder.file("m.stan", program), folder.file("m.json", data));
+        let text = stdout(&crust(&["check", &model, &data]));
+        let bread = text.lines().find(|line| line.contains("bread can:"));
+        match told {
+            Some(words) => assert!(bread.is_some_and(|line| line.contains(words)), "{text}"),
+            None => assert!(bread.is_none() && text.contains("which simulate, bdmc and bread need"), "{text}"),
+        }
+        let alone = stdout(&crust(&["check", &model]));
+        assert!(alone.contains("with data, `crust check`"), "{alone}");
+    }
+}
+
+#[test]
 fn mistakes_are_explained_with_exit_code_two() {
     let folder = Folder::new("mistakes");
     let model = folder.file("m.stan", "parameters { real mu; }\nmodel { mu ~ nromal(0, 1); target += nu; }\n");

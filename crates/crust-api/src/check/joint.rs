@@ -1,54 +1,84 @@
 //! The generative reading in what `crust check` says.
 
 use super::told;
-use crate::problem::Program;
+use crate::bread::rests_on;
+use crate::error::Error;
+use crate::generative::{Generation, Generative, Outcomes};
+use crate::problem::{Problem, Program, Source};
+use crate::session::Session;
 use crust_diagnose::result::{DrawnOutcome, DrawnParameter, JointReading, JointSummary};
-use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
-use crust_stan::data::Data;
+use crust_engine::SimulateError;
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::joint::{self, Joint, ReadOptions};
 
-/// With data the reading is proven, too.
-pub(super) fn read(program: &Program, data: Option<&Data>) -> JointReading {
-    let empty = !program.has_parameters();
-    let joint = Joint::read(program.typed(), &ReadOptions::default());
-    let joint = joint.and_then(|joint| match data.and_then(|data| unproven(program, &joint, data)) {
-        Some(problem) => Err(vec![problem]),
-        None => Ok(joint),
-    });
-    match joint {
+/// A program without data is read by its statements.
+pub(super) fn read(program: &Program) -> JointReading {
+    match Joint::read(program.typed(), &ReadOptions::default()) {
         Ok(joint) => {
-            let summary = joint.summary(program.text());
-            let lines = if empty { Vec::new() } else { summary.lines() };
-            JointReading { readable: true, summary: Some(summarise(summary)), obstacles: Vec::new(), lines }
+            let mut reading = readable(program, joint.summary(program.text()));
+            if program.has_parameters() {
+                reading.lines.push("    (with data, `crust check` proves this reading)".to_owned());
+            }
+            reading
         }
         Err(problems) => {
-            let obstacles = problems.iter().map(|p| told(p.record(program.text()))).collect();
-            let reading = JointReading { readable: false, summary: None, obstacles, lines: Vec::new() };
-            let lines = if empty { Vec::new() } else { refusal(&reading) };
-            JointReading { lines, ..reading }
+            let first = "  cannot be read as a joint distribution by its statements alone; with data, `crust check` also \
+                         looks at what it computes:";
+            obstacles(program, &problems, first)
         }
     }
 }
 
-/// What the proof of a reading finds; nothing if something else is in its way, which the commands that need it will
-/// say.
-fn unproven(program: &Program, joint: &Joint, data: &Data) -> Option<Diagnostic> {
-    let simulator = Simulator::new(program.typed(), joint, data, None).ok()?;
-    match prove(program.typed(), &simulator, &ProveOptions::default()) {
-        Err(ProveError::Misreading(misreading)) => Some(misreading.diagnostic()),
-        Err(ProveError::Simulate(SimulateError::Reading(problem))) => Some(*problem),
-        _ => None,
+/// With data the reading is proven, too, and what bread does where it cannot be.
+pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
+    let Ok(problem) = Problem::new(program.clone(), Some(data.clone())) else { return read(program) };
+    let session = Session::default();
+    let problems = match Generative::read(&problem, &Generation::default(), Outcomes::Given, &session) {
+        Ok(loaded) => return readable(program, loaded.summary),
+        Err(Error::Reading { problems, .. }) => problems,
+        Err(error) => match (misread(error), Joint::read(program.typed(), &ReadOptions::default())) {
+            (Some(problem), _) => vec![problem],
+            // something is in the way that has nothing to do with how it is read
+            (None, Ok(joint)) => return readable(program, joint.summary(program.text())),
+            (None, Err(problems)) => problems,
+        },
+    };
+    match rests_on(&problem, &session) {
+        Ok(why) => {
+            let mut reading = obstacles(program, &problems, "  simulate and bdmc cannot draw from it:");
+            if !reading.lines.is_empty() {
+                reading.lines.push(format!("  bread can: it simulates data from draws of the fit; {why}"));
+            }
+            JointReading { bread: Some(why), ..reading }
+        }
+        Err(_) => {
+            let first = "  cannot be read as a joint distribution, which simulate, bdmc and bread need:";
+            obstacles(program, &problems, first)
+        }
     }
 }
 
-fn refusal(reading: &JointReading) -> Vec<String> {
-    let mut lines = vec!["  cannot be read as a joint distribution, which simulate, bdmc and bread need:".to_owned()];
-    for obstacle in &reading.obstacles {
+/// What a simulator found wrong with how the program is read.
+fn misread(error: Error) -> Option<Diagnostic> {
+    let Error::Simulate { error, .. } = error else { return None };
+    let SimulateError::Reading(problem) = *error else { return None };
+    Some(*problem)
+}
+
+fn readable(program: &Program, summary: joint::JointSummary) -> JointReading {
+    let lines = if program.has_parameters() { summary.lines() } else { Vec::new() };
+    JointReading { readable: true, summary: Some(summarise(summary)), lines, ..JointReading::default() }
+}
+
+fn obstacles(program: &Program, problems: &[Diagnostic], first: &str) -> JointReading {
+    let obstacles: Vec<_> = problems.iter().map(|p| told(p.record(program.text()))).collect();
+    let mut lines = vec![first.to_owned()];
+    for obstacle in &obstacles {
         lines.push(format!("    line {}: {} [{}]", obstacle.line, obstacle.message, obstacle.code));
         lines.extend(obstacle.help.iter().map(|help| format!("      {help}")));
     }
-    lines
+    lines.retain(|_| program.has_parameters());
+    JointReading { obstacles, lines, ..JointReading::default() }
 }
 
 fn summarise(summary: joint::JointSummary) -> JointSummary {

@@ -84,6 +84,9 @@ pub struct JointReading {
     /// What stands in the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<Diagnostic>,
+    /// What `bread` rests on with these data, where it works all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bread: Option<String>,
     /// The reading in lines for people.
     #[serde(skip)]
     pub lines: Vec<String>,
