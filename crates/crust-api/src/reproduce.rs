@@ -2,8 +2,10 @@
 
 mod real;
 mod table1;
+mod taddaa;
 mod toy;
 
 pub use real::{REAL_MODELS, RealDataOptions, RealDataOutput, real_data, representations};
 pub use table1::{Table1Options, table1};
+pub use taddaa::{TaddaaExperiment, TaddaaExperimentOptions, taddaa};
 pub use toy::{Grid, ToyOptions, toy};

@@ -2,7 +2,7 @@
 
 use crate::annealing::Annealed;
 use crate::error::Error;
-use crust_diagnose::result::{Bread, Testbed, TestbedTiming, ToyRow};
+use crust_diagnose::result::{Bread, TaddaaTarget, Testbed, TestbedTiming, ToyRow};
 use crust_infer::drive::{Control, Parallelism};
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::source::Source as ProgramText;
@@ -147,6 +147,8 @@ pub enum Part<'a> {
     Table1 { dataset: u32, wanted: u32, bounds: &'a [[f64; 3]; 3] },
     /// A model of the testbed is finished, the last one in the result so far.
     Testbed { result: &'a Testbed, timing: &'a TestbedTiming },
+    /// A distribution of the experiments of TADDAA is finished.
+    Taddaa(&'a TaddaaTarget),
     /// A run of `bread` on one of the papers' models is finished.
     RealData { folder: &'a Path, run: &'a Annealed<Bread> },
 }

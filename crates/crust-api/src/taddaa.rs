@@ -73,7 +73,7 @@ impl ShortKernel {
     }
 
     /// T of equations 7 and 8.
-    fn iterations(self, dimension: usize) -> usize {
+    pub(crate) fn iterations(self, dimension: usize) -> usize {
         iterations(dimension, (self == Self::Hmc).then_some(STEPS as usize / 2), EFFORT)
     }
 }

@@ -27,7 +27,10 @@ pub use check::{
 pub use density::{Bench, BenchRow, Density, Point};
 pub use divergence::{Bounds, BreadApproximation, FitOf, GapRank, KlRange};
 pub use evidence::{Evidence, EvidenceKind, EvidenceMethod, EvidenceTiming};
-pub use reproduce::{RealDataRow, RealDataTable, Reproduce, Table1, Table1Cell, Table1Row, Toy, ToyRow};
+pub use reproduce::{
+    RealDataRow, RealDataTable, Reproduce, Table1, Table1Cell, Table1Row, TaddaaBound, TaddaaFunctional,
+    TaddaaReference, TaddaaRun, TaddaaTable, TaddaaTarget, Toy, ToyRow,
+};
 pub use sample::{Sample, SampleFacts, Seconds};
 pub use sbc::{Sbc, SbcQuantity, Troubles};
 pub use simulate::{Json, Simulate, SimulatedData};

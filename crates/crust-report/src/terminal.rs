@@ -5,6 +5,7 @@ mod check;
 mod density;
 mod evidence;
 mod reproduce;
+mod reproduce_taddaa;
 mod sample;
 mod sbc;
 
@@ -13,6 +14,7 @@ pub use check::check;
 pub use density::{bench, density};
 pub use evidence::evidence;
 pub use reproduce::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
+pub use reproduce_taddaa::{taddaa_agreement, taddaa_heading, taddaa_target};
 pub use sample::sample;
 pub use sbc::sbc;
 

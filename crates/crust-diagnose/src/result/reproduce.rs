@@ -9,6 +9,7 @@ pub enum Reproduce {
     Toy(Toy),
     Table1(Table1),
     RealData(RealDataTable),
+    Taddaa(TaddaaTable),
 }
 
 /// BREAD, section 5.1.1: the true divergence of annealing on small grids, and its bound.
@@ -110,4 +111,90 @@ pub struct RealDataRow {
     pub real_log_ml_lower: Option<f64>,
     /// p of the comparison of real with simulated data, where it was made.
     pub p_value: Option<f64>,
+}
+
+/// TADDAA, section 4: errors of approximations, and the lower bounds on them that short chains give.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaTable {
+    pub experiment: String,
+    pub seed: u64,
+    /// Ended early: there should have been more.
+    pub partial: bool,
+    pub targets: Vec<TaddaaTarget>,
+}
+
+/// A distribution with its approximation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaTarget {
+    /// The number of unconstrained parameters.
+    pub dimension: usize,
+    /// Of approximation, in the words of the command line.
+    pub method: String,
+    /// Points that the fit evaluated.
+    pub fit_gradients: u64,
+    pub converged: bool,
+    pub k_hat: Option<f64>,
+    /// Where the truth comes from; nothing if it is known exactly.
+    pub reference: Option<TaddaaReference>,
+    pub functionals: Vec<TaddaaFunctional>,
+    pub runs: Vec<TaddaaRun>,
+}
+
+/// The long run of NUTS that is taken for the truth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaReference {
+    pub chains: usize,
+    /// Of each chain.
+    pub draws: usize,
+    /// The largest of the quantities in question.
+    #[serde(with = "crate::number")]
+    pub r_hat: f64,
+    /// The least bulk effective sample size of them.
+    #[serde(with = "crate::number")]
+    pub ess: f64,
+    pub divergences: usize,
+    pub gradients: u64,
+}
+
+/// What is asked of a distribution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaFunctional {
+    pub name: String,
+    #[serde(with = "crate::number")]
+    pub truth: f64,
+    /// 0 if it is known exactly.
+    #[serde(with = "crate::number")]
+    pub truth_se: f64,
+    #[serde(with = "crate::number")]
+    pub approximation: f64,
+    /// |approximation − truth|.
+    #[serde(with = "crate::number")]
+    pub error: f64,
+}
+
+/// Short chains of one kind and length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaRun {
+    pub kernel: String,
+    pub chains: usize,
+    pub iterations: usize,
+    #[serde(with = "crate::number")]
+    pub rho2_max: f64,
+    pub gradients: u64,
+    /// One for each functional.
+    pub bounds: Vec<TaddaaBound>,
+}
+
+/// What chains say of a functional.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TaddaaBound {
+    /// Its value at the end of the chains.
+    #[serde(with = "crate::number")]
+    pub improved: f64,
+    /// The paper's bound, for this functional alone.
+    #[serde(with = "crate::number")]
+    pub lower_bound: f64,
+    /// For all functionals of the run at once.
+    #[serde(with = "crate::number")]
+    pub simultaneous_lower_bound: f64,
 }

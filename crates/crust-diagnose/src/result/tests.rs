@@ -48,6 +48,20 @@ fn real_data() -> RealDataTable {
     RealDataTable { experiment: "bread-real".to_owned(), rows: vec![row], missing: vec!["x".to_owned()] }
 }
 
+fn taddaa_table() -> TaddaaTable {
+    let reference = TaddaaReference { chains: 4, r_hat: 1.01, ..TaddaaReference::default() };
+    let functional = TaddaaFunctional { name: "mean(x)".to_owned(), error: 0.5, ..TaddaaFunctional::default() };
+    let bound = TaddaaBound { lower_bound: 0.25, ..TaddaaBound::default() };
+    let run = TaddaaRun { kernel: "barker".to_owned(), bounds: vec![bound], ..TaddaaRun::default() };
+    let target = TaddaaTarget {
+        reference: Some(reference),
+        functionals: vec![functional],
+        runs: vec![run],
+        ..TaddaaTarget::default()
+    };
+    TaddaaTable { experiment: "taddaa-gaussian".to_owned(), targets: vec![target], ..TaddaaTable::default() }
+}
+
 fn evidence() -> Evidence {
     let method = EvidenceMethod {
         name: "smc".to_owned(),
@@ -128,6 +142,7 @@ fn every_result_survives_json() {
         ),
         ("reproduce", Results::Reproduce(Reproduce::Table1(table1()))),
         ("reproduce", Results::Reproduce(Reproduce::RealData(real_data()))),
+        ("reproduce", Results::Reproduce(Reproduce::Taddaa(taddaa_table()))),
         ("sbc", Results::Sbc(Sbc::default())),
         ("testbed", Results::Testbed(Testbed::default())),
     ];

@@ -94,6 +94,12 @@ pub enum Experiment {
     Representations,
     /// Three models on the data of each: which one has the largest marginal likelihood?
     Table1,
+    /// Mean field on a correlated normal distribution: its true errors, and lower bounds by short chains
+    TaddaaGaussian,
+    /// The same on Neal's funnel
+    TaddaaFunnel,
+    /// The same on a curved distribution in two dimensions
+    TaddaaBanana,
 }
 
 pub(super) fn path_choice(text: &str) -> Result<PathChoice, String> {

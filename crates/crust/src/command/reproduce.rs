@@ -3,10 +3,11 @@
 use crate::arguments::{Common, Experiment, Reproduce};
 use crate::screen::Screen;
 use crate::{Exit, output, terminal};
-use crust_api::reproduce::{Grid, ToyOptions};
+use crust_api::reproduce::{Grid, TaddaaExperiment, TaddaaExperimentOptions, ToyOptions};
 use crust_api::result::{self, Results};
 use crust_api::{Error, Part, Refusal, reproduce};
 use crust_report::terminal::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
+use crust_report::terminal::{taddaa_agreement, taddaa_heading, taddaa_target};
 
 /// What to expect of all models at full length.
 const EXPECT: &str = "Expect some minutes, and much longer for the matrix factorization. The same command goes on \
@@ -22,6 +23,9 @@ pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
         Experiment::Table1 => table(arguments, common),
         Experiment::BreadReal => five_models(arguments, common),
         Experiment::Representations => representations(arguments, common),
+        Experiment::TaddaaGaussian => taddaa(TaddaaExperiment::Gaussian, arguments, common),
+        Experiment::TaddaaFunnel => taddaa(TaddaaExperiment::Funnel, arguments, common),
+        Experiment::TaddaaBanana => taddaa(TaddaaExperiment::Banana, arguments, common),
     }
 }
 
@@ -43,6 +47,29 @@ fn toy(grid: Grid, arguments: &Reproduce, common: &Common) -> Result<Exit, Error
     }
     deliver(result::Reproduce::Toy(result), common)?;
     Ok(Exit::Fine)
+}
+
+fn taddaa(experiment: TaddaaExperiment, arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
+    if common.tells() {
+        terminal::say(&taddaa_heading(experiment.name(), arguments.seed));
+    }
+    let take = |part: &Part<'_>| {
+        if let (Part::Taddaa(target), true) = (part, common.tells()) {
+            terminal::say(&taddaa_target(target));
+        }
+        Ok(())
+    };
+    let screen = Screen::new(common).taking_parts(take);
+    let session = screen.threaded_session(arguments.seed, arguments.threads);
+    let result = reproduce::taddaa(experiment, &TaddaaExperimentOptions::default(), &session);
+    screen.end();
+    let result = result?;
+    if common.tells() {
+        terminal::say(&taddaa_agreement(&result));
+    }
+    let exit = if result.partial { Exit::Interrupted } else { Exit::Fine };
+    deliver(result::Reproduce::Taddaa(result), common)?;
+    Ok(exit)
 }
 
 fn deliver(result: result::Reproduce, common: &Common) -> Result<(), Error> {

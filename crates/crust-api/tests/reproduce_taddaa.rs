@@ -1,0 +1,77 @@
+//! The experiments of TADDAA whose truth is known: the fits have the errors that theory says, and bounds hold.
+
+use crust_api::Session;
+use crust_api::reproduce::{TaddaaExperiment, TaddaaExperimentOptions, taddaa};
+use crust_api::result::TaddaaTarget;
+use std::num::NonZero;
+
+fn run(experiment: TaddaaExperiment, dimension: usize) -> TaddaaTarget {
+    let dimensions = NonZero::new(dimension).into_iter().collect();
+    let table = taddaa(experiment, &TaddaaExperimentOptions { dimensions }, &Session::default()).expect("a table");
+    assert!(!table.partial && table.experiment == experiment.name());
+    let mut targets = table.targets;
+    assert_eq!(targets.len(), 1);
+    targets.remove(0)
+}
+
+/// What the approximation says, as far as 20,000 draws of it tell.
+fn check_approximation(target: &TaddaaTarget, expected: &[f64]) {
+    assert!(target.converged);
+    assert_eq!(target.functionals.len(), expected.len());
+    for (functional, expected) in target.functionals.iter().zip(expected) {
+        let off = (functional.approximation - expected).abs();
+        assert!(off < 0.1, "{}: {} for {expected}", functional.name, functional.approximation);
+        assert!((functional.error - (functional.approximation - functional.truth).abs()).abs() < 1e-12);
+    }
+}
+
+/// Bounds on errors above `least` hold, and Barker chains of the paper's length show at least a `share` of them. With a
+/// `least` of 0 small errors have bounds, too.
+fn check_bounds(target: &TaddaaTarget, least: f64, share: f64) {
+    assert_eq!(target.runs.len(), 7);
+    let kernels: Vec<&str> = target.runs.iter().map(|run| run.kernel.as_str()).collect();
+    assert_eq!(kernels[..4], ["barker", "rwmh", "mala", "hmc"]);
+    for (number, run) in target.runs.iter().enumerate() {
+        assert_eq!((run.chains, run.bounds.len()), (387, target.functionals.len()));
+        for (bound, functional) in run.bounds.iter().zip(&target.functionals) {
+            let (b, error) = (bound.simultaneous_lower_bound, functional.error);
+            let what = format!("{} {}: {b} for {error}", run.kernel, functional.name);
+            assert!(bound.lower_bound >= b, "{what}");
+            assert!(error < least || b <= error, "{what}");
+            assert!(number > 0 || error < least.max(0.2) || b >= share * error, "{what}");
+        }
+    }
+    let [quarter, half, whole, twice] = [4, 5, 0, 6].map(|k: usize| target.runs[k].iterations);
+    assert_eq!([quarter, half, twice], [whole / 4, whole / 2, 2 * whole]);
+}
+
+/// Mean field has 1/Λᵢᵢ in place of Σᵢᵢ: with correlation ρ in d dimensions the ratio is (1 − ρ)(1 + (d − 1)ρ)/(1 + (d − 2)ρ).
+#[test]
+fn mean_field_on_a_correlated_normal() {
+    let target = run(TaddaaExperiment::Gaussian, 5);
+    let ratio: f64 = 0.3 * (1.0 + 4.0 * 0.7) / (1.0 + 3.0 * 0.7);
+    check_approximation(&target, &[0.0, (10.0 * ratio).ln(), 0.0, ratio.ln()]);
+    check_bounds(&target, 0.0, 0.5);
+}
+
+/// The best x[1] has variance s² = 2/(d + 1), all others have variance exp(−s²/2).
+#[test]
+fn mean_field_on_the_funnel() {
+    let target = run(TaddaaExperiment::Funnel, 5);
+    let variance: f64 = 2.0 / 6.0;
+    let z = 1.281_551_565_544_600_5;
+    let other = (-0.5 * variance).exp();
+    let expected = [0.0, variance.ln(), z * variance.sqrt(), 0.0, other.ln(), z * other.sqrt()];
+    check_approximation(&target, &expected);
+    // Not those on small errors: the mean of x[1] is right, and the chains move it for a while.
+    check_bounds(&target, 0.5, 0.3);
+}
+
+/// With u = x[1]/10 the best variance t of u solves 36 t² + t = 1; x[2] has mean 3 (1 − t) and variance 1.
+#[test]
+fn mean_field_on_the_banana() {
+    let target = run(TaddaaExperiment::Banana, 2);
+    let t = (145_f64.sqrt() - 1.0) / 72.0;
+    check_approximation(&target, &[0.0, (100.0 * t).ln(), 3.0 * (1.0 - t), 0.0]);
+    check_bounds(&target, 1.0, 0.3);
+}
