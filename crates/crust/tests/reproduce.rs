@@ -93,6 +93,20 @@ fn table1_goes_on_where_it_was_ended() {
     assert!(text(&evidence).contains("choose another folder"));
 }
 
+/// Errors, bounds and their count in the table; numbers that do not depend on threads. What they are worth is tested in
+/// the library.
+#[test]
+fn taddaa_shows_errors_and_bounds() {
+    let output = crust(&["reproduce", "taddaa-banana", "--seed", "3"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("Seed 3") && text.contains("of 28 bounds"), "{text}");
+    let result = json(&["reproduce", "taddaa-banana", "--seed", "3", "--json", "--threads", "1"]);
+    assert_eq!(result["targets"][0]["runs"].as_array().map(Vec::len), Some(7));
+    let error = result["targets"][0]["functionals"][2]["error"].as_f64().expect("a number");
+    assert!(text.contains(&format!("{error:.3}")), "{error}: {text}");
+    assert_eq!(result, json(&["reproduce", "taddaa-banana", "--seed", "3", "--json", "--threads", "2"]));
+}
+
 #[test]
 fn bad_input_is_refused() {
     for (arguments, expected) in [
