@@ -17,7 +17,7 @@ use crate::target::{Batch, Fatal, Target};
 
 pub use any::AnyPath;
 pub use damped::{Damped, Damping};
-pub use fitted::{BadReference, Fitted, Sides, Tail, heavy_sides, tail_points};
+pub use fitted::{BadReference, Fitted, Sides, Tail, sides, tail_points};
 pub use reference::{FirstDistribution, Reference};
 
 /// A path of densities on ℝᵈ, each of which is evaluated for many points at once. As with a [`Target`], what a lane

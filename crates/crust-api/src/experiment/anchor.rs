@@ -8,7 +8,7 @@ use crust_diagnose::experiment::REAL;
 use crust_engine::Values;
 use crust_infer::conditioned::Conditioned;
 use crust_infer::drive::Driver;
-use crust_infer::path::{AnyPath, Fitted, Reference, heavy_sides, tail_points};
+use crust_infer::path::{AnyPath, Fitted, Reference, sides, tail_points};
 use serde::{Deserialize, Serialize};
 
 /// What is kept of a fit.
@@ -102,7 +102,7 @@ impl<'a> StanExperiment<'a> {
         let points = tail_points(&centre, &deviation);
         let found = driver.evaluate_points(&points, 1.0, false, &self.settings.control)?;
         let densities: Vec<f64> = found.iter().map(|at| at.densities.log_density()).collect();
-        let first = Fitted::fit(chains, &heavy_sides(&densities))?;
+        let first = Fitted::fit(chains, &sides(&densities))?;
         Ok(self.reference.insert(first).clone())
     }
 }

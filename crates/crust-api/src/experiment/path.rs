@@ -9,7 +9,7 @@ use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::experiment::REAL;
 use crust_diagnose::result::Simulation;
 use crust_infer::drive::Driver;
-use crust_infer::path::{AnyPath, Damped, Damping, Fitted, Reference, heavy_sides, tail_points};
+use crust_infer::path::{AnyPath, Damped, Damping, Fitted, Reference, sides, tail_points};
 use crust_math::random::Purpose;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl<'a> StanExperiment<'a> {
         let points = tail_points(&centre, &deviation);
         let found = driver.evaluate_points(&points, 1.0, false, &self.settings.control)?;
         let densities: Vec<f64> = found.iter().map(|at| at.densities.log_density()).collect();
-        Ok(Fitted::fit(&chains, &heavy_sides(&densities))?)
+        Ok(Fitted::fit(&chains, &sides(&densities))?)
     }
 
     /// The constants of the damped likelihood: ℓ* is the greatest log likelihood of draws, c their distance from it.

@@ -6,7 +6,7 @@ use crate::target::StanTarget;
 use crust_infer::anneal::{Direction, Launch, Pilot, Schedule, anneal_target, tune};
 use crust_infer::approximate::evaluate::Points;
 use crust_infer::drive::{Control, Driver, Parallelism};
-use crust_infer::path::{FirstDistribution, Fitted, Reference, heavy_sides, tail_points};
+use crust_infer::path::{FirstDistribution, Fitted, Reference, sides, tail_points};
 use crust_math::random::{Purpose, StreamKey};
 
 /// Chains of the pilot run, and its moves at each β.
@@ -33,7 +33,7 @@ pub(super) fn log_weights(
     let mut driver = Driver::new(target.clone(), how);
     let found = driver.evaluate_points(&tail_points(&centre, &deviation), 1.0, false, control)?;
     let densities: Vec<f64> = found.iter().map(|at| at.densities.log_density()).collect();
-    let first = Fitted::fit(&parts, &heavy_sides(&densities))?;
+    let first = Fitted::fit(&parts, &sides(&densities))?;
     let key = StreamKey::new(seed, Purpose::FORWARD);
     let draw = |chain: u32, step: u64| first.draw(&mut key.chain(chain).step(step).stream());
     let pilot: Vec<Vec<f64>> = (0..PILOT).map(|chain| draw(chain, 1)).collect();

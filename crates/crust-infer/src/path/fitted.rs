@@ -2,18 +2,20 @@
 //!
 //! B is finite only if every step of the path is: log f − log q must have a mean under q, and under f. So tails matter
 //! on both sides. Where f has a barrier (e^(−1/σ²) in log σ) q must be light: a normal in log σ gives 1/σ² a mean,
-//! Student's t does not. Where f has polynomial tails q must have them too: x² has no mean there. So each side of each
-//! coordinate has its own kind of tail, chosen by [`heavy_sides`]:
+//! Student's t does not. Where f has polynomial tails q must have them too: x² has no mean there. Where f falls
+//! exponentially (log σ of a scale that may be 0) x² has a mean, but one that few draws decide. So each side of each
+//! coordinate has its own kind of tail, chosen by [`sides`]:
 //!
-//! > log q(z) = log φ(0) − z²/2, or log φ(0) − (ν+1)/2 · log(1 + (z/s)²/ν) with s = t_ν(0)/φ(0),
+//! > log q(z) = log φ(0) + g(z/s), with g(x) = −x²/2, or c²/2 − c|x| beyond c, or −(ν+1)/2 · log(1 + x²/ν),
 //!
-//! of which either half integrates to ½, so that any two of them make a continuous, normalised density. A vector is x =
-//! μ + L z. Where chains of the pilot run disagree, q is a mixture with a component for each set of chains that agree.
+//! with s such that either half integrates to ½, so that any two of them make a continuous, normalised density. A vector
+//! is x = μ + L z. Where chains of the pilot run disagree, q is a mixture with a component for each set of chains that agree.
 
 use std::f64::consts::TAU;
+use std::sync::LazyLock;
 
 use crust_math::random::Stream;
-use crust_math::special::lgamma;
+use crust_math::special::{erf, lgamma};
 use pxfm::{f_exp, f_log, f_log1p};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,8 @@ use crate::metric::cholesky;
 
 /// ν of heavy tails: heavier than what has a mean, so that no posterior with a mean is heavier by much.
 const DEGREES: f64 = 3.0;
+/// c: where exponential tails begin.
+const CORNER: f64 = 1.5;
 /// Above this dimension correlations are left to the path: a dense factor costs d² for each point.
 const MOST_DENSE: usize = 150;
 /// Chains whose means are further apart than this, in standard deviations within chains, are in different places.
@@ -33,6 +37,8 @@ const APART: f64 = 2.0;
 pub enum Tail {
     #[default]
     Normal,
+    /// Exponential from `CORNER` on, where the slopes of both meet.
+    Exponential,
     /// Student's t with `DEGREES` degrees of freedom.
     Heavy,
 }
@@ -40,23 +46,67 @@ pub enum Tail {
 /// The tails below and above the centre.
 pub type Sides = [Tail; 2];
 
+/// ∫ e^(−x²/2) from 0 to c, and ∫ e^(c²/2 − cx) from there on.
+fn exponential_masses() -> (f64, f64) {
+    let body = 0.5 * TAU.sqrt() * erf(CORNER * std::f64::consts::FRAC_1_SQRT_2);
+    (body, f_exp(-0.5 * CORNER * CORNER) / CORNER)
+}
+
+/// The scale at which a half with an exponential tail has the mass of half a normal distribution, and its height at 0.
+static EXPONENTIAL_SCALE: LazyLock<f64> = LazyLock::new(|| {
+    let (body, tail) = exponential_masses();
+    0.5 * TAU.sqrt() / (body + tail)
+});
+
 /// `t_ν(0)/φ(0)`: the scale at which Student's density has the height of the normal one at 0.
-fn heavy_scale() -> f64 {
+static HEAVY_SCALE: LazyLock<f64> = LazyLock::new(|| {
     let height = lgamma(0.5 * (DEGREES + 1.0)) - lgamma(0.5 * DEGREES) - 0.5 * f_log(DEGREES * TAU / 2.0);
     f_exp(height + 0.5 * f_log(TAU))
-}
+});
 
 impl Tail {
     /// log q(z) − log φ(0) and its derivative.
     fn log_density(self, z: f64) -> (f64, f64) {
         match self {
             Self::Normal => (-0.5 * z * z, -z),
+            Self::Exponential => {
+                let scale = *EXPONENTIAL_SCALE;
+                let x = z / scale;
+                if x.abs() <= CORNER {
+                    (-0.5 * x * x, -x / scale)
+                } else {
+                    (CORNER * (0.5 * CORNER - x.abs()), -CORNER.copysign(x) / scale)
+                }
+            }
             Self::Heavy => {
-                let scaled = z / heavy_scale();
+                let scaled = z / *HEAVY_SCALE;
                 let ratio = scaled * scaled / DEGREES;
-                let slope = -(DEGREES + 1.0) * scaled / (DEGREES * heavy_scale() * (1.0 + ratio));
+                let slope = -(DEGREES + 1.0) * scaled / (DEGREES * *HEAVY_SCALE * (1.0 + ratio));
                 (-0.5 * (DEGREES + 1.0) * f_log1p(ratio), slope)
             }
+        }
+    }
+}
+
+impl Tail {
+    /// The size of a draw on this side, given that of a normal variate.
+    fn size(self, normal: f64, stream: &mut Stream) -> f64 {
+        match self {
+            Self::Normal => normal,
+            Self::Exponential => {
+                let (body, tail) = exponential_masses();
+                let x = if stream.uniform() * (body + tail) < body {
+                    std::iter::once(normal)
+                        .chain(std::iter::repeat_with(|| stream.standard_normal().abs()))
+                        .find(|x| *x <= CORNER)
+                        .unwrap_or(0.0)
+                } else {
+                    CORNER - f_log(stream.uniform()) / CORNER
+                };
+                x * *EXPONENTIAL_SCALE
+            }
+            // the degrees of freedom are positive, so that there is such a draw
+            Self::Heavy => stream.student_t(DEGREES, 0.0, *HEAVY_SCALE).map_or(0.0, f64::abs),
         }
     }
 }
@@ -105,12 +155,6 @@ impl Fitted {
 
     pub fn components(&self) -> usize {
         self.components.len()
-    }
-
-    /// How many sides of coordinates have heavy tails.
-    pub fn heavy_sides(&self) -> usize {
-        let sides = self.components.first().map_or(&[][..], |component| &component.sides);
-        sides.iter().flatten().filter(|side| **side == Tail::Heavy).count()
     }
 }
 
@@ -226,11 +270,7 @@ impl Component {
         let mut z = vec![0.0; d];
         stream.fill_normal(&mut z);
         for (z, sides) in z.iter_mut().zip(&self.sides) {
-            if sides[usize::from(*z >= 0.0)] == Tail::Heavy {
-                // the degrees of freedom are positive, so that there is such a draw
-                let size = stream.student_t(DEGREES, 0.0, heavy_scale()).map_or(0.0, f64::abs);
-                *z = size.copysign(*z);
-            }
+            *z = sides[usize::from(*z >= 0.0)].size(z.abs(), stream).copysign(*z);
         }
         let row = |i: usize| -> f64 {
             if self.is_diagonal() {
@@ -291,9 +331,10 @@ fn robust(values: &mut [f64]) -> (f64, f64) {
 /// How far out tails are looked at, in standard deviations.
 const NEAR: f64 = 20.0;
 const FAR: f64 = 200.0;
-/// Tails that fall off more slowly than with this power of the distance are polynomial. Exponential ones have a power
-/// of 55 and more there.
+/// Tails that fall off more slowly than with this power of the distance are polynomial.
 const GREATEST_POWER: f64 = 20.0;
+/// Tails that fall by less than this for each standard deviation are exponential; normal ones fall by 110 there.
+const GREATEST_SLOPE: f64 = 4.0;
 
 /// Points at which a density shows its tails: for each coordinate, two below the centre and two above.
 pub fn tail_points(centre: &[f64], deviation: &[f64]) -> Vec<Vec<f64>> {
@@ -305,13 +346,19 @@ pub fn tail_points(centre: &[f64], deviation: &[f64]) -> Vec<Vec<f64>> {
     (0..centre.len()).flat_map(|i| [-FAR, -NEAR, NEAR, FAR].map(|step| point(i, step))).collect()
 }
 
-/// Which sides of which coordinates have polynomial tails, from log f at [`tail_points`]: with f ~ |x|^(−p) the power
-/// is p = (log f(near) − log f(far))/log(far/near). Where f is 0 or cannot be computed there is a barrier, and the tail
-/// is light.
-pub fn heavy_sides(log_densities: &[f64]) -> Vec<Sides> {
+/// How both sides of each coordinate fall off, from log f at [`tail_points`]: with f ~ |x|^(−p) the power is p =
+/// (log f(near) − log f(far))/log(far/near), with f ~ e^(−r|x|) the slope is (log f(near) − log f(far))/(far − near).
+/// Where f is 0 or cannot be computed there is a barrier, and the tail is light.
+pub fn sides(log_densities: &[f64]) -> Vec<Sides> {
     let tail = |near: f64, far: f64| {
-        let power = (near - far) / f_log(FAR / NEAR);
-        if power < GREATEST_POWER { Tail::Heavy } else { Tail::Normal }
+        let fall = near - far;
+        if fall < GREATEST_POWER * f_log(FAR / NEAR) {
+            Tail::Heavy
+        } else if fall < GREATEST_SLOPE * (FAR - NEAR) {
+            Tail::Exponential
+        } else {
+            Tail::Normal
+        }
     };
     log_densities.chunks_exact(4).map(|f| [tail(f[1], f[0]), tail(f[2], f[3])]).collect()
 }
@@ -331,7 +378,7 @@ mod tests {
     use super::*;
     use crust_math::random::{Purpose, StreamKey};
 
-    const KINDS: [Tail; 2] = [Tail::Normal, Tail::Heavy];
+    const KINDS: [Tail; 3] = [Tail::Normal, Tail::Exponential, Tail::Heavy];
 
     fn one(sides: Sides) -> Fitted {
         let component = Component { weight: 1.0, mean: vec![0.3], lower: vec![0.7], sides: vec![sides] };
@@ -363,8 +410,8 @@ mod tests {
             lower: vec![1.5, 0.0, 0.0, 0.4, 0.8, 0.0, 0.0, 0.0, 2.0],
             sides,
         };
-        let heavy = vec![[Tail::Normal; 2], [Tail::Normal; 2], [Tail::Normal, Tail::Heavy]];
-        Fitted { components: vec![component(0.3, -2.0, heavy), component(0.7, 2.0, vec![[Tail::Normal; 2]; 3])] }
+        let long = vec![[Tail::Normal; 2], [Tail::Normal, Tail::Exponential], [Tail::Exponential, Tail::Heavy]];
+        Fitted { components: vec![component(0.3, -2.0, long), component(0.7, 2.0, vec![[Tail::Normal; 2]; 3])] }
     }
 
     #[test]
@@ -432,11 +479,15 @@ mod tests {
         let normal = |x: f64| -0.5 * x * x;
         // log σ with ten observations: a barrier below, exponential above
         let scale = |u: f64| -10.0 * u - (-2.0 * u).exp();
-        let points = tail_points(&[0.0; 3], &[1.0; 3]);
-        let values: Vec<f64> = points.iter().map(|x| cauchy(x[0]) + normal(x[1]) + scale(x[2])).collect();
-        let heavy = heavy_sides(&values);
-        assert_eq!(heavy, [[Tail::Heavy; 2], [Tail::Normal; 2], [Tail::Normal; 2]]);
+        // log σ with few: a tail that is much longer than the normal one
+        let vague = |u: f64| u - u.exp();
+        let points = tail_points(&[0.0; 4], &[1.0, 1.0, 0.2, 1.0]);
+        let values: Vec<f64> = points.iter().map(|x| cauchy(x[0]) + normal(x[1]) + scale(x[2]) + vague(x[3])).collect();
+        let found = sides(&values);
+        let (normal, exponential) = (Tail::Normal, Tail::Exponential);
+        let expected = [[Tail::Heavy; 2], [normal; 2], [normal, exponential], [exponential, normal]];
+        assert_eq!(found, expected);
         // nothing can be said where the density is 0
-        assert_eq!(heavy_sides(&[f64::NEG_INFINITY, f64::NEG_INFINITY, -1.0, -2.0]), [[Tail::Normal, Tail::Heavy]]);
+        assert_eq!(sides(&[f64::NEG_INFINITY, f64::NEG_INFINITY, -1.0, -2.0]), [[Tail::Normal, Tail::Heavy]]);
     }
 }
