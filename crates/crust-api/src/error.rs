@@ -5,7 +5,7 @@ mod fault;
 mod render;
 mod subject;
 
-pub use causes::{CompareError, EvidenceError, PathError, Refusal, ShapeError, Suspicion, ValuesError};
+pub use causes::{CandyError, CompareError, EvidenceError, PathError, Refusal, ShapeError, Suspicion, ValuesError};
 pub(crate) use fault::{Context, Fault, Faults, Trouble};
 pub use render::{Look, render, render_problems, render_warning};
 pub use subject::SubjectError;
@@ -73,6 +73,8 @@ pub enum Error {
     Unknown { what: &'static str, name: String, known: Vec<&'static str> },
     #[error(transparent)]
     Refused(#[from] Refusal),
+    #[error(transparent)]
+    Candy(#[from] CandyError),
     #[error(transparent)]
     Values(#[from] ValuesError),
     #[error("--path data:{counter}: {error}")]

@@ -7,7 +7,8 @@ use std::num::NonZero;
 
 fn run(experiment: TaddaaExperiment, dimension: usize) -> TaddaaTarget {
     let dimensions = NonZero::new(dimension).into_iter().collect();
-    let table = taddaa(experiment, &TaddaaExperimentOptions { dimensions }, &Session::default()).expect("a table");
+    let table =
+        taddaa(experiment, &TaddaaExperimentOptions { dimensions, data: None }, &Session::default()).expect("a table");
     assert!(!table.partial && table.experiment == experiment.name());
     let mut targets = table.targets;
     assert_eq!(targets.len(), 1);

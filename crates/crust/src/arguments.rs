@@ -470,6 +470,9 @@ pub struct Reproduce {
     /// The ratings that `examples/movielens/fetch.py` gets, for the matrix factorization of `bread-real`
     #[arg(long, value_name = "RATINGS.json")]
     pub movielens: Option<PathBuf>,
+    /// The table of candies for `taddaa-candy` and `taddaa-bnn`: `FiveThirtyEight`'s candy power ranking
+    #[arg(long, value_name = "CANDY.csv")]
+    pub data: Option<PathBuf>,
 }
 
 impl Arguments {

@@ -63,6 +63,29 @@ pub enum Refusal {
     OtherCommand(PathBuf),
 }
 
+/// Data of candies that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CandyError {
+    #[error(
+        "the candy data may not be passed on: give them by `--data candy.csv`, FiveThirtyEight's candy power ranking, a \
+         table with the columns chocolate (0 or 1), {} and one row for each candy",
+        crate::reproduce::FEATURES.join(", ")
+    )]
+    Missing,
+    #[error("{file}: {error}")]
+    In { file: String, error: Box<CandyError> },
+    #[error(
+        "there is no column `{name}`; there must be chocolate, {}", crate::reproduce::FEATURES.join(", ")
+    )]
+    NoColumn { name: &'static str },
+    #[error("`chocolate` in line {line} must be 0 or 1, but is `{found}`")]
+    Outcome { line: usize, found: String },
+    #[error("`{name}` in line {line} must be a number, but is `{found}`")]
+    Number { line: usize, name: &'static str, found: String },
+    #[error("there are no rows")]
+    Empty,
+}
+
 /// Values of parameters, or points, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ValuesError {

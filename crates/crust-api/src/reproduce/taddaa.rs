@@ -1,6 +1,7 @@
 //! The experiments of the TADDAA paper: mean-field approximations of distributions whose truth is known, and the lower
 //! bounds on their errors that short chains of several kinds and lengths give.
 
+mod candy;
 mod known;
 
 use crate::approximate::{ApproximateOptions, ApproximationChoice, approximate};
@@ -8,6 +9,7 @@ use crate::error::Error;
 use crate::problem::{Problem, Source};
 use crate::session::{Part, Session};
 use crate::taddaa::{ShortKernel, Subject, TaddaaOptions};
+pub(crate) use candy::FEATURES;
 use crust_diagnose::result::{TaddaaBound, TaddaaFunctional, TaddaaReference, TaddaaRun, TaddaaTable, TaddaaTarget};
 use std::num::NonZero;
 
@@ -20,6 +22,10 @@ pub enum TaddaaExperiment {
     Funnel,
     /// A curved distribution in two dimensions.
     Banana,
+    /// Section 4.3: logistic regression on candies.
+    Candy,
+    /// Section 4.5: a neural network on candies.
+    Bnn,
 }
 
 impl TaddaaExperiment {
@@ -28,6 +34,8 @@ impl TaddaaExperiment {
             Self::Gaussian => "taddaa-gaussian",
             Self::Funnel => "taddaa-funnel",
             Self::Banana => "taddaa-banana",
+            Self::Candy => "taddaa-candy",
+            Self::Bnn => "taddaa-bnn",
         }
     }
 }
@@ -38,11 +46,13 @@ pub struct TaddaaExperimentOptions {
     /// Of the normal distribution and of the funnel. Kernels and lengths are compared in the one that is closest to 30,
     /// where the paper does so.
     pub dimensions: Vec<NonZero<usize>>,
+    /// The table of candies, which may not be passed on.
+    pub data: Option<Source>,
 }
 
 impl Default for TaddaaExperimentOptions {
     fn default() -> Self {
-        Self { dimensions: [2, 10, 30, 100].into_iter().filter_map(NonZero::new).collect() }
+        Self { dimensions: [2, 10, 30, 100].into_iter().filter_map(NonZero::new).collect(), data: None }
     }
 }
 
@@ -97,12 +107,15 @@ pub fn taddaa(
         partial: false,
         targets: Vec::new(),
     };
-    let result = match experiment {
-        TaddaaExperiment::Gaussian | TaddaaExperiment::Funnel | TaddaaExperiment::Banana => {
-            known::targets(experiment, &options.dimensions)
-                .and_then(|targets| targets.into_iter().try_for_each(|target| add(&mut table, target, session)))
-        }
+    let data = options.data.as_ref();
+    let targets = match experiment {
+        TaddaaExperiment::Gaussian => known::gaussian(&options.dimensions)?,
+        TaddaaExperiment::Funnel => known::funnel(&options.dimensions)?,
+        TaddaaExperiment::Banana => known::banana()?,
+        TaddaaExperiment::Candy => vec![candy::regression(data, session)?],
+        TaddaaExperiment::Bnn => vec![candy::network(data, session)?],
     };
+    let result = targets.into_iter().try_for_each(|target| add(&mut table, target, session));
     match result {
         Ok(()) => Ok(table),
         Err(Error::Interrupted) if !table.targets.is_empty() => Ok(TaddaaTable { partial: true, ..table }),

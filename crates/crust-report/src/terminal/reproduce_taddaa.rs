@@ -10,6 +10,10 @@ pub fn taddaa_heading(experiment: &str, seed: u64) -> String {
     let what = match experiment {
         "taddaa-gaussian" => "GAUSSIAN: correlations 0.7, variances 10, 1, 1, … (TADDAA, section 4.1).",
         "taddaa-funnel" => "FUNNEL: x[1] ~ normal, the variance of all others is exp(x[1]) (TADDAA, section 4.2).",
+        "taddaa-candy" => {
+            "CANDY: is it chocolate? Logistic regression, coefficients ~ normal(0, 1) (TADDAA, section 4.3)."
+        }
+        "taddaa-bnn" => "BNN: is it chocolate? A network with two layers of five units (TADDAA, section 4.5).",
         _ => "BANANA: x[1] ~ normal(0, 10), x[2] ~ normal(−0.03 (x[1]² − 100), 1). The TADDAA paper has none.",
     };
     format!(

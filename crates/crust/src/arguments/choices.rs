@@ -100,6 +100,10 @@ pub enum Experiment {
     TaddaaFunnel,
     /// The same on a curved distribution in two dimensions
     TaddaaBanana,
+    /// The same for a logistic regression on candies, which `--data` gives; NUTS has the truth
+    TaddaaCandy,
+    /// The same for a neural network on candies
+    TaddaaBnn,
 }
 
 pub(super) fn path_choice(text: &str) -> Result<PathChoice, String> {

@@ -247,6 +247,13 @@ impl Reproduce {
         })
     }
 
+    pub fn taddaa_options(&self) -> Result<crust_api::reproduce::TaddaaExperimentOptions, Error> {
+        Ok(crust_api::reproduce::TaddaaExperimentOptions {
+            data: self.data.as_deref().map(terminal::source).transpose()?,
+            ..crust_api::reproduce::TaddaaExperimentOptions::default()
+        })
+    }
+
     pub fn table1_options(&self) -> crust_api::reproduce::Table1Options {
         let standard = crust_api::reproduce::Table1Options::default();
         crust_api::reproduce::Table1Options {
@@ -291,6 +298,8 @@ mod tests {
         same(&reproduce.table1_options(), &crust_api::reproduce::Table1Options::default());
         let real = crust_api::reproduce::RealDataOptions::default();
         same(&reproduce.real_data_options("bread-real").expect("options"), &real);
+        let taddaa = crust_api::reproduce::TaddaaExperimentOptions::default();
+        same(&reproduce.taddaa_options().expect("options"), &taddaa);
         assert_eq!(reproduce.largest, crust_api::reproduce::ToyOptions::default().largest);
     }
 }

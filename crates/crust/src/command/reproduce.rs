@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Experiment, Reproduce};
 use crate::screen::Screen;
 use crate::{Exit, output, terminal};
-use crust_api::reproduce::{Grid, TaddaaExperiment, TaddaaExperimentOptions, ToyOptions};
+use crust_api::reproduce::{Grid, TaddaaExperiment, ToyOptions};
 use crust_api::result::{self, Results};
 use crust_api::{Error, Part, Refusal, reproduce};
 use crust_report::terminal::{real_data, table1, table1_dataset, toy_agreement, toy_heading, toy_row};
@@ -16,6 +16,10 @@ const EXPECT: &str = "Expect some minutes, and much longer for the matrix factor
 
 pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
     terminal::check_writable(common.json.as_deref())?;
+    let takes_data = matches!(arguments.experiment, Experiment::TaddaaCandy | Experiment::TaddaaBnn);
+    if let (Some(data), false) = (&arguments.data, takes_data) {
+        return Err(Error::option("data", data.display(), "is for `taddaa-candy` and `taddaa-bnn`"));
+    }
     match arguments.experiment {
         Experiment::Barrier => toy(Grid::Barrier, arguments, common),
         Experiment::EasyRandom => toy(Grid::EasyRandom, arguments, common),
@@ -25,6 +29,8 @@ pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
         Experiment::Representations => representations(arguments, common),
         Experiment::TaddaaGaussian => taddaa(TaddaaExperiment::Gaussian, arguments, common),
         Experiment::TaddaaFunnel => taddaa(TaddaaExperiment::Funnel, arguments, common),
+        Experiment::TaddaaCandy => taddaa(TaddaaExperiment::Candy, arguments, common),
+        Experiment::TaddaaBnn => taddaa(TaddaaExperiment::Bnn, arguments, common),
         Experiment::TaddaaBanana => taddaa(TaddaaExperiment::Banana, arguments, common),
     }
 }
@@ -50,6 +56,7 @@ fn toy(grid: Grid, arguments: &Reproduce, common: &Common) -> Result<Exit, Error
 }
 
 fn taddaa(experiment: TaddaaExperiment, arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
+    let options = arguments.taddaa_options()?;
     if common.tells() {
         terminal::say(&taddaa_heading(experiment.name(), arguments.seed));
     }
@@ -61,7 +68,7 @@ fn taddaa(experiment: TaddaaExperiment, arguments: &Reproduce, common: &Common) 
     };
     let screen = Screen::new(common).taking_parts(take);
     let session = screen.threaded_session(arguments.seed, arguments.threads);
-    let result = reproduce::taddaa(experiment, &TaddaaExperimentOptions::default(), &session);
+    let result = reproduce::taddaa(experiment, &options, &session);
     screen.end();
     let result = result?;
     if common.tells() {

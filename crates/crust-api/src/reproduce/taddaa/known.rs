@@ -1,6 +1,6 @@
 //! Distributions whose functionals are known exactly.
 
-use super::{Question, TaddaaExperiment, Target};
+use super::{Question, Target};
 use crate::error::Error;
 use crate::problem::{Problem, Source};
 use serde::Serialize;
@@ -21,26 +21,32 @@ struct Sizes {
     d: usize,
 }
 
-pub(super) fn targets(experiment: TaddaaExperiment, dimensions: &[NonZero<usize>]) -> Result<Vec<Target>, Error> {
-    let (program, questions) = match experiment {
-        TaddaaExperiment::Gaussian => (program!("gaussian.stan"), gaussian()),
-        TaddaaExperiment::Funnel => (program!("funnel.stan"), funnel()),
-        TaddaaExperiment::Banana => {
-            let problem = Problem::read(program!("banana.stan"), None)?;
-            return Ok(vec![Target { problem, questions: banana(), reference: None, compares: true }]);
-        }
-    };
+pub(super) fn gaussian(dimensions: &[NonZero<usize>]) -> Result<Vec<Target>, Error> {
+    targets(&program!("gaussian.stan"), &of_gaussian(), dimensions)
+}
+
+pub(super) fn funnel(dimensions: &[NonZero<usize>]) -> Result<Vec<Target>, Error> {
+    targets(&program!("funnel.stan"), &of_funnel(), dimensions)
+}
+
+pub(super) fn banana() -> Result<Vec<Target>, Error> {
+    let problem = Problem::read(program!("banana.stan"), None)?;
+    Ok(vec![Target { problem, questions: of_banana(), reference: None, compares: true }])
+}
+
+/// A program of any dimension, in several.
+fn targets(program: &Source, questions: &[Question], dimensions: &[NonZero<usize>]) -> Result<Vec<Target>, Error> {
     let compared = dimensions.iter().map(|d| d.get()).min_by_key(|d| d.abs_diff(COMPARED));
     let target = |d: usize| {
         let sizes = Source::text("the dimension", serde_json::to_string(&Sizes { d })?);
         let problem = Problem::read(program.clone(), Some(sizes))?;
-        Ok(Target { problem, questions: questions.clone(), reference: None, compares: compared == Some(d) })
+        Ok(Target { problem, questions: questions.to_vec(), reference: None, compares: compared == Some(d) })
     };
     dimensions.iter().map(|d| target(d.get())).collect()
 }
 
 /// Means 0, variances 10 and 1.
-fn gaussian() -> Vec<Question> {
+fn of_gaussian() -> Vec<Question> {
     vec![
         Question::exact("mean(x[1])", 0.0),
         Question::exact("log_variance(x[1])", 10_f64.ln()),
@@ -50,7 +56,7 @@ fn gaussian() -> Vec<Question> {
 }
 
 /// The variance of x[2] is E exp(x[1]) = exp(1/2). Its 90 % quantile solves ∫ φ(u) Φ(q exp(−u/2)) du = 0.9.
-fn funnel() -> Vec<Question> {
+fn of_funnel() -> Vec<Question> {
     vec![
         Question::exact("mean(x[1])", 0.0),
         Question::exact("log_variance(x[1])", 0.0),
@@ -62,7 +68,7 @@ fn funnel() -> Vec<Question> {
 }
 
 /// x[1] = 10 u and x[2] = −3 (u² − 1) + e with standard normal u and e: the variance of x[2] is 9·2 + 1.
-fn banana() -> Vec<Question> {
+fn of_banana() -> Vec<Question> {
     vec![
         Question::exact("mean(x[1])", 0.0),
         Question::exact("log_variance(x[1])", 100_f64.ln()),
