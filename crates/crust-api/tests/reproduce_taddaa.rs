@@ -1,8 +1,8 @@
 //! The experiments of TADDAA whose truth is known: the fits have the errors that theory says, and bounds hold.
 
-use crust_api::Session;
 use crust_api::reproduce::{TaddaaExperiment, TaddaaExperimentOptions, taddaa};
 use crust_api::result::TaddaaTarget;
+use crust_api::{CandyError, Error, Session, Source};
 use std::num::NonZero;
 
 fn run(experiment: TaddaaExperiment, dimension: usize) -> TaddaaTarget {
@@ -75,4 +75,47 @@ fn mean_field_on_the_banana() {
     let t = (145_f64.sqrt() - 1.0) / 72.0;
     check_approximation(&target, &[0.0, (100.0 * t).ln(), 3.0 * (1.0 - t), 0.0]);
     check_bounds(&target, 1.0, 0.3);
+}
+
+/// Made up, in the form of the real ones: chocolate is rarely fruity, and wins more often.
+fn candies() -> String {
+    let mut text = "competitorname,chocolate,fruity,caramel,peanutyalmondy,nougat,crispedricewafer,hard,bar,pluribus,\
+                    sugarpercent,pricepercent,winpercent\n"
+        .to_owned();
+    for i in 0..40_u32 {
+        let y = i % 2;
+        let fruity = if i % 7 == 0 { y } else { 1 - y };
+        let bits: Vec<String> = (1..8).map(|k| u32::from((i * k) % 5 == 1).to_string()).collect();
+        let (sugar, price, win) = ((i * 37) % 100, (i * 53) % 100, 35 + (i * 29) % 40 + 10 * y);
+        text += &format!("\"A, {i}\",{y},{fruity},{},0.{sugar:02},0.{price:02},{win}\n", bits.join(","));
+    }
+    text
+}
+
+/// The truth is that of NUTS, which is known with an error.
+#[test]
+fn mean_field_for_a_regression() {
+    let data = Some(Source::text("candy.csv", candies()));
+    let options = TaddaaExperimentOptions { data, ..TaddaaExperimentOptions::default() };
+    let table = taddaa(TaddaaExperiment::Candy, &options, &Session::default()).expect("a table");
+    let target = &table.targets[0];
+    assert_eq!((target.dimension, target.runs.len(), target.functionals.len()), (11, 7, 4));
+    let reference = target.reference.as_ref().expect("NUTS");
+    assert!(reference.r_hat < 1.01 && reference.ess > 4000.0, "{reference:?}");
+    for functional in &target.functionals {
+        assert!(functional.truth_se > 0.0 && functional.truth_se < 0.05, "{functional:?}");
+    }
+    // The coefficient of the feature that is never near 0 has the others for company: mean field is too narrow.
+    let narrow = &target.functionals[3];
+    assert!(narrow.approximation < narrow.truth - 0.5, "{narrow:?}");
+    let bound = target.runs[0].bounds[3].simultaneous_lower_bound;
+    assert!(bound >= 0.5 * narrow.error && bound <= narrow.error + 3.0 * narrow.truth_se, "{bound} for {narrow:?}");
+}
+
+#[test]
+fn candies_are_asked_for() {
+    for experiment in [TaddaaExperiment::Candy, TaddaaExperiment::Bnn] {
+        let error = taddaa(experiment, &TaddaaExperimentOptions::default(), &Session::default());
+        assert!(matches!(error, Err(Error::Candy(CandyError::Missing))), "{error:?}");
+    }
 }

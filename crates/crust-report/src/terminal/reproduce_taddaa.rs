@@ -31,9 +31,10 @@ pub fn taddaa_target(target: &TaddaaTarget) -> String {
         text.push_str(", which did not converge");
     }
     let truth_width = if target.reference.is_some() { 16 } else { 9 };
+    let names = target.functionals.iter().map(|f| f.name.len()).fold(19, usize::max);
     let mut line = |left: &str, [truth, approximation, error]: [&str; 3], cells: &dyn Fn(&TaddaaRun) -> String| {
         // Writing to a text cannot fail.
-        let _ = write!(text, "\n{left:<19} {truth:>truth_width$} {approximation:>9} {error:>9}");
+        let _ = write!(text, "\n{left:<names$} {truth:>truth_width$} {approximation:>9} {error:>9}");
         for run in &target.runs {
             let _ = write!(text, " {:>8}", cells(run));
         }
