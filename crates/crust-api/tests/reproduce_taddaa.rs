@@ -87,7 +87,8 @@ fn candies() -> String {
         let fruity = if i % 7 == 0 { y } else { 1 - y };
         let bits: Vec<String> = (1..8).map(|k| u32::from((i * k) % 5 == 1).to_string()).collect();
         let (sugar, price, win) = ((i * 37) % 100, (i * 53) % 100, 35 + (i * 29) % 40 + 10 * y);
-        text += &format!("\"A, {i}\",{y},{fruity},{},0.{sugar:02},0.{price:02},{win}\n", bits.join(","));
+        let row = format!("\"A, {i}\",{y},{fruity},{},0.{sugar:02},0.{price:02},{win}\n", bits.join(","));
+        text.push_str(&row);
     }
     text
 }
