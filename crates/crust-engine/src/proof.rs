@@ -347,7 +347,7 @@ impl Prover<'_> {
             Ok(constant) => {
                 self.proof.worst = self.proof.worst.max(constant.worst);
                 if part == Part::Prior {
-                    self.proof.log_prior_integral = constant.known;
+                    self.proof.log_prior_integral = constant.known.filter(|_| !self.simulator.is_cut());
                 }
                 Ok(())
             }

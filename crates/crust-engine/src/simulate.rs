@@ -75,6 +75,11 @@ pub enum SimulateError {
     LikelihoodAlone,
     #[error("{name} cannot be drawn from the values of the likelihood: {why}; {}", remedy())]
     NoDensity { name: String, why: String },
+    #[error(
+        "the declared constraints of `{names}` hold for none of {MOST_ATTEMPTS} draws of the distributions that the program \
+         states: state one that keeps to them (`T[ , ]` for bounds)"
+    )]
+    CutAway { names: String },
     #[error("there is no parameter `{name}`")]
     UnknownParameter { name: String },
     #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
@@ -83,6 +88,9 @@ pub enum SimulateError {
 
 /// A pass draws at least one element, so a program with so many is not going to end.
 const MOST_PASSES: usize = 1_000_000;
+
+/// Draws of all parameters before their declarations are said to leave nothing.
+const MOST_ATTEMPTS: u32 = 10_000;
 
 const GENERATED: Include = Include { transformed: false, generated: true };
 
@@ -203,12 +211,35 @@ impl Simulator {
                 None => state.extend(std::iter::repeat_n(f64::NAN, layout.len())),
             }
         }
+        self.until_inside(|| self.attempt(state.clone(), &mut stream))
+    }
+
+    /// Draws again until all declarations hold, where some of them are not those of what is drawn.
+    fn until_inside<T>(&self, mut attempt: impl FnMut() -> Result<T, SimulateError>) -> Result<T, SimulateError> {
+        let outside = |found: &Result<T, SimulateError>| {
+            matches!(found, Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)))
+        };
+        if !self.is_cut() {
+            return attempt();
+        }
+        let names = self.joint.cut_together.iter().map(|id| self.joint.program.variable(*id).name.as_str());
+        let none = || Err(SimulateError::CutAway { names: names.collect::<Vec<_>>().join("`, `") });
+        (0..MOST_ATTEMPTS).map(|_| attempt()).find(|found| !outside(found)).unwrap_or_else(none)
+    }
+
+    /// Whether declarations cut distributions that are drawn whole, so that nobody knows how much is left of them.
+    pub(crate) fn is_cut(&self) -> bool {
+        !self.joint.cut_together.is_empty()
+    }
+
+    /// Parameters as their statements draw them, which need not be what they are declared as.
+    fn attempt(&self, state: Vec<f64>, stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
         let drawn = match &self.parameters {
-            Some(parameters) => parameters.run(&self.joint, state, &[], &mut stream, None)?,
+            Some(parameters) => parameters.run(&self.joint, state, &[], stream, None)?,
             None if count_missing(&state) > 0 => return Err(SimulateError::LikelihoodAlone),
             None => state,
         };
-        self.free(&drawn, &mut stream)
+        self.free(&drawn, stream)
     }
 
     /// The unconstrained point of drawn parameters.

@@ -85,6 +85,10 @@ pub struct Joint {
     pub stated: Program,
     pub factors: Vec<Factor>,
     pub priors: BTreeMap<VariableId, Prior>,
+    /// Parameters whose declarations cut off a part of their distributions that depends on other parameters. The density
+    /// is a product of whole distributions, restricted to where all declarations hold: these are drawn without theirs,
+    /// and all parameters again until they hold.
+    pub cut_together: BTreeSet<VariableId>,
     /// Data that are drawn, in the order of their declarations.
     pub outcomes: Vec<(VariableId, Source)>,
     pub hyperparameters: Vec<VariableId>,
@@ -115,6 +119,7 @@ impl Joint {
             options,
             outcomes: Vec::new(),
             priors: BTreeMap::new(),
+            cut_together: BTreeSet::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -132,7 +137,7 @@ impl Joint {
             reader.order()
         };
         let hyperparameters = reader.hyperparameters();
-        let Reader { factors, outcomes, priors, mut errors, warnings, notes, .. } = reader;
+        let Reader { factors, outcomes, priors, cut_together, mut errors, warnings, notes, .. } = reader;
         if errors.is_empty() {
             Ok(Self {
                 program,
@@ -140,6 +145,7 @@ impl Joint {
                 stated,
                 factors,
                 priors,
+                cut_together,
                 outcomes,
                 hyperparameters,
                 order,
@@ -172,6 +178,7 @@ struct Reader<'a> {
     factors: Vec<Factor>,
     outcomes: Vec<(VariableId, Source)>,
     priors: BTreeMap<VariableId, Prior>,
+    cut_together: BTreeSet<VariableId>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,

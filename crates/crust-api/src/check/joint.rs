@@ -43,19 +43,15 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
             (None, Err(problems)) => problems,
         },
     };
-    match rests_on(&problem, &session) {
-        Ok(why) => {
-            let mut reading = obstacles(program, &problems, "  simulate and bdmc cannot draw from it:");
-            if !reading.lines.is_empty() {
-                reading.lines.push(format!("  bread can: it simulates data from draws of the fit; {why}"));
-            }
-            JointReading { bread: Some(why), ..reading }
-        }
-        Err(_) => {
-            let first = "  cannot be read as a joint distribution, which simulate, bdmc and bread need:";
-            obstacles(program, &problems, first)
-        }
+    let Ok(why) = rests_on(&problem, &session) else {
+        let first = "  cannot be read as a joint distribution, which simulate, bdmc and bread need:";
+        return obstacles(program, &problems, first);
+    };
+    let mut reading = obstacles(program, &problems, "  simulate and bdmc cannot draw from it:");
+    if !reading.lines.is_empty() {
+        reading.lines.push(format!("  bread can: it simulates data from draws of the fit; {why}"));
     }
+    JointReading { bread: Some(why), ..reading }
 }
 
 /// What a simulator found wrong with how the program is read.

@@ -106,13 +106,15 @@ impl Simulator {
     /// A draw from the prior, and its density under the reading.
     pub(crate) fn scored_parameters(&self, own: &mut Scorer, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
         let mut stream = key.stream();
-        let mut drawn = Score::new(Mode::Drawing);
         let parameters = self.parameters.as_ref().ok_or(SimulateError::LikelihoodAlone)?;
-        let state = vec![f64::NAN; parameters.sizes.iter().sum()];
-        let state = parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
-        let given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
-        let point = self.free(&state, &mut stream)?;
-        Ok(ScoredDraw { point, drawn, given })
+        self.until_inside(|| {
+            let mut drawn = Score::new(Mode::Drawing);
+            let state = vec![f64::NAN; parameters.sizes.iter().sum()];
+            let state = parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
+            let given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
+            let point = self.free(&state, &mut stream)?;
+            Ok(ScoredDraw { point, drawn, given })
+        })
     }
 
     /// The density of a point under the prior of the reading, on the constrained scale.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crust_stan::ast::{SpecialType, UnaryOp};
 use crust_stan::joint::mixture;
 use crust_stan::joint::{
-    Joint, Role, Sampler, call, declared_bounds, definitions, image, resolve, root, sampler, special_type,
+    Bounds, Joint, Role, Sampler, call, declared_bounds, definitions, image, resolve, root, sampler, special_type,
     user_sampler, walk,
 };
 use crust_stan::names::Suffix;
@@ -208,8 +208,10 @@ impl<'a> Rewriter<'a> {
         arguments.extend(tilde.arguments.iter().cloned());
         let name = match sampler(stem) {
             Some(Sampler::Scalar) => {
-                let special = special_type(&self.joint.program, id).filter(|_| role == Role::Prior);
-                arguments.extend(self.bounds(id, &variate, tilde, special));
+                let free = role == Role::Prior && self.joint.cut_together.contains(&id);
+                let special = special_type(&self.joint.program, id).filter(|_| role == Role::Prior && !free);
+                let declared = if free { Bounds::default() } else { declared_bounds(&self.joint.program, id) };
+                arguments.extend(self.bounds(declared, &variate, tilde, special));
                 let alike = tilde.arguments.iter().all(|a| a.ty.is_scalar());
                 match (is_ordered(special), alike) {
                     (false, _) => format!("free:{stem}"),
@@ -235,8 +237,8 @@ impl<'a> Rewriter<'a> {
 
     /// Lower and upper bound of a draw: those of `T[,]`, and of the declaration of what is drawn. A declaration bounds
     /// the variable; where an image of it is drawn, the bounds go the same way.
-    fn bounds(&self, id: VariableId, variate: &Expr, tilde: &Tilde, special: Option<SpecialType>) -> Vec<Expr> {
-        let declared = declared_bounds(&self.joint.program, id);
+    #[allow(clippy::unused_self, reason = "beside the other parts of a draw")]
+    fn bounds(&self, declared: Bounds<'_>, variate: &Expr, tilde: &Tilde, special: Option<SpecialType>) -> Vec<Expr> {
         let stated = tilde.truncation.as_ref();
         let number = |x: f64| Expr { kind: ExprKind::Real(x), ty: Type::Real, level: Level::Data, span: variate.span };
         let nothing = Expr { kind: ExprKind::Error, ty: variate.ty.clone(), level: Level::Data, span: variate.span };

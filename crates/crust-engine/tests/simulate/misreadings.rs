@@ -90,6 +90,37 @@ fn bounds_are_those_of_the_parameter() {
     }
 }
 
+/// A density that is a product of distributions, restricted to where all declarations hold, weighs the parameters that
+/// decide how much is left: means of the joint normal distribution given that it is, in closed form.
+#[test]
+fn declarations_that_depend_on_other_parameters() {
+    let list: &[(&str, f64, f64)] = &[
+        // b ~ normal(0, √2) above 0, and E[a | b] = b/2
+        ("parameters { real a; real<lower=0> b; } model { a ~ normal(0, 1); b ~ normal(a, 1); }", 0.564_189_6, 1.0),
+        (
+            "parameters { real m; real<lower=0> a; } model { m ~ normal(0, 1); a ~ normal(m, 1); }",
+            std::f64::consts::FRAC_2_SQRT_PI,
+            0.9,
+        ),
+        // d = a[2] − a[1] ~ normal(1, √2) above 0, and E[a[1] | d] = (1 − d)/2
+        ("parameters { ordered[2] a; } model { a[1] ~ normal(0, 1); a[2] ~ normal(1, 1); }", -0.288_975, 1.0),
+        // a and b are uniform on the triangle below the diagonal
+        (
+            "parameters { real<lower=0, upper=1> b; real<lower=0, upper=b> a; } model { b ~ uniform(0, 1); a ~ uniform(0, 1); }",
+            1.0 / 3.0,
+            0.3,
+        ),
+    ];
+    for (text, wanted, deviation) in list {
+        assert_eq!(verdict(text, "{}"), "right", "{text}");
+        let found = mean(text, "{}");
+        assert!((found - wanted).abs() < 5.0 * deviation / 4000.0_f64.sqrt(), "{found} {wanted} {text}");
+    }
+    let far = "parameters { real a; real<lower=100> b; } model { a ~ normal(0, 1); b ~ normal(a, 1); }";
+    let found = case(far, "{}").simulator.draw_parameters(None, key(1));
+    assert!(matches!(found, Err(SimulateError::CutAway { .. })), "{found:?}");
+}
+
 #[test]
 fn bounds_and_types() {
     check(&[
@@ -97,13 +128,9 @@ fn bounds_and_types() {
             "parameters { real<lower=0> s; real<lower=0> a; } transformed parameters { real z = a - s; }
           model { s ~ exponential(1); z ~ normal(0, 1); }",
             "{}",
-            "bound-normaliser",
+            "right",
         ),
-        (
-            "parameters { real m; real<lower=0> a; } model { m ~ normal(0, 1); a - m ~ normal(0, 1); }",
-            "{}",
-            "bound-normaliser",
-        ),
+        ("parameters { real m; real<lower=0> a; } model { m ~ normal(0, 1); a - m ~ normal(0, 1); }", "{}", "right"),
         (
             "parameters { real m; real<lower=5> a; } model { m ~ normal(0, 1); a - 5 ~ normal(m, 1) T[0, ]; }",
             "{}",
@@ -112,7 +139,7 @@ fn bounds_and_types() {
         (
             "parameters { real<lower=0> s; real<lower=0> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }",
             "{}",
-            "bound-normaliser",
+            "right",
         ),
         (
             "parameters { real<lower=0> s; real<lower=1> a; } model { s ~ gamma(2, 2); a - 1 ~ normal(0, s); }",
@@ -169,7 +196,7 @@ fn truncation_by_hand() {
             "parameters { real m; real<lower=0, upper=2> a; } model { m ~ normal(0, 1);
           target += normal_lpdf(a | m, 1) - normal_lcdf(2 | m, 1); }",
             "{}",
-            "bound-normaliser",
+            "right",
         ),
         (
             "parameters { real m; real a; } model { m ~ normal(0, 1); target += normal_lpdf(a | m, 1) - normal_lccdf(0 | m, 1); }",

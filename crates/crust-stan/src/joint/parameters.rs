@@ -11,10 +11,20 @@ use crate::ast::{BlockKind, SpecialType};
 use crate::diagnostics::Diagnostic;
 use crate::typed::{Expr, VariableId};
 
+/// What a declaration does to a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cut {
+    /// Nothing, or what the draw itself can keep to.
+    Alone,
+    /// It takes away what depends on other parameters, or on other elements.
+    Together,
+}
+
 impl Reader<'_> {
     pub(super) fn parameters(&mut self) {
         let mut errors = Vec::new();
         let mut weighed: BTreeSet<VariableId> = BTreeSet::new();
+        let mut together: BTreeSet<VariableId> = BTreeSet::new();
         for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
             if let Some(error) = messages::unreadable(self.program, self.split, factor) {
                 errors.push(error);
@@ -46,9 +56,16 @@ impl Reader<'_> {
                 _ => {}
             }
             for factor in own.iter().filter(|f| f.shape.is_readable()) {
-                errors.extend(self.constraint(id, factor));
+                match self.constraint(id, factor) {
+                    Ok(Cut::Alone) => {}
+                    Ok(Cut::Together) => {
+                        together.insert(id);
+                    }
+                    Err(error) => errors.push(*error),
+                }
             }
         }
+        self.cut_together.extend(together);
         self.errors.extend(errors);
     }
 
@@ -77,23 +94,24 @@ impl Reader<'_> {
 
     /// Whether the density, restricted to what the declaration allows, has a normaliser that depends on parameters:
     /// then it is not the conditional distribution that the statement seems to name.
-    fn constraint(&self, id: VariableId, factor: &Factor) -> Option<Diagnostic> {
+    fn constraint(&self, id: VariableId, factor: &Factor) -> Result<Cut, Box<Diagnostic>> {
         let name = &self.program.variable(id).name;
         let stem = factor.distribution.as_str();
         let special = special_type(self.program, id);
         let scalar = sampler(stem) == Some(Sampler::Scalar);
         let error = |message: String| Diagnostic::error("constraint-not-readable", message, factor.span);
+        let cut = |together: bool| Ok(if together { Cut::Together } else { Cut::Alone });
         match special {
             None => {
                 let bounds = declared_bounds(self.program, id);
                 if bounds.is_none() {
-                    return None;
+                    return Ok(Cut::Alone);
                 }
                 if !scalar {
-                    return Some(
+                    return Err(Box::new(
                         error(format!("`{name}` has bounds, which crust cannot draw `{stem}` within"))
                             .help("leave the bounds out, or write a distribution of single numbers"),
-                    );
+                    ));
                 }
                 // Bounds are those of the parameter; what is drawn is perhaps an image of it.
                 let drawn = factor.variate.as_ref().and_then(|v| bounds_of_image(v, bounds));
@@ -103,29 +121,24 @@ impl Reader<'_> {
                 });
                 let shifted = factor.variate.as_ref().is_some_and(|v| self.is_shifted(v, id));
                 let relative = shifted || self.is_relative(factor, bounds);
-                (!fine && relative).then(|| self.normaliser(id, factor.span, stem))
+                cut(!fine && relative)
             }
             Some(SpecialType::Ordered | SpecialType::PositiveOrdered) if scalar => {
-                if factor.variate.as_ref().is_some_and(|v| v.ty.is_scalar()) {
-                    return Some(
-                        error(format!("`{name}` is ordered, but its elements are drawn one by one"))
-                            .help(format!("draw it as a whole: `{name} ~ {stem}(…);`")),
-                    );
-                }
+                // which of them comes first is decided by all of them
+                let one_by_one = factor.variate.as_ref().is_some_and(|v| v.ty.is_scalar());
                 let alike = factor.arguments.iter().all(|a| a.ty.is_scalar());
                 let positive = special == Some(SpecialType::PositiveOrdered);
-                let cut = positive && !matches!(support(stem), Support::Positive | Support::Unit);
+                let halved = positive && !matches!(support(stem), Support::Positive | Support::Unit);
                 let relative = !factor.depends_on.is_empty();
                 let central = centre(stem).and_then(|i| factor.arguments.get(i)).and_then(constant) == Some(0.0);
-                let bad = relative && (!alike || (cut && !central));
-                bad.then(|| self.normaliser(id, factor.span, stem))
+                cut(one_by_one || (relative && (!alike || (halved && !central))))
             }
-            Some(special) if fits(special, stem) => None,
-            Some(special) => Some(
+            Some(special) if fits(special, stem) => Ok(Cut::Alone),
+            Some(special) => Err(Box::new(
                 error(format!("`{name}` is a `{}`, which `{stem}` is no distribution of", special.name()))
                     .note("restricted to that type, the density has a normaliser that nobody states")
                     .help("use a distribution of that type, such as `dirichlet` for a simplex"),
-            ),
+            )),
         }
     }
 

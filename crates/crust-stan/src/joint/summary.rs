@@ -91,6 +91,10 @@ impl Joint {
 
     /// What the declaration does to a prior.
     fn remark(&self, id: VariableId, factor: &Factor, text: &Text) -> String {
+        if self.cut_together.contains(&id) {
+            return " (drawn without its declared constraint; all parameters are drawn again until it holds)"
+                .to_owned();
+        }
         match special_type(&self.program, id) {
             Some(SpecialType::Ordered | SpecialType::PositiveOrdered) => {
                 return " (drawn, then put in order: its type is ordered)".to_owned();

@@ -3,7 +3,6 @@
 use super::{Case, bernoulli, normals, stream};
 use serde_json::json;
 
-#[expect(clippy::too_many_lines, reason = "a list of programs")]
 pub fn cases() -> Vec<Case> {
     vec![
         Case {
