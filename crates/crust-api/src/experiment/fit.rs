@@ -333,7 +333,25 @@ fn indexed(name: &str, sizes: &[usize], mut at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::indexed;
+    use super::{Effort, Fitted, indexed, more};
+    use crust_diagnose::result::Fit;
+
+    #[test]
+    fn fits_are_made_again_with_more_draws_or_shorter_steps() {
+        let after = |worst_r_hat: f64, least_ess: f64, divergences: usize, effort: Effort| {
+            let fit = Fit { chains: 4, draws: 1000, worst_r_hat, least_ess, divergences, ..Fit::default() };
+            more(&Fitted { fit, mean: Vec::new(), chains: Vec::new() }, effort, 3)
+        };
+        let first = Effort::new(1000, 1000);
+        assert_eq!(after(1.0, 1000.0, 0, first), None);
+        assert_eq!(after(1.0, 1000.0, 8, first), None, "0.2 % are few");
+        assert_eq!(after(1.0, 1000.0, 9, first), Some(Effort { delta: 0.95, ..first }));
+        assert_eq!(after(1.1, 1000.0, 0, first), Some(Effort { draws: 4000, ..first }));
+        assert_eq!(after(1.0, 100.0, 9, first), Some(Effort { draws: 4000, delta: 0.95, ..first }));
+        let last = Effort { draws: 16_000, delta: 0.99, ..first };
+        assert_eq!(after(1.1, 100.0, 900, last), None, "there is no more to be done");
+        assert!(Effort { delta: 0.95, ..first }.cost() > 1.9 * first.cost());
+    }
 
     #[test]
     fn the_last_index_is_the_fastest() {
