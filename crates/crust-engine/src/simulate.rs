@@ -15,7 +15,7 @@ mod values;
 
 use std::sync::Arc;
 
-use crust_math::random::{Stream, StreamKey};
+use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::{BlockKind, SpecialType};
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
@@ -193,7 +193,6 @@ impl Simulator {
 
     /// Draws all parameters from the prior, those in `fixed` aside, as a point of the model.
     pub fn draw_parameters(&mut self, fixed: Option<&Values>, key: StreamKey) -> Result<Vec<f64>, SimulateError> {
-        let mut stream = key.stream();
         let layouts = &self.skeleton.parameters;
         for (name, numbers) in fixed.into_iter().flatten() {
             let Some(layout) = layouts.iter().find(|l| l.name == *name) else {
@@ -211,20 +210,29 @@ impl Simulator {
                 None => state.extend(std::iter::repeat_n(f64::NAN, layout.len())),
             }
         }
-        self.until_inside(|| self.attempt(state.clone(), &mut stream))
+        self.until_inside(key, |stream| self.attempt(state.clone(), stream))
     }
 
-    /// Draws again until all declarations hold, where some of them are not those of what is drawn.
-    fn until_inside<T>(&self, mut attempt: impl FnMut() -> Result<T, SimulateError>) -> Result<T, SimulateError> {
+    /// Draws again until all declarations hold, where some of them are not those of what is drawn. Each attempt has a
+    /// stream of its own: one that ends early does not say how far it got, and what is used again would not be
+    /// independent of what was rejected.
+    fn until_inside<T>(
+        &self,
+        key: StreamKey,
+        mut attempt: impl FnMut(&mut Stream) -> Result<T, SimulateError>,
+    ) -> Result<T, SimulateError> {
         let outside = |found: &Result<T, SimulateError>| {
             matches!(found, Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)))
         };
-        if !self.is_cut() {
-            return attempt();
+        let first = attempt(&mut key.stream());
+        if !self.is_cut() || !outside(&first) {
+            return first;
         }
+        let mut seeds = key.stream();
+        let mut again = || attempt(&mut StreamKey::new(seeds.next_u64(), Purpose::GENERATED).stream());
         let names = self.joint.cut_together.iter().map(|id| self.joint.program.variable(*id).name.as_str());
         let none = || Err(SimulateError::CutAway { names: names.collect::<Vec<_>>().join("`, `") });
-        (0..MOST_ATTEMPTS).map(|_| attempt()).find(|found| !outside(found)).unwrap_or_else(none)
+        (1..MOST_ATTEMPTS).map(|_| again()).find(|found| !outside(found)).unwrap_or_else(none)
     }
 
     /// Whether declarations cut distributions that are drawn whole, so that nobody knows how much is left of them.
@@ -314,7 +322,7 @@ impl Simulator {
     pub fn parameters(&mut self, point: &[f64]) -> Result<Values, SimulateError> {
         let include = Include { transformed: false, generated: false };
         let mut evaluator = self.skeleton.evaluator();
-        let key = StreamKey::new(0, crust_math::random::Purpose::GENERATED);
+        let key = StreamKey::new(0, Purpose::GENERATED);
         let found = evaluator.quantities(point, key, include)?;
         Ok(values::named(&self.skeleton.parameters, &found.numbers))
     }

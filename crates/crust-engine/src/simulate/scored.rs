@@ -105,14 +105,13 @@ impl Simulator {
 
     /// A draw from the prior, and its density under the reading.
     pub(crate) fn scored_parameters(&self, own: &mut Scorer, key: StreamKey) -> Result<ScoredDraw, SimulateError> {
-        let mut stream = key.stream();
         let parameters = self.parameters.as_ref().ok_or(SimulateError::LikelihoodAlone)?;
-        self.until_inside(|| {
+        self.until_inside(key, |stream| {
             let mut drawn = Score::new(Mode::Drawing);
             let state = vec![f64::NAN; parameters.sizes.iter().sum()];
-            let state = parameters.run(&self.joint, state, &[], &mut stream, Some(&mut drawn))?;
+            let state = parameters.run(&self.joint, state, &[], stream, Some(&mut drawn))?;
             let given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
-            let point = self.free(&state, &mut stream)?;
+            let point = self.free(&state, stream)?;
             Ok(ScoredDraw { point, drawn, given })
         })
     }

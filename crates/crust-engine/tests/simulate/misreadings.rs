@@ -104,6 +104,12 @@ fn declarations_that_depend_on_other_parameters() {
         ),
         // d = a[2] − a[1] ~ normal(1, √2) above 0, and E[a[1] | d] = (1 − d)/2
         ("parameters { ordered[2] a; } model { a[1] ~ normal(0, 1); a[2] ~ normal(1, 1); }", -0.288_975, 1.0),
+        // what cannot be drawn given a rejected value is no obstacle: as the first two, with a scale below 0 on the way
+        (
+            "parameters { real a; real<lower=0> b; vector[2] z; } model { a ~ normal(0, 1); b ~ normal(a, 1); z ~ normal(0, b); }",
+            0.564_189_6,
+            1.0,
+        ),
         // a and b are uniform on the triangle below the diagonal
         (
             "parameters { real<lower=0, upper=1> b; real<lower=0, upper=b> a; } model { b ~ uniform(0, 1); a ~ uniform(0, 1); }",
