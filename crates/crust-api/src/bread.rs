@@ -4,14 +4,14 @@ mod approximation;
 
 pub use approximation::bread_approximation;
 
-use crate::annealing::{Annealed, Annealing, MethodOptions, PathChoice, identity, journal, simulated};
+use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, Settings, StanExperiment, given};
 use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::{Nobody, Session};
-use crust_diagnose::bread::{self, Plan};
-use crust_diagnose::result::{Bread, Dataset, ForwardRung, RealData, Rung, Simulated, Simulation};
+use crust_diagnose::bread::{self, Findings, Plan};
+use crust_diagnose::result::{Bread, Dataset, ForwardRung, Reading, RealData, Run, Rung, Simulated, Simulation};
 use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -203,7 +203,18 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());
     let kept = kept.map(|number| simulated(&mut experiment, number)).collect::<Result<_, _>>();
     let kept = kept.map_err(|trouble| loaded.context(&faults).trouble(trouble))?;
-    let mut run = annealing.run(problem, session.seed, experiment.dimension());
+    let run = annealing.run(problem, session.seed, experiment.dimension());
+    Ok(told_by(found, options, annealing, &plan, (run, loaded.stated(), simulation, kept)))
+}
+
+/// What was found as the result of a run.
+pub(crate) fn told_by(
+    found: Findings,
+    options: &BreadOptions,
+    annealing: &Annealing,
+    plan: &Plan,
+    (mut run, reading, simulation, kept): (Run, Reading, Simulated, Vec<NumberedData>),
+) -> Annealed<Bread> {
     options.method.tell(&mut run);
     run.options.insert("simulate".to_owned(), simulation.kind.name().to_owned());
     if plan.start_steps > 0 {
@@ -220,7 +231,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     without_log_ml(&simulation, &mut real, &mut sandwich);
     let result = Bread {
         run,
-        reading: loaded.stated(),
+        reading,
         simulation,
         fit: found.fit,
         real,
@@ -235,7 +246,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
         verdict: found.verdict,
         partial: found.partial,
     };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated: kept })
+    Annealed { result, timing: found.timing, diagnosis, simulated: kept }
 }
 
 /// Takes out marginal likelihoods that do not exist, or that nobody asks for: given the real data, the probability of

@@ -228,7 +228,9 @@ impl Journal {
     /// How long the units took that are wanted, whichever run did them.
     pub fn seconds(&self, wanted: impl Fn(&UnitName) -> bool) -> f64 {
         let is_wanted = |name: &str| name.parse().is_ok_and(|name| wanted(&name));
-        self.units.iter().filter(|(name, _)| is_wanted(name)).map(|(_, unit)| unit.seconds).sum()
+        let wanted = self.units.iter().filter(|(name, _)| is_wanted(name));
+        // The sum of nothing would be −0.
+        wanted.fold(0.0, |sum, (_, unit)| sum + unit.seconds)
     }
 }
 

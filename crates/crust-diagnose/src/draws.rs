@@ -11,11 +11,13 @@ mod netcdf;
 mod zarr_reader;
 
 pub use arviz::ArvizError;
+pub use compression::PackingError;
 pub use configuration::{Adaptation, Algorithm, Elapsed, InverseMetric, Metric, RunConfiguration, Settings};
 pub use csv_reader::{Comments, CsvChain, CsvError, CsvProblem, read_chain, read_files};
 pub use csv_writer::CsvWriter;
 pub use files::{DrawsError, read_draws};
 pub use names::{Shape, Variable, bracketed, column_names, dotted, variables};
+pub use zarr_reader::LayoutError;
 
 /// The draws of all chains.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,6 +2,7 @@
 
 use crate::error::{Run, fail};
 use crust_math::linalg::cholesky::rows;
+use crust_math::linalg::lu;
 use crust_math::linalg::vectors::dot_in_order;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -78,64 +79,18 @@ impl Tensor {
         Ok(Self::new(vec![*n, *m], data))
     }
 
-    /// LU with partial pivoting: the factors in one matrix, the rows' order, the sign of the permutation.
-    fn lu(&self, what: &str) -> Run<(Vec<f64>, Vec<usize>, f64)> {
-        let n = self.square(what)?;
-        let mut a = self.data.clone();
-        let mut rows: Vec<usize> = (0..n).collect();
-        let mut sign = 1.0;
-        for k in 0..n {
-            let p = (k..n).max_by(|i, j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs())).unwrap_or(k);
-            if p != k {
-                for j in 0..n {
-                    a.swap(k * n + j, p * n + j);
-                }
-                rows.swap(k, p);
-                sign = -sign;
-            }
-            let pivot = a[k * n + k];
-            if pivot == 0.0 {
-                continue;
-            }
-            for i in k + 1..n {
-                let f = a[i * n + k] / pivot;
-                a[i * n + k] = f;
-                for j in k + 1..n {
-                    a[i * n + j] -= f * a[k * n + j];
-                }
-            }
-        }
-        Ok((a, rows, sign))
-    }
-
+    /// The determinant of the transpose, which is the same: the library has matrices by columns.
     pub fn determinant(&self) -> Run<f64> {
-        let (a, _, sign) = self.lu("determinant")?;
-        let n = self.dims[0];
-        Ok((0..n).map(|i| a[i * n + i]).product::<f64>() * sign)
+        let n = self.square("determinant")?;
+        Ok(lu::decompose(&self.data, n, &mut vec![0.0; lu::scratch(n)]).determinant())
     }
 
+    /// By columns the transpose of this is inverted, and by rows again the result is that of this. A singular matrix
+    /// gives infinite or undefined numbers, as in JavaScript.
     pub fn inverse(&self) -> Run<Self> {
-        let (a, rows, _) = self.lu("inverse")?;
-        let n = self.dims[0];
+        let n = self.square("inverse")?;
         let mut out = vec![0.0; n * n];
-        for (column, row) in rows.iter().enumerate() {
-            let mut x = vec![0.0; n];
-            x[column] = 1.0;
-            for i in 0..n {
-                for j in 0..i {
-                    x[i] -= a[i * n + j] * x[j];
-                }
-            }
-            for i in (0..n).rev() {
-                for j in i + 1..n {
-                    x[i] -= a[i * n + j] * x[j];
-                }
-                x[i] /= a[i * n + i];
-            }
-            for i in 0..n {
-                out[i * n + row] = x[i];
-            }
-        }
+        lu::decompose(&self.data, n, &mut vec![0.0; lu::scratch(n)]).inverse(&mut out);
         Ok(Self::new(vec![n, n], out))
     }
 

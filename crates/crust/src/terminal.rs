@@ -92,8 +92,10 @@ pub fn check_writable(file: Option<&Path>) -> Result<(), Error> {
     match file {
         // Opened for more, so that what an earlier run left is there until there is something new.
         Some(file) if !is_stdout(file) => {
-            let opened = std::fs::File::options().append(true).create(true).open(file);
-            opened.map(|_| ()).map_err(Error::write(file))
+            let new = !file.exists();
+            std::fs::File::options().append(true).create(true).open(file).map_err(Error::write(file))?;
+            // A run that fails leaves no empty file behind.
+            if new { std::fs::remove_file(file).map_err(Error::write(file)) } else { Ok(()) }
         }
         _ => Ok(()),
     }

@@ -99,3 +99,27 @@ fn each_mistake_has_its_message() {
         assert!(said.contains(word), "{options:?}: {said}");
     }
 }
+
+/// Data that fit the declarations but that no experiment can be made of: `check` says so, too.
+#[test]
+fn check_tells_what_stands_in_the_way_of_a_proof() {
+    let folder = Folder::new("bad-check");
+    let program = folder.file("model.stan", &model(PRIOR));
+    let data = folder.file("data.json", r#"{"N": 3, "x": [0, 1, 2], "y": [1, NaN, 4]}"#);
+    let output = crust(&["check", &program, &data]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("not proven with these data") && said.contains("`y[2]`"), "{said}");
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_empty_result_behind() {
+    let folder = Folder::new("bad-result");
+    let program = folder.file("model.stan", &model(PRIOR));
+    let data = folder.file("data.json", r#"{"N": 3, "x": [0, 1, 2], "y": [1, NaN, 4]}"#);
+    let result = folder.file("result.json", "an earlier one");
+    complaint(&["bread", &program, &data, "--json", &result]);
+    assert_eq!(std::fs::read_to_string(&result).ok().as_deref(), Some("an earlier one"));
+    std::fs::remove_file(&result).expect("it was there");
+    complaint(&["bread", &program, &data, "--json", &result]);
+    assert!(!std::path::Path::new(&result).exists());
+}

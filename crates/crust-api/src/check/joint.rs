@@ -37,10 +37,10 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
         Ok(loaded) => return readable(program, loaded.summary),
         Err(Error::Reading { problems, .. }) => problems,
         Err(error) => match (misread(error), Joint::read(program.typed(), &ReadOptions::default())) {
-            (Some(problem), _) => vec![problem],
+            (Ok(problem), _) => vec![problem],
             // something is in the way that has nothing to do with how it is read
-            (None, Ok(joint)) => return readable(program, joint.summary(program.text())),
-            (None, Err(problems)) => problems,
+            (Err(error), Ok(joint)) => return unproven(program, joint.summary(program.text()), &error),
+            (Err(_), Err(problems)) => problems,
         },
     };
     let Ok(why) = rests_on(&problem, &session) else {
@@ -54,11 +54,24 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
     JointReading { bread: Some(why), ..reading }
 }
 
-/// What a simulator found wrong with how the program is read.
-fn misread(error: Error) -> Option<Diagnostic> {
-    let Error::Simulate { error, .. } = error else { return None };
-    let SimulateError::Reading(problem) = *error else { return None };
-    Some(*problem)
+/// What a simulator found wrong with how the program is read; the error again, if it is about something else.
+fn misread(error: Error) -> Result<Diagnostic, Error> {
+    match error {
+        Error::Simulate { error, program, suspicion } => match *error {
+            SimulateError::Reading(problem) => Ok(*problem),
+            other => Err(Error::Simulate { error: Box::new(other), program, suspicion }),
+        },
+        other => Err(other),
+    }
+}
+
+/// A reading by statements that could not be proven.
+fn unproven(program: &Program, mut summary: joint::JointSummary, error: &Error) -> JointReading {
+    let warning = format!("not proven with these data: {error}");
+    summary.warnings.push(warning.clone());
+    let mut reading = readable(program, summary);
+    reading.lines.push(format!("    {warning}"));
+    reading
 }
 
 fn readable(program: &Program, summary: joint::JointSummary) -> JointReading {

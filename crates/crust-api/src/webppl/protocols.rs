@@ -128,30 +128,9 @@ pub fn bread_webppl(
     let kept = [found.simulated.number].into_iter();
     let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());
     let simulated = kept.map(|number| experiment.simulated(number)).collect::<Result<_, Trouble>>()?;
-    let mut run = run(problem, annealing, session, experiment.dimension);
-    options.method.tell(&mut run);
-    run.options.insert("start-steps".to_owned(), plan.start_steps.to_string());
-    run.options.insert("replicates".to_owned(), options.replicates.to_string());
-    run.steps = plan.ladder.with_rungs(&found.simulated.rungs);
-    let rung = found.confirmation.as_ref().map(|c| &c.rung).or(found.simulated.rungs.last());
-    let diagnosis = annealing.diagnosis(found.violation, found.partial, rung.map(|rung| rung.jeffreys_upper));
+    let run = run(problem, annealing, session, experiment.dimension);
     let why = if hyperparameters.is_empty() { "no variables are fitted" } else { "`--hyper` names what is fitted" };
-    let result = Bread {
-        run,
-        reading: reading(&model, &hyperparameters),
-        simulation: Simulated { kind: Simulation::Fitted, why: why.to_owned(), has_log_ml: true },
-        fit: found.fit,
-        real: found.real,
-        simulated: found.simulated,
-        confirmation: found.confirmation,
-        start_check: found.start_check,
-        calibration: found.calibration,
-        predictive: found.predictive,
-        kernels: found.kernels,
-        violation: found.violation,
-        checks: found.checks,
-        verdict: found.verdict,
-        partial: found.partial,
-    };
-    Ok(Annealed { result, timing: found.timing, diagnosis, simulated })
+    let simulation = Simulated { kind: Simulation::Fitted, why: why.to_owned(), has_log_ml: true };
+    let reading = reading(&model, &hyperparameters);
+    Ok(crate::bread::told_by(found, options, annealing, &plan, (run, reading, simulation, simulated)))
 }

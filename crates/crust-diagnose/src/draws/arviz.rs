@@ -1,5 +1,7 @@
 //! What `ArviZ` stores: arrays over chains and draws, in groups.
 
+use super::compression::PackingError;
+use super::zarr_reader::LayoutError;
 use super::{Draws, Phase};
 use std::io;
 
@@ -22,10 +24,12 @@ pub enum ArvizError {
     NoDraws,
     #[error("the variable {name} cannot be read: {problem}")]
     Variable { name: String, problem: String },
+    #[error("the variable {name} cannot be read: {problem}")]
+    Packed { name: String, problem: PackingError },
     #[error("it is no NetCDF file that can be read: {0}")]
     Hdf5(String),
     #[error("the metadata of {name} is not as Zarr has it: {problem}")]
-    Metadata { name: String, problem: String },
+    Metadata { name: String, problem: LayoutError },
 }
 
 /// The sampler's columns by their names here and in `ArviZ`.

@@ -1,7 +1,7 @@
 //! Zarr stores in folders, versions 2 and 3 of the format, as zarr-python and crust write them.
 
 use super::arviz::{Array, ArvizError};
-use super::compression::{Codec, decompress};
+use super::compression::{Codec, PackingError, decompress};
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -9,6 +9,25 @@ use std::path::Path;
 
 /// Larger arrays than this are a mistake in the metadata.
 const MOST: usize = 1 << 31;
+
+/// What is wrong with the metadata of an array.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("a shape of {shape:?} in chunks of {chunks:?}")]
+    Chunks { shape: Vec<usize>, chunks: Vec<usize> },
+    #[error("its numbers are filtered; write it without filters")]
+    Filtered,
+    #[error("big-endian numbers")]
+    BigEndian,
+    #[error("{0} in place of sizes")]
+    NoSizes(Value),
+    #[error("a size of {0}")]
+    Size(Value),
+    #[error("{0}")]
+    Codec(#[from] PackingError),
+}
 
 /// The numeric arrays of a group; none if there is no such group.
 pub(super) fn group(store: &Path, name: &str) -> Result<Option<Vec<Array>>, ArvizError> {
@@ -47,10 +66,10 @@ struct Layout {
 impl Layout {
     /// None for groups and for what is no number.
     fn read(folder: &Path, name: &str) -> Result<Option<Self>, ArvizError> {
-        let bad = |problem: String| ArvizError::Metadata { name: name.to_owned(), problem };
+        let bad = |problem: LayoutError| ArvizError::Metadata { name: name.to_owned(), problem };
         let json = |file: &str| -> Result<Option<Value>, ArvizError> {
             match fs::read(folder.join(file)) {
-                Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| bad(error.to_string())),
+                Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| bad(error.into())),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
                 Err(error) => Err(error.into()),
@@ -65,12 +84,12 @@ impl Layout {
         let elements = layout.shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
         if layout.shape.len() != layout.chunks.len() || layout.chunks.contains(&0) || elements.is_none_or(|n| n > MOST)
         {
-            return Err(bad(format!("a shape of {:?} in chunks of {:?}", layout.shape, layout.chunks)));
+            return Err(bad(LayoutError::Chunks { shape: layout.shape, chunks: layout.chunks }));
         }
         Ok(Some(layout))
     }
 
-    fn version_2(json: &Value) -> Result<Option<Self>, String> {
+    fn version_2(json: &Value) -> Result<Option<Self>, LayoutError> {
         let code = json["dtype"].as_str().unwrap_or_default();
         let size: usize = code.get(2..).and_then(|size| size.parse().ok()).unwrap_or(0);
         let decode = match code.get(..2) {
@@ -81,7 +100,7 @@ impl Layout {
         };
         let Some(decode) = decode else { return Ok(None) };
         if json["filters"].as_array().is_some_and(|filters| !filters.is_empty()) {
-            return Err("its numbers are filtered; write it without filters".to_owned());
+            return Err(LayoutError::Filtered);
         }
         let codec = match &json["compressor"] {
             Value::Null => None,
@@ -100,7 +119,7 @@ impl Layout {
         }))
     }
 
-    fn version_3(json: &Value) -> Result<Option<Self>, String> {
+    fn version_3(json: &Value) -> Result<Option<Self>, LayoutError> {
         let kind = json["data_type"].as_str().unwrap_or_default();
         let bits = |name: &str| kind.strip_prefix(name).and_then(|bits| bits.parse::<usize>().ok()).map(|n| n / 8);
         let number = match (bits("float"), bits("int"), bits("uint")) {
@@ -114,7 +133,7 @@ impl Layout {
         let mut codecs = Vec::new();
         for codec in json["codecs"].as_array().into_iter().flatten() {
             match codec["name"].as_str().unwrap_or_default() {
-                "bytes" if codec["configuration"]["endian"] == "big" => return Err("big-endian numbers".to_owned()),
+                "bytes" if codec["configuration"]["endian"] == "big" => return Err(LayoutError::BigEndian),
                 "bytes" => {}
                 "crc32c" => codecs.push(Codec::Checksum),
                 name => codecs.push(Codec::named(name)?),
@@ -139,11 +158,13 @@ impl Layout {
     }
 
     fn array(&self, folder: &Path, name: String) -> Result<Array, ArvizError> {
-        let problem = |problem: String| ArvizError::Variable { name: name.clone(), problem };
         let mut values = vec![self.fill; self.shape.iter().product()];
         let counts: Vec<usize> = self.shape.iter().zip(&self.chunks).map(|(n, chunk)| n.div_ceil(*chunk)).collect();
         let each: Option<usize> = self.chunks.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
-        let each = each.filter(|&n| n <= MOST).ok_or_else(|| problem(format!("chunks of {:?}", self.chunks)))?;
+        let each = each.filter(|&n| n <= MOST).ok_or_else(|| ArvizError::Metadata {
+            name: name.clone(),
+            problem: LayoutError::Chunks { shape: self.shape.clone(), chunks: self.chunks.clone() },
+        })?;
         for chunk in 0..counts.iter().product() {
             let place = unravel(chunk, &counts);
             let bytes = match fs::read(folder.join(self.key(&place))) {
@@ -154,9 +175,10 @@ impl Layout {
             };
             let wanted = each * self.size;
             let bytes = self.codecs.iter().try_fold(bytes, |bytes, codec| decompress(*codec, &bytes, wanted));
-            let bytes = bytes.map_err(&problem)?;
+            let packed = |problem: PackingError| ArvizError::Packed { name: name.clone(), problem };
+            let bytes = bytes.map_err(packed)?;
             if bytes.len() != wanted {
-                return Err(problem(format!("a chunk has {} bytes in place of {wanted}", bytes.len())));
+                return Err(packed(PackingError::Length { found: bytes.len(), wanted }));
             }
             self.place(&bytes, &place, &mut values);
         }
@@ -202,10 +224,10 @@ fn unravel(mut at: usize, sizes: &[usize]) -> Vec<usize> {
     indices
 }
 
-fn sizes(json: &Value) -> Result<Vec<usize>, String> {
-    let list = json.as_array().ok_or_else(|| format!("{json} in place of sizes"))?;
+fn sizes(json: &Value) -> Result<Vec<usize>, LayoutError> {
+    let list = json.as_array().ok_or_else(|| LayoutError::NoSizes(json.clone()))?;
     let size = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
-    list.iter().map(|value| size(value).ok_or_else(|| format!("a size of {value}"))).collect()
+    list.iter().map(|value| size(value).ok_or_else(|| LayoutError::Size(value.clone()))).collect()
 }
 
 fn fill(json: &Value) -> f64 {

@@ -57,11 +57,10 @@ fn toy(grid: Grid, arguments: &Reproduce, common: &Common) -> Result<Exit, Error
 
 fn taddaa(experiment: TaddaaExperiment, arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
     let options = arguments.taddaa_options()?;
-    if common.tells() {
-        terminal::say(&taddaa_heading(experiment.name(), arguments.seed));
-    }
+    let begun = std::sync::Once::new();
     let take = |part: &Part<'_>| {
         if let (Part::Taddaa(target), true) = (part, common.tells()) {
+            begun.call_once(|| terminal::say(&taddaa_heading(experiment.name(), arguments.seed)));
             terminal::say(&taddaa_target(target));
         }
         Ok(())
