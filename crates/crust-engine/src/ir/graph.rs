@@ -249,6 +249,18 @@ impl Graph {
         node
     }
 
+    /// An element of an operand, which nobody asks for twice: there may be very many, and looking for them takes longer
+    /// than all else.
+    pub fn input(&mut self, operand: u32, element: u32) -> Ref {
+        if self.size() >= self.limit.unwrap_or(LONGEST) {
+            self.useless = true;
+            return 0;
+        }
+        let first = crate::memory::cast(self.arguments.len());
+        self.nodes.push(Node { op: Op::Input { operand, element }, first, count: 0 });
+        crate::memory::cast(self.nodes.len() - 1)
+    }
+
     /// Puts another operation in the place of one.
     pub(super) fn replace(&mut self, node: Ref, op: Op, arguments: &[Ref]) {
         let first = crate::memory::cast(self.arguments.len());

@@ -22,7 +22,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
 use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
-use crate::ir::{self, Op};
+use crate::ir;
 use crate::memory::{Block, Flags};
 use choice::{changes, has_control, is_constrained, is_special, looks_at, stays_flat, unit, units};
 
@@ -288,15 +288,24 @@ impl Machine {
         result
     }
 
-    /// A machine with symbols in the place of what depends on parameters.
-    fn symbolic_machine(&self, room: usize) -> Run<Self> {
+    /// A machine with symbols in the place of what depends on parameters, as far as some statements look at it: a
+    /// covariance matrix that others have nothing to do with may have a million elements.
+    fn symbolic_machine(&self, code: &Code, range: &Range<usize>, room: usize) -> Run<Self> {
         let mut machine = self.duplicate();
         machine.tracer = Some(Box::new(Tracer::default()));
         machine.arena.reserve(room);
         machine.clear(1, Wanted { gradient: false, ..self.wanted });
+        let boundary = code.transform.len();
+        let checks = range.start < boundary && boundary < range.end;
         for (slot, variable) in self.globals.iter().enumerate() {
+            let name = Slot::Global(crate::memory::cast(slot));
+            let needed = || {
+                range.clone().any(|at| looks_at(unit(code, at), name))
+                    || checks && code.transformed_parameters.iter().any(|quantity| quantity.slot as usize == slot)
+            };
             let value = match variable.value {
                 Value::Numbers(view) if self.arena.is_constant(view.block) => continue,
+                Value::Numbers(_) if !needed() => Value::Unset,
                 Value::Numbers(view) if view.block.uniform() => {
                     let numbers = self.arena.of(view.block, self.width).to_vec();
                     Value::Numbers(View { shape: view.shape, block: machine.uniform(&numbers)? })
@@ -304,7 +313,7 @@ impl Machine {
                 Value::Numbers(view) => {
                     let (operand, count) = (crate::memory::cast(slot), crate::memory::cast(view.block.count()));
                     let graph = machine.graph();
-                    let each = (0..count).map(|element| to_symbol(graph.push(Op::Input { operand, element }, &[])));
+                    let each = (0..count).map(|element| to_symbol(graph.input(operand, element)));
                     let numbers: Vec<f64> = each.collect();
                     Value::Numbers(View { shape: view.shape, block: machine.uniform(&numbers)? })
                 }
@@ -329,7 +338,7 @@ impl Machine {
     }
 
     fn try_trace(&self, code: &Code, range: Range<usize>, room: usize) -> Result<Region, (usize, Stop)> {
-        let machine = self.symbolic_machine(room).map_err(|stop| (range.start, stop))?;
+        let machine = self.symbolic_machine(code, &range, room).map_err(|stop| (range.start, stop))?;
         machine.trace_statements(code, range)
     }
 

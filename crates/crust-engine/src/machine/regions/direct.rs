@@ -6,7 +6,7 @@
 
 use super::{MOST_ROOM, Region};
 use crate::code::{Code, Constraint, Factor, Item};
-use crate::ir::{Graph, Op, Ref};
+use crate::ir::{Graph, Ref};
 use crate::kernels::arithmetic::Arithmetic::{Add, Multiply, Subtract};
 use crate::machine::symbolic::{to_symbol, unary_named};
 use crate::machine::value::{Value, View};
@@ -36,9 +36,10 @@ impl Machine {
     }
 
     fn try_direct(&self, code: &Code, room: usize) -> Run<Region> {
-        let mut machine = self.symbolic_machine(room)?;
+        let all = 0..code.transform.len() + code.model.len();
+        let mut machine = self.symbolic_machine(code, &all, room)?;
         machine.constrain_symbols(code)?;
-        let region = machine.trace_statements(code, 0..code.transform.len() + code.model.len());
+        let region = machine.trace_statements(code, all);
         let region = region.map_err(|(_, stop)| stop)?;
         let fits = region.outputs.is_empty() && region.inputs.iter().all(|&slot| slot == FREE);
         if fits { Ok(region) } else { Err(Stop::LanesUnfit) }
@@ -65,7 +66,7 @@ impl Machine {
                 let sides = [self.side(first, element)?, self.side(second, element)?];
                 let jacobian = self.wanted.jacobian;
                 let graph = self.graph();
-                let free = graph.push(Op::Input { operand: FREE, element: at }, &[]);
+                let free = graph.input(FREE, at);
                 at += 1;
                 numbers.push(to_symbol(constrained(graph, constraint, free, sides, jacobian)?));
             }
