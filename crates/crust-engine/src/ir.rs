@@ -24,7 +24,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{ContainerCall, Graph, Op, Ref, ScalarCall};
+pub use graph::{ContainerCall, Graph, Ref, ScalarCall};
 pub use passes::fuse;
 pub use run::{Call, Pass, Room, run};
 pub use schedule::{List, Place, schedule};

@@ -3,7 +3,9 @@
 mod driver;
 
 use std::num::NonZero;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 pub use driver::{Driver, Evaluated};
 
@@ -58,6 +60,8 @@ pub struct Control {
     interrupted: Apart<AtomicBool>,
     evaluations: Apart<AtomicU64>,
     iterations: Apart<AtomicU64>,
+    /// The run that this is a part of, and the time that the part has.
+    whole: Option<(Arc<Control>, Option<Instant>)>,
 }
 
 /// On cache lines of its own: what each thread looks at all the time must not lie beside what others change.
@@ -66,13 +70,19 @@ pub struct Control {
 struct Apart<T>(T);
 
 impl Control {
+    /// Of a part of a run that ends with the run, or when its time is over, in the middle of a transition if need be.
+    /// To end the part is not to end the run.
+    pub fn part_of(run: &Arc<Self>, deadline: Option<Instant>) -> Self {
+        Self { whole: Some((Arc::clone(run), deadline)), ..Self::default() }
+    }
+
     /// Ends the run after the current tick. What was drawn stays.
     pub fn interrupt(&self) {
         self.interrupted.0.store(true, Ordering::Relaxed);
     }
 
     pub fn is_interrupted(&self) -> bool {
-        self.interrupted.0.load(Ordering::Relaxed)
+        self.interrupted.0.load(Ordering::Relaxed) || self.whole.as_ref().is_some_and(is_over)
     }
 
     /// Evaluations so far, summed over all walkers.
@@ -95,6 +105,10 @@ impl Control {
     }
 }
 
+fn is_over((run, deadline): &(Arc<Control>, Option<Instant>)) -> bool {
+    run.is_interrupted() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
 /// How walkers are spread over the machine. Results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parallelism {
@@ -113,5 +127,23 @@ impl Parallelism {
 impl Default for Parallelism {
     fn default() -> Self {
         Self { threads: NonZero::<usize>::MIN, width: NonZero::new(64).unwrap_or(NonZero::<usize>::MIN) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_end_with_the_run_or_their_time() {
+        let run = Arc::new(Control::default());
+        let free = Control::part_of(&run, None);
+        assert!(!free.is_interrupted());
+        assert!(Control::part_of(&run, Some(Instant::now())).is_interrupted());
+        let other = Control::part_of(&run, None);
+        other.interrupt();
+        assert!(other.is_interrupted() && !run.is_interrupted() && !free.is_interrupted());
+        run.interrupt();
+        assert!(free.is_interrupted());
     }
 }

@@ -32,8 +32,6 @@ struct Draws<'a> {
     chains: Vec<Mutex<Chain>>,
     /// The number of the first.
     first: u32,
-    /// When to stop, whatever there is then.
-    deadline: Option<Instant>,
     /// Of the whole run.
     control: &'a Control,
 }
@@ -49,9 +47,6 @@ pub struct Chain {
 impl Observer for Draws<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
         self.control.count_iteration();
-        if self.control.is_interrupted() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return ControlFlow::Break(());
-        }
         if !draw.warmup {
             let chain = &self.chains[(draw.chain - self.first) as usize];
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,10 +223,10 @@ pub fn draw_from(
     let sampling = Sampling { warmup, draws, kernel: KernelSource::Warmup(adapting), ..Sampling::new(key) };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
-    let draws = Draws { chains, first, deadline, control: &settings.control };
+    let draws = Draws { chains, first, control: &settings.control };
     let mut driver = Driver::new(path, settings.how);
-    // to end a fit is not to end the run
-    sample(&mut driver, &sampling, starts, &draws, &Control::default())?;
+    // A transition may be a thousand evaluations, each of which may take a second.
+    sample(&mut driver, &sampling, starts, &draws, &Control::part_of(&settings.control, deadline))?;
     settings.control.check()?;
     let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(draws.chains.into_iter().map(chain).collect())
