@@ -2,10 +2,11 @@
 
 use crust_math::functions::elementwise::{UNARY, Unary};
 
+use super::graph::Op;
 use super::passes::{fuse, live};
 use super::run::{Call, Pass, Room, run};
 use super::schedule::{Instruction, List, Operand, schedule};
-use super::{Graph, Op, Ref};
+use super::{Graph, Ref};
 use crate::code::{Comparison, Factor};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::memory::{Block, Flags};
