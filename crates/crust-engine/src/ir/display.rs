@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::graph::{Graph, Op, Ref};
 use super::passes::live;
-use super::schedule::{Instruction, List, Operand, Place};
+use super::schedule::{Instruction, List, Operand, Place, Step};
 
 impl Graph {
     fn name(&self, op: Op) -> String {
@@ -89,9 +89,11 @@ impl fmt::Display for List {
         writeln!(f, "  {inputs} inputs, {constants} constants, {} operations", self.operations)?;
         for instruction in &self.instructions {
             match *instruction {
-                Instruction::Single { op, arguments, out } => {
-                    let name = format!("{op:?}").to_lowercase();
-                    writeln!(f, "  %{out} = {name} %{} %{} %{}", arguments[0], arguments[1], arguments[2])?;
+                Instruction::Singles { first, count } => {
+                    for Step { op, arguments, out } in self.singles(first, count) {
+                        let name = format!("{op:?}").to_lowercase();
+                        writeln!(f, "  %{out} = {name} %{} %{} %{}", arguments[0], arguments[1], arguments[2])?;
+                    }
                 }
                 Instruction::Batch(batch) => {
                     write!(f, "  %{}..%{} = {}", batch.out, batch.out + batch.items - 1, self.op_name(batch.op))?;

@@ -3,7 +3,7 @@
 use super::calls::reverse_call;
 use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
-use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
+use super::schedule::{Batch, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
 use crate::flat::rows::{load, store};
 use crate::flat::{Into, steps};
@@ -19,8 +19,10 @@ impl Whole<'_> {
         let adjoints = &mut room.adjoints[..];
         for instruction in list.instructions.iter().rev() {
             match instruction {
-                Instruction::Single { op, arguments, out } => {
-                    reverse_single::<L>(*op, *arguments, *out, values, adjoints);
+                Instruction::Singles { first, count } => {
+                    for &Step { op, arguments, out } in list.singles(*first, *count).iter().rev() {
+                        reverse_single::<L>(op, arguments, out, values, adjoints);
+                    }
                 }
                 Instruction::Batch(batch) => reverse_batch::<L>(list, batch, values, adjoints, &mut room.rows),
                 Instruction::Reduce { a, b, count, out } => {
@@ -142,6 +144,36 @@ fn constant(operand: Operand) -> bool {
     matches!(operand, Operand::Column(_) | Operand::Uniform(_))
 }
 
+/// Adds `d` for each item to the adjoints of an operand.
+#[inline(always)]
+fn pull_all<const L: usize>(list: &List, low: &mut [f64], operand: Operand, chunk: (usize, usize), d: &[f64]) {
+    match operand {
+        Operand::Column(_) | Operand::Uniform(_) => {}
+        Operand::Run(slot) => steps::pull(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, 1.0),
+        Operand::Same(_) | Operand::Table(_) => scatter::<L>(list, low, operand, chunk, d),
+    }
+}
+
+/// Adds `−d` for each item to the adjoints of an operand.
+#[inline(always)]
+fn pull_opposite<const L: usize>(
+    list: &List,
+    low: &mut [f64],
+    operand: Operand,
+    chunk: (usize, usize),
+    d: &[f64],
+    row: &mut Row,
+) {
+    match operand {
+        Operand::Column(_) | Operand::Uniform(_) => {}
+        Operand::Run(slot) => steps::pull(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, -1.0),
+        Operand::Same(_) | Operand::Table(_) => {
+            steps::pull(Into::Set, &mut row.0[..d.len()], d, -1.0);
+            scatter::<L>(list, low, operand, chunk, &row.0);
+        }
+    }
+}
+
 /// Adds `d · by` for each item to the adjoints of an operand.
 #[inline(always)]
 fn pull<const L: usize>(
@@ -187,7 +219,7 @@ fn reverse_batch<const L: usize>(list: &List, batch: &Batch, values: &[f64], adj
     }
 }
 
-/// First the slopes by each operand, then what they give.
+/// What has slopes 1 or −1, or those of another operand, needs no row of them.
 #[inline(always)]
 fn reverse_elementwise<const L: usize>(
     list: &List,
@@ -199,80 +231,96 @@ fn reverse_elementwise<const L: usize>(
     rows: &mut [Row],
 ) {
     let n = d.len();
-    let [r0, r1, slopes @ ..] = rows else { return };
-    if matches!(op, Op::Sum | Op::Dot) {
-        let [ones, row, ..] = slopes else { return };
-        ones.0[..n].fill(1.0);
-        let terms = if op == Op::Dot { from.len() / 2 } else { 0 };
-        for k in 0..from.len() {
-            if constant(from[k]) {
-                continue;
-            }
-            let by = if op == Op::Dot {
-                stage::<L>(list, values, from[(k + terms) % from.len()], chunk, r0)
-            } else {
-                &ones.0[..n]
-            };
-            pull::<L>(list, low, from[k], chunk, (d, by), row);
-        }
-        return;
-    }
-    let [s0, s1, s2, row, ..] = slopes else { return };
-    let x = &stage::<L>(list, values, from[0], chunk, r0)[..n];
-    let z = if from.len() > 1 { &stage::<L>(list, values, from[1], chunk, r1)[..n] } else { x };
-    let (s0, s1, s2) = (&mut s0.0[..n], &mut s1.0[..n], &mut s2.0[..n]);
+    let [r0, row, opposite, s0, s1, ..] = rows else { return };
     match op {
         Op::Add => {
-            s0.fill(1.0);
-            s1.fill(1.0);
+            pull_all::<L>(list, low, from[0], chunk, d);
+            pull_all::<L>(list, low, from[1], chunk, d);
         }
         Op::Subtract => {
-            s0.fill(1.0);
-            s1.fill(-1.0);
+            pull_all::<L>(list, low, from[0], chunk, d);
+            pull_opposite::<L>(list, low, from[1], chunk, d, row);
         }
-        Op::Negate => s0.fill(-1.0),
+        Op::Negate => pull_opposite::<L>(list, low, from[0], chunk, d, row),
+        Op::Sum => {
+            for &operand in from {
+                pull_all::<L>(list, low, operand, chunk, d);
+            }
+        }
+        Op::Dot => {
+            let terms = from.len() / 2;
+            for k in 0..from.len() {
+                pull_staged::<L>(list, (values, low), (from[k], from[(k + terms) % from.len()]), chunk, d, [r0, row]);
+            }
+        }
         Op::Multiply | Op::MultiplyAdd => {
-            s0.copy_from_slice(z);
-            s1.copy_from_slice(x);
-            s2.fill(1.0);
+            pull_staged::<L>(list, (values, low), (from[0], from[1]), chunk, d, [r0, row]);
+            pull_staged::<L>(list, (values, low), (from[1], from[0]), chunk, d, [r0, row]);
+            if op == Op::MultiplyAdd {
+                pull_all::<L>(list, low, from[2], chunk, d);
+            }
         }
         Op::MultiplySubtract => {
-            for i in 0..n {
-                s0[i] = -z[i];
-            }
-            for i in 0..n {
-                s1[i] = -x[i];
-            }
-            s2.fill(1.0);
+            let opposite = &mut opposite.0[..n];
+            steps::pull(Into::Set, opposite, d, -1.0);
+            pull_staged::<L>(list, (values, low), (from[0], from[1]), chunk, opposite, [r0, row]);
+            pull_staged::<L>(list, (values, low), (from[1], from[0]), chunk, opposite, [r0, row]);
+            pull_all::<L>(list, low, from[2], chunk, d);
         }
         Op::Divide => {
-            for i in 0..n {
-                s0[i] = 1.0 / z[i];
-            }
-            for i in 0..n {
-                s1[i] = -y[i] * s0[i];
+            let z = stage::<L>(list, values, from[1], chunk, r0);
+            let (s0, s1) = (&mut s0.0[..n], &mut s1.0[..n]);
+            steps::invert(z, s0);
+            pull::<L>(list, low, from[0], chunk, (d, s0), row);
+            if !constant(from[1]) {
+                for i in 0..n {
+                    s1[i] = -y[i] * s0[i];
+                }
+                pull::<L>(list, low, from[1], chunk, (d, s1), row);
             }
         }
         Op::Unary(index) => {
-            s1.fill(1.0);
-            s0.fill(0.0);
-            (list.unaries[index as usize].reverse)(x, y, s1, s0);
+            let x = stage::<L>(list, values, from[0], chunk, r0);
+            let reverse = list.unaries[index as usize].reverse;
+            if let Operand::Run(slot) = from[0] {
+                reverse(x, y, d, &mut low[(slot as usize + chunk.0) * L..][..n]);
+            } else {
+                let row = &mut row.0[..n];
+                row.fill(0.0);
+                reverse(x, y, d, row);
+                scatter::<L>(list, low, from[0], chunk, row);
+            }
         }
         Op::Select => {
+            let x = &stage::<L>(list, values, from[0], chunk, r0)[..n];
+            let (s0, s1) = (&mut s0.0[..n], &mut s1.0[..n]);
             for i in 0..n {
-                s1[i] = f64::from(x[i] != 0.0);
+                s0[i] = f64::from(x[i] != 0.0);
             }
             for i in 0..n {
-                s2[i] = 1.0 - s1[i];
+                s1[i] = 1.0 - s0[i];
             }
+            // The condition of a selection has no derivative.
+            pull::<L>(list, low, from[1], chunk, (d, s0), row);
+            pull::<L>(list, low, from[2], chunk, (d, s1), row);
         }
-        _ => return,
+        _ => {}
     }
-    for (k, slope) in [&*s0, &*s1, &*s2].into_iter().enumerate().take(from.len()) {
-        // The condition of a selection has no derivative.
-        if !(k == 0 && op == Op::Select) {
-            pull::<L>(list, low, from[k], chunk, (d, slope), row);
-        }
+}
+
+/// Adds `d` times another operand to the adjoints of an operand.
+#[inline(always)]
+fn pull_staged<const L: usize>(
+    list: &List,
+    (values, low): (&[f64], &mut [f64]),
+    (operand, other): (Operand, Operand),
+    chunk: (usize, usize),
+    d: &[f64],
+    [staged, row]: [&mut Row; 2],
+) {
+    if !constant(operand) {
+        let by = stage::<L>(list, values, other, chunk, staged);
+        pull::<L>(list, low, operand, chunk, (d, by), row);
     }
 }
 
@@ -287,22 +335,20 @@ fn reverse_reduce<const L: usize>(
 ) {
     let (low, high) = adjoints.split_at_mut(out as usize * L);
     let row = load::<L>(high, 0);
-    let [r0, r1, seed, ones, ..] = rows else { return };
+    let [r0, r1, seed, ..] = rows else { return };
     let n = CHUNK.min(count as usize);
     for i in 0..n {
         store(&mut seed.0, i * L, row);
     }
-    ones.0[..n * L].fill(1.0);
     for chunk in chunks(count as usize, CHUNK) {
         let n = chunk.1 * L;
         let d = &seed.0[..n];
-        for (to, other) in [(Some(a), b), (b, Some(a))] {
-            let Some(to) = to.filter(|&to| !constant(to)) else { continue };
-            let by = match other.filter(|_| b.is_some()) {
-                Some(other) => stage::<L>(list, values, other, chunk, r0),
-                None => &ones.0[..n],
-            };
-            pull::<L>(list, low, to, chunk, (d, by), r1);
+        match b {
+            None => pull_all::<L>(list, low, a, chunk, d),
+            Some(b) => {
+                pull_staged::<L>(list, (values, low), (a, b), chunk, d, [r0, r1]);
+                pull_staged::<L>(list, (values, low), (b, a), chunk, d, [r0, r1]);
+            }
         }
     }
 }

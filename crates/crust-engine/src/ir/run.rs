@@ -5,7 +5,7 @@ use crust_math::lanes::{Kernel, dispatch};
 
 use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
-use super::schedule::{Batch, Instruction, List, Operand, Place, Single};
+use super::schedule::{Batch, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
@@ -40,6 +40,9 @@ pub struct Call<'a> {
     pub pass: Pass,
 }
 
+/// Rows that instructions work with.
+const ROWS: usize = 7;
+
 /// Memory for lists; used again and again.
 #[derive(Debug, Default)]
 pub struct Room {
@@ -59,7 +62,10 @@ impl Room {
     }
 
     fn prepare(&mut self, list: &List, width: usize, groups: usize) {
-        self.rows.resize(7, Row::ZERO);
+        // Asked first: rows are long, and one to fill others with would be made for every evaluation.
+        if self.rows.is_empty() {
+            self.rows.resize(ROWS, Row::ZERO);
+        }
         self.partials.get_or_insert_with(|| Box::new([[0.0; MOST_ITEMS]; MOST]));
         if self.filled == (width, groups) {
             return;
@@ -135,7 +141,7 @@ impl List {
     /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
     /// instructions that have few items, or wait for each other.
     fn width(&self, lanes: usize) -> usize {
-        if self.operations > FEW_ITEMS * self.instructions.len() {
+        if self.operations > FEW_ITEMS * (self.instructions.len() + self.singles.len()) {
             return GROUP;
         }
         let fits = |width: &usize| lanes.is_multiple_of(*width) && self.all_slots * width <= CACHED;
@@ -199,7 +205,11 @@ impl Whole<'_> {
         let values = &mut values[self.at..][..list.all_slots * L];
         for instruction in &list.instructions {
             match instruction {
-                Instruction::Single { op, arguments, out } => single::<L>(*op, *arguments, *out, values),
+                Instruction::Singles { first, count } => {
+                    for &Step { op, arguments, out } in list.singles(*first, *count) {
+                        single::<L>(op, arguments, out, values);
+                    }
+                }
                 Instruction::Batch(batch) => forward_batch::<L>(list, batch, values, rows, partials.as_deref_mut()),
                 Instruction::Reduce { a, b, count, out } => reduce::<L>(list, (*a, *b), *count, *out, values, rows),
                 Instruction::Call { call, out, extra, table, count } => {

@@ -57,12 +57,20 @@ pub struct Batch {
     pub operands: (u32, u32),
 }
 
+/// An operation on one item. Small: programs whose operations wait for each other have thousands of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub op: Single,
+    pub arguments: [u32; 3],
+    pub out: u32,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum Instruction {
-    Single {
-        op: Single,
-        arguments: [u32; 3],
-        out: u32,
+    /// Operations on one item, one after the other: the first of them, and how many.
+    Singles {
+        first: u32,
+        count: u32,
     },
     Batch(Batch),
     /// The sum of numbers, or of products of numbers.
@@ -94,6 +102,7 @@ pub struct Terms {
 #[derive(Debug, Default)]
 pub struct List {
     pub instructions: Vec<Instruction>,
+    pub singles: Vec<Step>,
     pub operands: Vec<Operand>,
     pub tables: Vec<u32>,
     pub columns: Vec<f64>,
@@ -114,6 +123,14 @@ pub struct List {
     pub calls: Vec<ContainerCall>,
     /// How many operations there are.
     pub operations: usize,
+}
+
+impl List {
+    /// Operations on one item, one after the other.
+    #[inline]
+    pub fn singles(&self, first: u32, count: u32) -> &[Step] {
+        &self.singles[first as usize..][..count as usize]
+    }
 }
 
 /// Where an output is.
@@ -348,6 +365,16 @@ impl Scheduler<'_> {
         Operand::Table(crate::memory::cast(self.list.tables.len() - xs.len()))
     }
 
+    fn push_single(&mut self, step: Step) {
+        let List { instructions, singles, .. } = &mut self.list;
+        if let Some(Instruction::Singles { count, .. }) = instructions.last_mut() {
+            *count += 1;
+        } else {
+            instructions.push(Instruction::Singles { first: crate::memory::cast(singles.len()), count: 1 });
+        }
+        singles.push(step);
+    }
+
     fn emit(&mut self, groups: &[Vec<Ref>]) {
         for group in groups {
             let (node, op) = (group[0], self.graph.op(group[0]));
@@ -366,7 +393,7 @@ impl Scheduler<'_> {
                 for (to, &x) in slots.iter_mut().zip(self.graph.arguments(node)) {
                     *to = self.slot[x as usize];
                 }
-                self.list.instructions.push(Instruction::Single { op, arguments: slots, out });
+                self.push_single(Step { op, arguments: slots, out });
                 continue;
             }
             if let (Op::Sum | Op::Dot, [_]) = (op, &group[..]) {

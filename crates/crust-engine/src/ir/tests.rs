@@ -108,7 +108,7 @@ fn operations_of_a_kind_run_together() {
         .filter_map(|i| if let Instruction::Batch(batch) = i { Some((batch.op, batch.items)) } else { None })
         .collect();
     assert_eq!(batches, [(Op::Unary(0), 20)]);
-    let singles = list.instructions.iter().filter(|i| matches!(i, Instruction::Single { .. })).count();
+    let singles = list.singles.len();
     assert_eq!(singles, 20);
 }
 

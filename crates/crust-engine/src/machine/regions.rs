@@ -172,9 +172,9 @@ impl Machine {
             if region.is_none() {
                 self.make_region(code, planned, index)?;
             }
-            let region = self.plans[planned].plan.regions[index].1.clone();
-            let Some(region) = region else { return Err(Stop::Again) };
-            self.run_region(&region, planned, index)?;
+            let plan = Arc::clone(&self.plans[planned].plan);
+            let Some(region) = &plan.regions[index].1 else { return Err(Stop::Again) };
+            self.run_region(region, planned, index)?;
             checked |= range.end > boundary;
             at = range.end;
         }
@@ -484,9 +484,10 @@ impl Machine {
     pub(super) fn reverse_region(&mut self, index: u32) {
         let (key, index) = (self.key(), index as usize);
         let Some(planned) = self.plans.iter().position(|planned| planned.key == key) else { return };
-        let Some(region) = self.plans[planned].plan.regions[index].1.clone() else { return };
+        let plan = Arc::clone(&self.plans[planned].plan);
+        let Some(region) = &plan.regions[index].1 else { return };
         let mut room = self.take_room(planned, index);
-        self.execute_region(&region, &mut room, ir::Pass::Backward);
+        self.execute_region(region, &mut room, ir::Pass::Backward);
         self.plans[planned].rooms[index] = room;
         self.late.resize(self.width.lanes, true);
         self.late.iter_mut().zip(&self.split).for_each(|(late, fine)| *late &= fine);

@@ -4,6 +4,8 @@
 //! begin with the unconstrained numbers: `x = a + exp(u)` is an operation like any other, and its log Jacobian `u` a
 //! term of the prior. Such a program needs nothing of the machine, which matters where it is small.
 
+use std::sync::Arc;
+
 use super::{MOST_ROOM, Region};
 use crate::code::{Code, Constraint, Factor, Item};
 use crate::ir::{Graph, Ref};
@@ -92,13 +94,14 @@ impl Machine {
             return Ok(false);
         }
         let Some(planned) = self.planned() else { return Ok(false) };
-        let plan = &self.plans[planned].plan;
+        // The counter of the plan is this machine's own; that of the region is shared by all threads.
+        let plan = Arc::clone(&self.plans[planned].plan);
         let index = plan.regions.len();
-        let Some(region) = plan.direct.clone() else { return Ok(false) };
+        let Some(region) = &plan.direct else { return Ok(false) };
         let mut room = self.take_room(planned, index);
         room.operands.clear();
         room.operands.push(free);
-        self.execute_region(&region, &mut room, crate::ir::Pass::Both);
+        self.execute_region(region, &mut room, crate::ir::Pass::Both);
         self.plans[planned].rooms[index] = room;
         if self.split.contains(&false) { Err(Stop::FlatFails) } else { Ok(true) }
     }

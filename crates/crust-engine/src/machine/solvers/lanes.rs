@@ -123,8 +123,7 @@ impl Kernel for Forward<'_, '_> {
                 continue;
             }
             let [a, b] = operation.operands().map(|x| x as usize);
-            let one = matches!(operation, Operation::Unary(..) | Operation::Negate(_));
-            let (left, right) = (masks[a], if one { 0 } else { masks[b] });
+            let (left, right) = (masks[a], if operation.of_one() { 0 } else { masks[b] });
             let (known, rest) = tangents.split_at_mut(to * directions);
             for d in 0..directions {
                 let (has_a, has_b) = (left >> d & 1 == 1, right >> d & 1 == 1);
@@ -171,6 +170,13 @@ fn linearised(operation: Operation, numbers: &[Row]) -> (Row, [Row; 2]) {
             let (x, mut y, mut slope) = (at(x), zeros, zeros);
             (function.value)(&x, &mut y);
             (function.reverse)(&x, &y, &ones, &mut slope);
+            (y, [slope, zeros])
+        }
+        Operation::Elementary(function, _, x) => {
+            let (x, mut y, mut slope) = (at(x), zeros, zeros);
+            for l in 0..8 {
+                [y[l], slope[l]] = function.linearised(x[l]);
+            }
             (y, [slope, zeros])
         }
         Operation::Binary(function, a, b) => {

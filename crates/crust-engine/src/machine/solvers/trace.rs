@@ -7,6 +7,7 @@
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 
 use crust_math::functions::elementwise::{Binary, Unary};
+use crust_math::lanes::scalar;
 use crust_math::lanes::{Kernel, dispatch};
 
 use crate::code::Comparison;
@@ -17,6 +18,8 @@ use crate::kernels::fma;
 #[derive(Clone, Copy)]
 pub enum Operation {
     Unary(&'static Unary, u32),
+    /// One that is computed in place: a call for one number costs more than the number.
+    Elementary(Elementary, &'static Unary, u32),
     Binary(&'static Binary, u32, u32),
     Negate(u32),
     Arithmetic(Arithmetic, u32, u32),
@@ -24,11 +27,62 @@ pub enum Operation {
     Guard(Comparison, u32, u32, bool),
 }
 
+/// Functions that are computed in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elementary {
+    Exp,
+    Log,
+    Sqrt,
+    Square,
+}
+
+impl Elementary {
+    fn of(function: &Unary) -> Option<Self> {
+        Some(match function.name {
+            "exp" => Self::Exp,
+            "log" => Self::Log,
+            "sqrt" => Self::Sqrt,
+            "square" => Self::Square,
+            _ => return None,
+        })
+    }
+
+    /// The value and the derivative, with the bits of the library's functions. To be inlined where there is a fused
+    /// multiply-add.
+    #[inline(always)]
+    pub fn linearised(self, x: f64) -> [f64; 2] {
+        match self {
+            Self::Exp => {
+                let y = scalar::exp(x);
+                [y, y]
+            }
+            Self::Log => [scalar::log(x), 1.0 / x],
+            Self::Sqrt => {
+                let y = scalar::sqrt(x);
+                [y, if y == 0.0 { 0.0 } else { 0.5 / y }]
+            }
+            Self::Square => [scalar::square(x), 2.0 * x],
+        }
+    }
+}
+
 impl Operation {
+    /// A function of one number.
+    pub fn unary(function: &'static Unary, x: u32) -> Self {
+        Elementary::of(function).map_or(Self::Unary(function, x), |known| Self::Elementary(known, function, x))
+    }
+
+    /// Whether it looks at one number only.
+    #[inline(always)]
+    pub fn of_one(self) -> bool {
+        matches!(self, Self::Unary(..) | Self::Elementary(..) | Self::Negate(_))
+    }
+
     /// The numbers that it looks at.
+    #[inline(always)]
     pub fn operands(self) -> [u32; 2] {
         match self {
-            Self::Unary(_, x) | Self::Negate(x) => [x, x],
+            Self::Unary(_, x) | Self::Elementary(_, _, x) | Self::Negate(x) => [x, x],
             Self::Binary(_, a, b) | Self::Arithmetic(_, a, b) | Self::Guard(_, a, b, _) => [a, b],
         }
     }
@@ -43,6 +97,35 @@ const LINE: usize = 8;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Line([f64; LINE]);
+
+impl Line {
+    #[inline(always)]
+    fn times(self, by: f64) -> Self {
+        let mut line = self;
+        for l in 0..LINE {
+            line.0[l] = by * self.0[l];
+        }
+        line
+    }
+
+    #[inline(always)]
+    fn combined(self, by: [f64; 2], other: Self) -> Self {
+        let mut line = self;
+        for l in 0..LINE {
+            line.0[l] = fma(by[0], self.0[l], by[1] * other.0[l]);
+        }
+        line
+    }
+}
+
+/// Which operands of an operation have directions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pull {
+    Nothing,
+    First,
+    Second,
+    Both,
+}
 
 /// What the directions of inputs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +143,8 @@ pub struct Trace {
     numbers: Vec<f64>,
     operations: Vec<Operation>,
     outputs: Vec<u32>,
-    /// Which numbers depend on inputs by which derivatives are wanted.
-    active: Vec<bool>,
+    /// For each operation, which operands depend on inputs by which derivatives are wanted.
+    pulls: Vec<Pull>,
     /// For each number, so many `lines`; 0 for those that are not active.
     tangents: Vec<Line>,
     lines: usize,
@@ -73,12 +156,21 @@ impl Trace {
     pub fn new(mut numbers: Vec<f64>, differentiated: &[bool], operations: Vec<Operation>, outputs: Vec<u32>) -> Self {
         let mut active = differentiated.to_vec();
         active.resize(numbers.len(), false);
+        let mut pulls = Vec::with_capacity(operations.len());
         for operation in &operations {
-            let guard = matches!(operation, Operation::Guard(..));
-            active.push(!guard && operation.operands().iter().any(|&x| active[x as usize]));
+            let [a, b] = operation.operands().map(|x| active[x as usize]);
+            let pull = match (a, b && !operation.of_one()) {
+                _ if matches!(operation, Operation::Guard(..)) => Pull::Nothing,
+                (false, false) => Pull::Nothing,
+                (true, false) => Pull::First,
+                (false, true) => Pull::Second,
+                (true, true) => Pull::Both,
+            };
+            pulls.push(pull);
+            active.push(pull != Pull::Nothing);
         }
         numbers.resize(active.len(), 0.0);
-        Self { numbers, operations, outputs, active, tangents: Vec::new(), lines: 0, seeds: Seeds::Nothing }
+        Self { numbers, operations, outputs, pulls, tangents: Vec::new(), lines: 0, seeds: Seeds::Nothing }
     }
 
     pub fn operations(&self) -> &[Operation] {
@@ -168,7 +260,7 @@ impl Operation {
     fn value(self, numbers: &[f64]) -> Option<f64> {
         let at = |x: u32| numbers[x as usize];
         Some(match self {
-            Self::Unary(function, x) => {
+            Self::Unary(function, x) | Self::Elementary(_, function, x) => {
                 let mut y = [0.0];
                 (function.value)(&[at(x)], &mut y);
                 y[0]
@@ -195,6 +287,10 @@ impl Operation {
                 (function.reverse)(&[at(x)], &y, &[1.0], &mut slope);
                 (y[0], [slope[0], 0.0])
             }
+            Self::Elementary(function, _, x) => {
+                let [y, slope] = function.linearised(at(x));
+                (y, [slope, 0.0])
+            }
             Self::Binary(function, a, b) => {
                 let point = (function.at)(at(a), at(b)).ok()?;
                 (point.value, point.d)
@@ -219,33 +315,36 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        let Trace { numbers, operations, active, tangents, lines, .. } = self.0;
+        let Trace { numbers, operations, pulls, tangents, lines, .. } = self.0;
         let (first, lines) = (numbers.len() - operations.len(), *lines);
-        for (k, operation) in operations.iter().enumerate() {
-            let Some((value, [by_a, by_b])) = operation.linearised(numbers) else { return false };
+        for (k, (operation, pull)) in operations.iter().zip(pulls).enumerate() {
+            let Some((value, by)) = operation.linearised(numbers) else { return false };
             numbers[first + k] = value;
-            if !active[first + k] {
+            let [a, b] = operation.operands().map(|x| x as usize);
+            let (known, rest) = tangents.split_at_mut((first + k) * lines);
+            // Eight directions or fewer are the rule.
+            if lines == 1 {
+                rest[0] = match pull {
+                    Pull::Nothing => continue,
+                    Pull::First => known[a].times(by[0]),
+                    Pull::Second => known[b].times(by[1]),
+                    Pull::Both => known[a].combined(by, known[b]),
+                };
                 continue;
             }
-            let [a, b] = operation.operands();
-            let one = matches!(operation, Operation::Unary(..) | Operation::Negate(_));
-            let (known, rest) = tangents.split_at_mut((first + k) * lines);
-            let row = |x: u32| &known[x as usize * lines..][..lines];
-            let own = &mut rest[..lines];
-            match (active[a as usize], active[b as usize] && !one) {
-                (true, true) => {
-                    for ((own, a), b) in own.iter_mut().zip(row(a)).zip(row(b)) {
-                        for l in 0..LINE {
-                            own.0[l] = fma(by_a, a.0[l], by_b * b.0[l]);
-                        }
+            let row = |x: usize| &known[x * lines..][..lines];
+            let own = rest[..lines].iter_mut();
+            match pull {
+                Pull::Nothing => {}
+                Pull::First | Pull::Second => {
+                    let (row, by) = if *pull == Pull::First { (row(a), by[0]) } else { (row(b), by[1]) };
+                    for (own, x) in own.zip(row) {
+                        *own = x.times(by);
                     }
                 }
-                (first, _) => {
-                    let (row, by) = if first { (row(a), by_a) } else { (row(b), by_b) };
-                    for (own, x) in own.iter_mut().zip(row) {
-                        for l in 0..LINE {
-                            own.0[l] = by * x.0[l];
-                        }
+                Pull::Both => {
+                    for ((own, a), b) in own.zip(row(a)).zip(row(b)) {
+                        *own = a.combined(by, *b);
                     }
                 }
             }

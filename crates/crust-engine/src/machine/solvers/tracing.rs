@@ -110,7 +110,7 @@ impl Tracing<'_> {
         match *entry {
             Entry::Unary { function, x, y } => self.each(y, |this, e| {
                 let x = this.number(x, e)?;
-                this.operate(Operation::Unary(function, 0), [x, x])
+                this.operate(Operation::unary(function, 0), [x, x])
             }),
             Entry::Negate { x, y } => self.each(y, |this, e| {
                 let x = this.number(x, e)?;
@@ -242,7 +242,7 @@ fn assemble(differentiated: &[bool], outputs: Vec<Number>, tracing: Tracing) -> 
     let mut numbers = vec![0.0; differentiated.len()];
     numbers.extend(constants);
     let operations = operations.into_iter().map(|(operation, [a, b])| match operation {
-        Operation::Unary(function, _) => Operation::Unary(function, slot(a)),
+        Operation::Unary(function, _) | Operation::Elementary(_, function, _) => Operation::unary(function, slot(a)),
         Operation::Binary(function, ..) => Operation::Binary(function, slot(a), slot(b)),
         Operation::Negate(_) => Operation::Negate(slot(a)),
         Operation::Arithmetic(operator, ..) => Operation::Arithmetic(operator, slot(a), slot(b)),
