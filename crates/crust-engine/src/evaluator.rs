@@ -223,7 +223,9 @@ impl Evaluator {
             let piece = Piece { from, lanes, width: if alone { 1 } else { self.filled(lanes) } };
             self.piece(batch, terms, piece)?;
             from += lanes;
-            self.adapt_width();
+            if lanes > GROUP {
+                self.adapt_width();
+            }
         }
         Ok(())
     }
@@ -238,7 +240,10 @@ impl Evaluator {
         if self.width == WIDEST {
             let mut width = WIDEST;
             let mut need = self.machine.arena.highest();
-            while need > CACHE && width > NARROWEST {
+            // What lists keep until the way back.
+            let kept = self.machine.kept_by_lists();
+            let narrowest = if kept * NARROWEST > CACHE { GROUP } else { NARROWEST };
+            while need.max(kept * width) > CACHE && width > narrowest {
                 width /= 2;
                 need /= 2;
             }
@@ -267,7 +272,9 @@ impl Evaluator {
             self.machine.messages.truncate(printed);
             match self.run(batch, terms, piece) {
                 Ok(()) => {
-                    if self.machine.settle_loops() || self.machine.make_plan(&self.model.code) {
+                    // What becomes a list need not be run again by the machine, so that both are asked.
+                    let learned = self.machine.settle_loops();
+                    if self.machine.make_plan(&self.model.code) || learned {
                         continue;
                     }
                     return Ok(());

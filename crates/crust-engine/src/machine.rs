@@ -362,10 +362,10 @@ impl Machine {
         Ok(self.arena.first(block))
     }
 
-    /// A machine with the same program and data.
-    pub(crate) fn duplicate(&self) -> Self {
+    /// A machine with the same program and data, and room for as many numbers beyond them.
+    pub(crate) fn duplicate(&self, room: usize) -> Self {
         let mut copy = Self::new(&self.code);
-        copy.arena = self.arena.clone();
+        copy.arena = self.arena.with_constants(room);
         copy.globals.clone_from(&self.globals);
         copy.tuples = self.tuples[..self.constant_tuples].to_vec();
         copy.constant_tuples = self.constant_tuples;

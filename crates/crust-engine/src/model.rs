@@ -105,7 +105,7 @@ impl Model {
 
     /// Something that evaluates this model; each thread needs its own.
     pub fn evaluator(self: &Arc<Self>) -> Evaluator {
-        Evaluator::new(Arc::clone(self), self.machine.duplicate())
+        Evaluator::new(Arc::clone(self), self.machine.duplicate(self.machine.arena.capacity()))
     }
 }
 
@@ -139,8 +139,13 @@ pub(crate) fn with_room<T>(
     }
 }
 
+/// As long as there is less room than this, there will be eight times as much: everything begins again each time.
+const LITTLE_ROOM: usize = 1 << 17;
+
 pub(crate) fn grow(machine: &mut Machine) -> Result<(), EngineError> {
-    let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(2 * machine.arena.capacity());
+    let capacity = machine.arena.capacity();
+    let more = if capacity < LITTLE_ROOM { 8 * capacity } else { 2 * capacity };
+    let room = machine.arena.highest().max(FIRST_ROOM).next_power_of_two().max(more);
     budget::check(room)
         .map_err(|error| EngineError::one(Diagnostic::error("too-large", error.to_string(), Span::default())))?;
     machine.arena.clear();

@@ -18,6 +18,21 @@ pub fn fill(out: &mut [f64], x: f64) {
     }
 }
 
+/// As many numbers as there is room for. In lines, for the same reason.
+#[inline(always)]
+pub fn copy(from: &[f64], to: &mut [f64]) {
+    let one = std::hint::black_box(1.0);
+    let (lines, rest) = to.as_chunks_mut::<8>();
+    let (given, left) = from.as_chunks::<8>();
+    let left = if given.len() > lines.len() { &given[lines.len()][..] } else { left };
+    for (line, given) in lines.iter_mut().zip(given) {
+        *line = *given;
+    }
+    for (to, x) in rest.iter_mut().zip(left) {
+        *to = one * x;
+    }
+}
+
 /// The same number for all lanes of an iteration.
 #[inline(always)]
 pub fn column<const L: usize>(numbers: &[f64], out: &mut [f64]) {

@@ -7,7 +7,7 @@ use super::run::{chunks, operands};
 use super::schedule::{Batch, List, Operand};
 use super::stage::{CHUNK, Row, item_sum, stage};
 use crate::code::Comparison;
-use crate::flat::rows::store;
+use crate::flat::rows::{copy, store};
 use crate::flat::{GROUP, Into, steps};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
@@ -167,7 +167,7 @@ fn function<const L: usize>(
         let n = chunk.1 * L;
         evaluate(call, arguments, from.len(), wanted, &mut values[chunk.0 * L..][..n], partials);
         for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
-            kept[(k * items + chunk.0) * L..][..n].copy_from_slice(&partials[k][..n]);
+            copy(&partials[k][..n], &mut kept[(k * items + chunk.0) * L..][..n]);
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Runs a list backward: adjoints of results become those of operands, from the last instruction to the first.
 
+use crust_math::lanes::scalar::inv_logit;
+
 use super::calls::reverse_call;
 use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
-use super::schedule::{Batch, Instruction, List, Operand, Place, Single, Step};
+use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
-use crate::flat::rows::{load, store};
+use crate::flat::rows::{fill, load, store};
 use crate::flat::{Into, steps};
 use crate::kernels::fma;
 
@@ -43,7 +45,7 @@ impl Whole<'_> {
     fn seed<const L: usize>(&mut self) {
         let list = self.call.list;
         let adjoints = &mut self.room.adjoints;
-        adjoints[..list.slots * L].fill(0.0);
+        fill(&mut adjoints[..list.slots * L], 0.0);
         if let Some(totals) = self.call.totals {
             for terms in &list.terms {
                 let seed = totals[part(terms.factor)].1;
@@ -73,17 +75,28 @@ impl Whole<'_> {
     #[inline(always)]
     fn hand_back<const L: usize>(&mut self) {
         let mut finite = [0.0; L];
-        for (slot, &(operand, element)) in self.call.list.inputs.iter().enumerate() {
-            let block = self.call.operands[operand as usize];
-            let row = load::<L>(&self.room.adjoints, slot * L);
+        for &Inputs { slot, operand, element, count } in &self.call.list.input_runs {
+            let (block, count) = (self.call.operands[operand as usize], count as usize);
+            let given = &self.room.adjoints[slot as usize * L..][..count * L];
             // Whatever is not finite leaves a NaN here.
-            for l in 0..L {
-                finite[l] += row[l] * 0.0;
+            for i in 0..count {
+                let row = load::<L>(given, i * L);
+                for l in 0..L {
+                    finite[l] += row[l] * 0.0;
+                }
             }
-            if block.gradient() && block.lanes() {
-                let to = self.place(block, element) - self.base;
-                let sum = load::<L>(self.adjoints, to);
-                store(self.adjoints, to, each_lane!(l, sum[l] + row[l]));
+            if !block.gradient() || !block.lanes() {
+                continue;
+            }
+            let to = self.place(block, element) - self.base;
+            if self.call.lanes == L {
+                steps::pull(Into::Add, &mut self.adjoints[to..][..count * L], given, 1.0);
+                continue;
+            }
+            for i in 0..count {
+                let at = to + i * self.call.lanes;
+                let (sum, row) = (load::<L>(self.adjoints, at), load::<L>(given, i * L));
+                store(self.adjoints, at, each_lane!(l, sum[l] + row[l]));
             }
         }
         for l in 0..L {
@@ -137,6 +150,8 @@ fn reverse_single<const L: usize>(op: Single, [a, b, c]: [u32; 3], out: u32, val
         Single::Log => add(adjoints, a, d, each_lane!(l, 1.0 / x[l])),
         Single::Sqrt => add(adjoints, a, d, each_lane!(l, 0.5 / y[l])),
         Single::Square => add(adjoints, a, d, each_lane!(l, x[l] + x[l])),
+        Single::InvLogit => add(adjoints, a, d, each_lane!(l, y[l] * (1.0 - y[l]))),
+        Single::Log1pExp => add(adjoints, a, d, each_lane!(l, inv_logit(x[l]))),
     }
 }
 

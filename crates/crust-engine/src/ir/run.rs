@@ -1,15 +1,15 @@
 //! Runs a list forward: instruction by instruction, each for all its items and eight lanes or more (or the only one).
 
-use crust_math::lanes::scalar::{exp, log, sqrt};
+use crust_math::lanes::scalar::{exp, inv_logit, log, log1p_exp, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
 
 use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
-use super::schedule::{Batch, Instruction, List, Operand, Place, Single, Step};
+use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
-use crate::flat::rows::{load, store};
+use crate::flat::rows::{column, copy, load, store};
 use crate::kernels::fma;
 use crate::machine::{CHUNK as MOST_ITEMS, MOST};
 use crate::memory::{Aligned, Block};
@@ -138,6 +138,11 @@ const CACHED: usize = 3 << 14;
 const FEW_ITEMS: usize = 8;
 
 impl List {
+    /// How many numbers of a lane are kept for the way back.
+    pub fn kept(&self) -> usize {
+        self.all_slots
+    }
+
     /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
     /// instructions that have few items, or wait for each other.
     fn width(&self, lanes: usize) -> usize {
@@ -161,8 +166,29 @@ pub(super) fn operands<'a>(list: &'a List, batch: &Batch) -> &'a [Operand] {
 
 /// The chunks of a number of items: where they begin and how many there are.
 #[inline(always)]
-pub(super) fn chunks(items: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..items).step_by(most).map(move |start| (start, most.min(items - start)))
+pub(super) fn chunks(items: usize, most: usize) -> Chunks {
+    Chunks { start: 0, items, most }
+}
+
+/// The iterators of the standard library count them first, which takes longer than the few items of small programs.
+pub(super) struct Chunks {
+    start: usize,
+    items: usize,
+    most: usize,
+}
+
+impl Iterator for Chunks {
+    type Item = (usize, usize);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let start = self.start;
+        if start >= self.items {
+            return None;
+        }
+        self.start += self.most;
+        Some((start, self.most.min(self.items - start)))
+    }
 }
 
 impl Whole<'_> {
@@ -190,11 +216,19 @@ impl Whole<'_> {
 
     #[inline(always)]
     fn load_inputs<const L: usize>(&mut self) {
-        for (slot, &(operand, element)) in self.call.list.inputs.iter().enumerate() {
-            let block = self.call.operands[operand as usize];
+        for &Inputs { slot, operand, element, count } in &self.call.list.input_runs {
+            let (block, count) = (self.call.operands[operand as usize], count as usize);
             let from = self.place(block, element);
-            let row = if block.lanes() { load::<L>(self.arena, from) } else { [self.arena[from]; L] };
-            store(&mut self.room.values, self.at + slot * L, row);
+            let to = &mut self.room.values[self.at + slot as usize * L..][..count * L];
+            if !block.lanes() {
+                column::<L>(&self.arena[from..from + count], to);
+            } else if self.call.lanes == L {
+                copy(&self.arena[from..], to);
+            } else {
+                for i in 0..count {
+                    store(to, i * L, load::<L>(self.arena, from + i * self.call.lanes));
+                }
+            }
         }
     }
 
@@ -302,6 +336,8 @@ fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f
         Single::Log => each_lane!(l, log(a[l])),
         Single::Sqrt => each_lane!(l, sqrt(a[l])),
         Single::Square => each_lane!(l, a[l] * a[l]),
+        Single::InvLogit => each_lane!(l, inv_logit(a[l])),
+        Single::Log1pExp => each_lane!(l, log1p_exp(a[l])),
     };
     store(values, out as usize * L, y);
 }

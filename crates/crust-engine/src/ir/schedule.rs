@@ -42,6 +42,8 @@ pub enum Single {
     Log,
     Sqrt,
     Square,
+    InvLogit,
+    Log1pExp,
 }
 
 /// Items of the same kind.
@@ -90,6 +92,15 @@ pub enum Instruction {
     },
 }
 
+/// Inputs that are neighbours: their first slot, and the elements that they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inputs {
+    pub slot: u32,
+    pub operand: u32,
+    pub element: u32,
+    pub count: u32,
+}
+
 /// Terms of the log density: how many, and where.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
@@ -108,6 +119,8 @@ pub struct List {
     pub columns: Vec<f64>,
     /// Which element of which operand is in each of the first slots.
     pub inputs: Vec<(u32, u32)>,
+    /// The same, neighbours together.
+    pub input_runs: Vec<Inputs>,
     /// The constants in the slots behind.
     pub constants: Vec<f64>,
     pub terms: Vec<Terms>,
@@ -126,6 +139,18 @@ pub struct List {
 }
 
 impl List {
+    /// Gives the operands of inputs other numbers, in the same order.
+    pub fn number_operands(&mut self, number: impl Fn(u32) -> u32) {
+        self.inputs.iter_mut().for_each(|(operand, _)| *operand = number(*operand));
+        self.input_runs.clear();
+        for (slot, &(operand, element)) in (0..).zip(&self.inputs) {
+            match self.input_runs.last_mut() {
+                Some(run) if run.operand == operand && run.element + run.count == element => run.count += 1,
+                _ => self.input_runs.push(Inputs { slot, operand, element, count: 1 }),
+            }
+        }
+    }
+
     /// Operations on one item, one after the other.
     #[inline]
     pub fn singles(&self, first: u32, count: u32) -> &[Step] {
@@ -209,6 +234,7 @@ impl Scheduler<'_> {
             self.slot[node as usize] = at;
             self.list.inputs.push((operand, element));
         }
+        self.list.number_operands(|operand| operand);
     }
 
     fn kind(&self, node: Ref) -> Kind {
@@ -285,6 +311,8 @@ impl Scheduler<'_> {
                 "log" => Single::Log,
                 "sqrt" => Single::Sqrt,
                 "square" => Single::Square,
+                "inv_logit" => Single::InvLogit,
+                "log1p_exp" => Single::Log1pExp,
                 _ => return None,
             },
             _ => return None,

@@ -53,9 +53,19 @@ impl Kernel for Scatter<'_> {
     fn run(self) {
         let Self { index, row, from, into } = self;
         if row == 1 {
-            for (y, &i) in from.iter().zip(index) {
-                into[i as usize] += y;
+            // The sum of neighbours that belong to the same element stays in a register: it would wait for memory.
+            let mut items = from.iter().zip(index);
+            let Some((&y, &i)) = items.next() else { return };
+            let (mut at, mut sum) = (i as usize, into[i as usize] + y);
+            for (y, &i) in items {
+                let i = i as usize;
+                if i != at {
+                    into[at] = sum;
+                    (at, sum) = (i, into[i]);
+                }
+                sum += y;
             }
+            into[at] = sum;
             return;
         }
         for (y, &i) in from.chunks_exact(row).zip(index) {

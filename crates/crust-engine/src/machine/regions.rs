@@ -86,7 +86,8 @@ impl Plan {
 pub(super) struct Planned {
     key: Key,
     plan: Own<Plan>,
-    rooms: Vec<Room>,
+    /// Each is taken out while it is in use.
+    rooms: Vec<Option<Box<Room>>>,
     published: bool,
 }
 
@@ -288,12 +289,16 @@ impl Machine {
         result
     }
 
+    /// How much room a trace is given first. Begun again it costs as much as before, room that nobody looks at nothing.
+    fn trace_room(&self) -> usize {
+        self.arena.highest().next_power_of_two().clamp(1 << 16, MOST_ROOM)
+    }
+
     /// A machine with symbols in the place of what depends on parameters, as far as some statements look at it: a
     /// covariance matrix that others have nothing to do with may have a million elements.
     fn symbolic_machine(&self, code: &Code, range: &Range<usize>, room: usize) -> Run<Self> {
-        let mut machine = self.duplicate();
+        let mut machine = self.duplicate(room);
         machine.tracer = Some(Box::new(Tracer::default()));
-        machine.arena.reserve(room);
         machine.clear(1, Wanted { gradient: false, ..self.wanted });
         let boundary = code.transform.len();
         let checks = range.start < boundary && boundary < range.end;
@@ -327,7 +332,7 @@ impl Machine {
 
     /// Makes the list of some statements, or says which one does not fit.
     fn trace_region(&self, code: &Code, range: Range<usize>) -> Result<Region, usize> {
-        let mut room = 1 << 16;
+        let mut room = self.trace_room();
         loop {
             match self.try_trace(code, range.clone(), room) {
                 Err((_, Stop::Full)) if room < MOST_ROOM => room *= 8,
@@ -367,9 +372,7 @@ impl Machine {
         let mut list = ir::schedule(&graph);
         let mut inputs: Vec<u32> = list.inputs.iter().map(|(slot, _)| *slot).collect();
         inputs.dedup();
-        for (operand, _) in &mut list.inputs {
-            *operand = crate::memory::cast(inputs.binary_search(operand).unwrap_or(0));
-        }
+        list.number_operands(|operand| crate::memory::cast(inputs.binary_search(&operand).unwrap_or(0)));
         Ok(Region { list, inputs, outputs })
     }
 
@@ -410,7 +413,7 @@ impl Machine {
             let pass = if region.outputs.is_empty() { ir::Pass::Both } else { ir::Pass::Forward };
             self.execute_region(region, &mut room, pass);
         }
-        self.plans[planned].rooms[index] = room;
+        self.give_room(planned, index, room);
         ready?;
         if self.rejected.any() {
             for (fine, rejected) in self.split.iter_mut().zip(self.rejected.iter()) {
@@ -426,12 +429,17 @@ impl Machine {
         Ok(())
     }
 
-    fn take_room(&mut self, planned: usize, index: usize) -> Room {
+    /// The room of a region, with which [`Self::give_room`] is to be called afterwards.
+    fn take_room(&mut self, planned: usize, index: usize) -> Box<Room> {
         let rooms = &mut self.plans[planned].rooms;
         if rooms.len() <= index {
-            rooms.resize_with(index + 1, Room::default);
+            rooms.resize_with(index + 1, Option::default);
         }
-        std::mem::take(&mut rooms[index])
+        rooms[index].take().unwrap_or_default()
+    }
+
+    fn give_room(&mut self, planned: usize, index: usize, room: Box<Room>) {
+        self.plans[planned].rooms[index] = Some(room);
     }
 
     /// The blocks that inputs come from, and new ones for outputs.
@@ -488,7 +496,7 @@ impl Machine {
         let Some(region) = &plan.regions[index].1 else { return };
         let mut room = self.take_room(planned, index);
         self.execute_region(region, &mut room, ir::Pass::Backward);
-        self.plans[planned].rooms[index] = room;
+        self.give_room(planned, index, room);
         self.late.resize(self.width.lanes, true);
         self.late.iter_mut().zip(&self.split).for_each(|(late, fine)| *late &= fine);
     }

@@ -30,15 +30,18 @@ impl Aligned {
         self.len = len;
     }
 
-    pub fn extend(&mut self, numbers: impl Iterator<Item = f64>) {
-        let numbers: Vec<f64> = numbers.collect();
-        let at = self.len;
-        // Twice as much as is needed, so that many small extensions do not copy everything each time.
-        if self.start + at + numbers.len() > self.storage.len() {
-            self.resize(2 * (at + numbers.len()));
+    /// Makes it as long, of which only the first numbers are kept: the system hands out zeros that nobody has to write.
+    /// Where numbers have to move there is room for twice as many.
+    pub fn renew(&mut self, keep: usize, len: usize) {
+        if self.start + len <= self.storage.len() {
+            self.resize(len);
+            return;
         }
-        self.resize(at + numbers.len());
-        self[at..].copy_from_slice(&numbers);
+        let room = len.max(2 * keep);
+        let mut storage = vec![0.0; room + LINE];
+        let start = storage.as_ptr().align_offset(LINE * size_of::<f64>()).min(LINE);
+        storage[start..start + keep].copy_from_slice(&self[..keep]);
+        *self = Self { storage, start, len };
     }
 }
 
@@ -58,15 +61,6 @@ impl DerefMut for Aligned {
     }
 }
 
-impl Clone for Aligned {
-    fn clone(&self) -> Self {
-        let mut copy = Self::default();
-        copy.resize(self.len);
-        copy.copy_from_slice(self);
-        copy
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,12 +72,17 @@ mod tests {
             numbers.resize(n);
             numbers[0] = 1.5;
             assert_eq!(numbers.as_ptr() as usize % 64, 0);
-            assert_eq!(numbers.clone().as_ptr() as usize % 64, 0);
         }
         numbers.resize(3);
-        numbers.extend([4.0, 5.0].into_iter());
-        assert_eq!(*numbers, [1.5, 0.0, 0.0, 4.0, 5.0]);
-        numbers.resize(3);
+        numbers[2] = 4.0;
+        numbers.renew(2, 5);
+        assert_eq!(numbers[..2], [1.5, 0.0]);
+        assert_eq!(numbers.len(), 5);
+        numbers.renew(2, 20_000);
+        assert_eq!(numbers.as_ptr() as usize % 64, 0);
+        assert_eq!(numbers[..3], [1.5, 0.0, 0.0]);
+        assert_eq!(numbers.len(), 20_000);
+        numbers.resize(1);
         numbers.resize(5);
         assert_eq!(*numbers, [1.5, 0.0, 0.0, 0.0, 0.0]);
     }

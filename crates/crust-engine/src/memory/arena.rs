@@ -10,7 +10,7 @@ use super::block::{Block, Flags, Width, cast};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Arena {
     values: Aligned,
     /// Of the values from `base` on.
@@ -27,29 +27,42 @@ impl Arena {
     /// Adds constants. Nothing else may be in the arena.
     pub fn constant(&mut self, n: usize, numbers: impl Iterator<Item = f64>) -> Block {
         assert_eq!(self.top, self.base, "constants come first");
-        self.values.resize(self.base);
         let at = self.base;
-        self.values.extend(numbers);
-        assert_eq!(self.values.len(), at + n);
-        self.values.resize(self.values.len().next_multiple_of(LINE));
-        self.base = self.values.len();
-        self.top = self.base;
-        self.values.resize(self.base + self.adjoints.len());
+        let end = (at + n).next_multiple_of(LINE);
+        self.values.renew(at, end + self.adjoints.len());
+        let mut places = self.values[at..end].iter_mut();
+        let mut given = 0;
+        for (x, place) in numbers.zip(places.by_ref()) {
+            *place = x;
+            given += 1;
+        }
+        assert_eq!(given, n);
+        places.for_each(|place| *place = 0.0);
+        (self.base, self.top) = (end, end);
         Block { at: cast(at), n: cast(n), flags: Flags::SHARED }
     }
 
-    /// Room for this many numbers beyond the constants.
+    /// Room for this many numbers beyond the constants. What is there stays.
     pub fn reserve(&mut self, numbers: usize) {
-        self.values.resize(self.base + numbers);
-        self.adjoints.resize(numbers);
+        self.values.renew(self.top, self.base + numbers);
+        self.adjoints.renew(self.top - self.base, numbers);
     }
 
-    /// Room beyond the constants.
+    /// An arena with the same constants, and room for as many numbers beyond them.
+    pub fn with_constants(&self, numbers: usize) -> Self {
+        let mut copy = Self { base: self.base, top: self.base, ..Self::default() };
+        copy.values.resize(self.base + numbers);
+        copy.values[..self.base].copy_from_slice(&self.values[..self.base]);
+        copy.adjoints.resize(numbers);
+        copy
+    }
+
     /// How many values there is room for, constants included.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
+    /// Room beyond the constants.
     pub fn capacity(&self) -> usize {
         self.adjoints.len()
     }

@@ -28,7 +28,7 @@ impl Machine {
         if code.model.is_empty() || !checked_in_list {
             return None;
         }
-        let mut room = 1 << 16;
+        let mut room = self.trace_room();
         loop {
             match self.try_direct(code, room) {
                 Err(Stop::Full) if room < MOST_ROOM => room *= 8,
@@ -102,7 +102,7 @@ impl Machine {
         room.operands.clear();
         room.operands.push(free);
         self.execute_region(region, &mut room, crate::ir::Pass::Both);
-        self.plans[planned].rooms[index] = room;
+        self.give_room(planned, index, room);
         if self.split.contains(&false) { Err(Stop::FlatFails) } else { Ok(true) }
     }
 }

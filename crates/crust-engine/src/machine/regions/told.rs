@@ -27,9 +27,17 @@ impl Machine {
         text
     }
 
+    /// How many numbers of a lane lists keep until the way back: those of which others look at results.
+    pub(crate) fn kept_by_lists(&self) -> usize {
+        let plans = self.plans.iter().filter(|planned| planned.plan.direct.is_none());
+        let regions = plans.map(|planned| planned.plan.regions.iter().filter_map(|(_, region)| region.as_deref()));
+        let kept = |region: &super::Region| if region.outputs.is_empty() { 0 } else { region.list.kept() };
+        regions.map(|regions| regions.map(kept).sum()).max().unwrap_or(0)
+    }
+
     /// How many numbers there is room for: constants, values and adjoints, and those of lists.
     pub(crate) fn memory(&self) -> usize {
-        let rooms = self.plans.iter().flat_map(|planned| &planned.rooms);
+        let rooms = self.plans.iter().flat_map(|planned| planned.rooms.iter().flatten());
         self.arena.len() + self.arena.capacity() + rooms.map(|room| room.numbers.len()).sum::<usize>()
     }
 }

@@ -399,7 +399,8 @@ impl<'m> Callback<'m> {
     fn list(&self, output: Block) -> Option<Trace> {
         let lifted = |kept: &Kept| kept.lifted.map(|block| (block, kept.differentiated));
         let blocks: SmallVec<[(Block, bool); 8]> = self.inputs.iter().filter_map(lifted).collect();
-        let mut trace = trace(self.machine, self.mark, self.machine.blind - self.blind, &blocks, output)?;
+        let changing = self.first_number(self.leading);
+        let mut trace = trace(self.machine, self.mark, self.machine.blind - self.blind, (&blocks, changing), output)?;
         for (input, kept) in self.inputs.iter().enumerate().filter(|(_, kept)| kept.lifted.is_some()) {
             trace.set(self.first_number(input), self.machine.arena.of(kept.plain, self.machine.width));
         }
@@ -483,7 +484,7 @@ fn copy_columns(jacobian: &[f64], rows: usize, inputs: &[Kept], range: std::ops:
 fn feed(trace: &mut Trace, leading: &[&[f64]]) {
     let mut from = 0;
     for numbers in leading {
-        trace.set(from, numbers);
+        trace.feed(from, numbers);
         from += numbers.len();
     }
 }

@@ -11,6 +11,7 @@ use crust_math::lanes::scalar;
 use crust_math::lanes::{Kernel, dispatch};
 
 use crate::code::Comparison;
+use crate::flat::rows::copy;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -149,11 +150,21 @@ pub struct Trace {
     tangents: Vec<Line>,
     lines: usize,
     seeds: Seeds,
+    /// So many operations, the first ones, do not look at inputs that change from call to call.
+    steady: usize,
+    /// Whether those have to be done again.
+    stale: bool,
 }
 
 impl Trace {
-    /// `numbers` are inputs and constants, `differentiated` says by which of the inputs derivatives are wanted.
-    pub fn new(mut numbers: Vec<f64>, differentiated: &[bool], operations: Vec<Operation>, outputs: Vec<u32>) -> Self {
+    /// `numbers` are inputs and constants, `differentiated` says by which of the inputs derivatives are wanted, `steady`
+    /// how many operations do not look at what changes from call to call.
+    pub fn new(
+        mut numbers: Vec<f64>,
+        differentiated: &[bool],
+        (operations, steady): (Vec<Operation>, usize),
+        outputs: Vec<u32>,
+    ) -> Self {
         let mut active = differentiated.to_vec();
         active.resize(numbers.len(), false);
         let mut pulls = Vec::with_capacity(operations.len());
@@ -170,7 +181,17 @@ impl Trace {
             active.push(pull != Pull::Nothing);
         }
         numbers.resize(active.len(), 0.0);
-        Self { numbers, operations, outputs, pulls, tangents: Vec::new(), lines: 0, seeds: Seeds::Nothing }
+        Self {
+            numbers,
+            operations,
+            outputs,
+            pulls,
+            tangents: Vec::new(),
+            lines: 0,
+            seeds: Seeds::Nothing,
+            steady,
+            stale: true,
+        }
     }
 
     pub fn operations(&self) -> &[Operation] {
@@ -186,9 +207,16 @@ impl Trace {
         &self.numbers
     }
 
-    /// Sets inputs from the one with this number on.
+    /// Sets inputs that seldom change, from the one with this number on.
     pub fn set(&mut self, from: usize, values: &[f64]) {
-        self.numbers[from..from + values.len()].copy_from_slice(values);
+        self.stale = true;
+        self.feed(from, values);
+    }
+
+    /// Sets inputs that change from call to call.
+    #[inline]
+    pub fn feed(&mut self, from: usize, values: &[f64]) {
+        copy(values, &mut self.numbers[from..from + values.len()]);
     }
 
     /// Makes room for a number of directions, all 0. Says whether they must be set: they are kept as long as the same
@@ -198,7 +226,7 @@ impl Trace {
         if (self.seeds, self.lines) == (seeds, lines) {
             return false;
         }
-        (self.seeds, self.lines) = (seeds, lines);
+        (self.seeds, self.lines, self.stale) = (seeds, lines, true);
         self.tangents.clear();
         self.tangents.resize(self.numbers.len() * lines, Line([0.0; LINE]));
         true
@@ -231,6 +259,7 @@ impl Trace {
     /// Computes the outputs and their directions; `false` where the list does not hold.
     pub fn differentiate(&mut self, out: &mut [f64]) -> bool {
         let holds = dispatch(Forward(self));
+        self.stale = !holds;
         self.copy_outputs(out);
         holds
     }
@@ -315,9 +344,10 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        let Trace { numbers, operations, pulls, tangents, lines, .. } = self.0;
-        let (first, lines) = (numbers.len() - operations.len(), *lines);
-        for (k, (operation, pull)) in operations.iter().zip(pulls).enumerate() {
+        let Trace { numbers, operations, pulls, tangents, lines, steady, stale, .. } = self.0;
+        let done = if *stale { 0 } else { *steady };
+        let (first, lines) = (numbers.len() - operations.len() + done, *lines);
+        for (k, (operation, pull)) in operations[done..].iter().zip(&pulls[done..]).enumerate() {
             let Some((value, by)) = operation.linearised(numbers) else { return false };
             numbers[first + k] = value;
             let [a, b] = operation.operands().map(|x| x as usize);

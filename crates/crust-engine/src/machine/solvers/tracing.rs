@@ -199,9 +199,16 @@ impl Tracing<'_> {
 }
 
 /// Makes the list from what the function that just ran left on the tape since `mark`. `inputs` come with whether
-/// derivatives by them are wanted, `blind` says how many blocks the function made that differ by lane but have no
-/// adjoint. None where the list would not say it all.
-pub fn trace(machine: &Machine, mark: Mark, blind: usize, inputs: &[(Block, bool)], output: Block) -> Option<Trace> {
+/// derivatives by them are wanted, and `changing` of their numbers, the first ones, change from call to call; `blind`
+/// says how many blocks the function made that differ by lane but have no adjoint. None where the list would not say it
+/// all.
+pub fn trace(
+    machine: &Machine,
+    mark: Mark,
+    blind: usize,
+    (inputs, changing): (&[(Block, bool)], usize),
+    output: Block,
+) -> Option<Trace> {
     let mut tracing = Tracing {
         machine,
         width: machine.width,
@@ -227,26 +234,50 @@ pub fn trace(machine: &Machine, mark: Mark, blind: usize, inputs: &[(Block, bool
         return None;
     }
     let outputs: Option<Vec<Number>> = (0..output.count()).map(|e| tracing.number(output, e)).collect();
-    Some(assemble(&differentiated, outputs?, tracing))
+    Some(assemble(&differentiated, changing, outputs?, tracing))
 }
 
-fn assemble(differentiated: &[bool], outputs: Vec<Number>, tracing: Tracing) -> Trace {
+/// What looks at numbers that change from call to call comes last: where each operation goes, and how many others there
+/// are.
+fn steady_first(operations: &[(Operation, [Number; 2])], changing: usize) -> (Vec<u32>, usize) {
+    let mut changes = Vec::with_capacity(operations.len());
+    for (_, operands) in operations {
+        changes.push(operands.iter().any(|number| match *number {
+            Number::Input(i) => (i as usize) < changing,
+            Number::Constant(_) => false,
+            Number::Result(i) => changes[i as usize],
+        }));
+    }
+    let steady = changes.iter().filter(|changes| !**changes).count();
+    let (mut next, mut next_changing) = (0, steady);
+    let place = |changes: bool| {
+        let counter = if changes { &mut next_changing } else { &mut next };
+        *counter += 1;
+        crate::memory::cast(*counter - 1)
+    };
+    (changes.into_iter().map(place).collect(), steady)
+}
+
+fn assemble(differentiated: &[bool], changing: usize, outputs: Vec<Number>, tracing: Tracing) -> Trace {
     let Tracing { constants, operations, .. } = tracing;
+    let (places, steady) = steady_first(&operations, changing);
     let first_constant = crate::memory::cast(differentiated.len());
     let first_result = crate::memory::cast(differentiated.len() + constants.len());
     let slot = |number: Number| match number {
         Number::Input(i) => i,
         Number::Constant(i) => first_constant + i,
-        Number::Result(i) => first_result + i,
+        Number::Result(i) => first_result + places[i as usize],
     };
     let mut numbers = vec![0.0; differentiated.len()];
     numbers.extend(constants);
-    let operations = operations.into_iter().map(|(operation, [a, b])| match operation {
+    let mut ordered: Vec<_> = operations.into_iter().zip(&places).collect();
+    ordered.sort_by_key(|(_, place)| **place);
+    let operations = ordered.into_iter().map(|((operation, [a, b]), _)| match operation {
         Operation::Unary(function, _) | Operation::Elementary(_, function, _) => Operation::unary(function, slot(a)),
         Operation::Binary(function, ..) => Operation::Binary(function, slot(a), slot(b)),
         Operation::Negate(_) => Operation::Negate(slot(a)),
         Operation::Arithmetic(operator, ..) => Operation::Arithmetic(operator, slot(a), slot(b)),
         Operation::Guard(comparison, _, _, outcome) => Operation::Guard(comparison, slot(a), slot(b), outcome),
     });
-    Trace::new(numbers, differentiated, operations.collect(), outputs.into_iter().map(slot).collect())
+    Trace::new(numbers, differentiated, (operations.collect(), steady), outputs.into_iter().map(slot).collect())
 }
