@@ -1,6 +1,8 @@
 //! Functions of containers in lists: eight lanes at once where the function has such a version and all lanes are in its
 //! domain, else lane by lane, with the numbers of a lane side by side.
 
+use std::ops::Range;
+
 use crust_math::functions::{Argument, LaneArgument, Row, Shape};
 use smallvec::SmallVec;
 
@@ -75,8 +77,8 @@ pub fn reverse_call<const L: usize>(
     if let ContainerCall::Density { .. } = call {
         let d = &adjoints[places.0 as usize * L..][..L];
         let d: SmallVec<[f64; 32]> = SmallVec::from_slice(d);
-        for (k, &slot) in slots.iter().enumerate() {
-            let (to, by) = (&mut adjoints[slot as usize * L..][..L], &values[(places.1 as usize + k) * L..][..L]);
+        for k in varying(call).flatten() {
+            let (to, by) = (&mut adjoints[slots[k] as usize * L..][..L], &values[(places.1 as usize + k) * L..][..L]);
             for ((to, by), d) in to.iter_mut().zip(by).zip(&d) {
                 *to += d * by;
             }
@@ -90,6 +92,17 @@ pub fn reverse_call<const L: usize>(
             }
         }
     }
+}
+
+/// The numbers of each argument that depends on parameters, counted over all arguments. Data may be most of them.
+fn varying(call: &ContainerCall) -> impl Iterator<Item = Range<usize>> {
+    let (ContainerCall::Function { shapes, varies, .. } | ContainerCall::Density { shapes, varies, .. }) = call;
+    let mut end = 0;
+    let ranges = shapes.iter().map(move |shape| {
+        end += shape.len();
+        end - shape.len()..end
+    });
+    ranges.zip(varies).filter_map(|(range, varies)| varies.then_some(range))
 }
 
 /// Room for so many rows.
@@ -149,12 +162,12 @@ fn call_rows(
             }
         }
         ContainerCall::Density { density, shapes, terms, varies } => {
-            partials.fill([0.0; 8]);
+            varying(call).for_each(|range| partials[range].fill([0.0; 8]));
             let mut slices = row_slices(shapes, varies, partials);
             result[0] = density.log_density_lanes(&arguments, *terms, &mut slices, rest)?;
             drop(slices);
-            for (k, row) in partials.iter().enumerate() {
-                group.store(values, extra as usize + k, *row);
+            for k in varying(call).flatten() {
+                group.store(values, extra as usize + k, partials[k]);
             }
         }
     }
@@ -187,17 +200,18 @@ fn reverse_rows(
         result[k] = group.load(values, out as usize + k);
         d[k] = group.load(adjoints, out as usize + k);
     }
-    into.fill([0.0; 8]);
+    varying(call).for_each(|range| into[range].fill([0.0; 8]));
     let mut slices = row_slices(shapes, varies, into);
     let arguments = row_arguments(shapes, numbers);
     if !function.reverse_lanes(&arguments, result, d, &mut slices, rest) {
         return None;
     }
     drop(slices);
-    for (&slot, d) in slots.iter().zip(&*into) {
-        let mut to = group.load(adjoints, slot as usize);
-        (0..EIGHT).for_each(|l| to[l] += d[l]);
-        group.store(adjoints, slot as usize, to);
+    for k in varying(call).flatten() {
+        let slot = slots[k] as usize;
+        let mut to = group.load(adjoints, slot);
+        (0..EIGHT).for_each(|l| to[l] += into[k][l]);
+        group.store(adjoints, slot, to);
     }
     Some(())
 }
@@ -248,12 +262,12 @@ fn call_lane<const L: usize>(
             }
         }
         ContainerCall::Density { density, terms, .. } => {
-            partials.fill(0.0);
+            varying(call).for_each(|range| partials[range].fill(0.0));
             let mut slices = call.slices(partials);
             result[0] = density.log_density(&arguments, *terms, 1.0, &mut slices, rest).unwrap_or(f64::NAN);
             drop(slices);
-            for (k, d) in partials.iter().enumerate() {
-                values[(extra as usize + k) * L + lane] = *d;
+            for k in varying(call).flatten() {
+                values[(extra as usize + k) * L + lane] = partials[k];
             }
         }
     }
@@ -289,11 +303,11 @@ fn reverse_lane<const L: usize>(
         result[k] = values[(out as usize + k) * L + lane];
         d[k] = adjoints[(out as usize + k) * L + lane];
     }
-    into.fill(0.0);
+    varying(call).for_each(|range| into[range].fill(0.0));
     let mut slices = call.slices(into);
     function.reverse(&container_arguments(call, numbers), result, d, &mut slices, rest);
     drop(slices);
-    for (&slot, d) in slots.iter().zip(&*into) {
-        adjoints[slot as usize * L + lane] += d;
+    for k in varying(call).flatten() {
+        adjoints[slots[k] as usize * L + lane] += into[k];
     }
 }
