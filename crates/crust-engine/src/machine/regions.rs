@@ -8,6 +8,7 @@
 
 mod choice;
 mod direct;
+mod room;
 mod told;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
 use crate::ir;
 use crate::memory::{Block, Flags};
 use choice::{changes, has_control, is_constrained, is_special, looks_at, stays_flat, unit, units};
+use room::Room;
 
 /// Which terms belong to the log density: constants dropped, Jacobian added.
 type Key = (bool, bool);
@@ -89,14 +91,6 @@ pub(super) struct Planned {
     /// Each is taken out while it is in use.
     rooms: Vec<Option<Box<Room>>>,
     published: bool,
-}
-
-/// Room for a region, and what it was last run with.
-#[derive(Debug, Default)]
-struct Room {
-    numbers: ir::Room,
-    operands: Vec<Block>,
-    outputs: Vec<(Block, u32)>,
 }
 
 /// A list with what it has to do with variables.
@@ -289,11 +283,6 @@ impl Machine {
         result
     }
 
-    /// How much room a trace is given first. Begun again it costs as much as before, room that nobody looks at nothing.
-    fn trace_room(&self) -> usize {
-        self.arena.highest().next_power_of_two().clamp(1 << 16, MOST_ROOM)
-    }
-
     /// A machine with symbols in the place of what depends on parameters, as far as some statements look at it: a
     /// covariance matrix that others have nothing to do with may have a million elements.
     fn symbolic_machine(&self, code: &Code, range: &Range<usize>, room: usize) -> Run<Self> {
@@ -427,19 +416,6 @@ impl Machine {
             self.tape.push(Entry::Region(crate::memory::cast(index)));
         }
         Ok(())
-    }
-
-    /// The room of a region, with which [`Self::give_room`] is to be called afterwards.
-    fn take_room(&mut self, planned: usize, index: usize) -> Box<Room> {
-        let rooms = &mut self.plans[planned].rooms;
-        if rooms.len() <= index {
-            rooms.resize_with(index + 1, Option::default);
-        }
-        rooms[index].take().unwrap_or_default()
-    }
-
-    fn give_room(&mut self, planned: usize, index: usize, room: Box<Room>) {
-        self.plans[planned].rooms[index] = Some(room);
     }
 
     /// The blocks that inputs come from, and new ones for outputs.

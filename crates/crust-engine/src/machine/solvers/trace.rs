@@ -157,8 +157,8 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// `numbers` are inputs and constants, `differentiated` says by which of the inputs derivatives are wanted, `steady`
-    /// how many operations do not look at what changes from call to call.
+    /// `numbers` are inputs and constants, `differentiated` says by which of the inputs derivatives are wanted,
+    /// `steady` how many operations do not look at what changes from call to call.
     pub fn new(
         mut numbers: Vec<f64>,
         differentiated: &[bool],
