@@ -24,7 +24,7 @@ use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
 use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
 use crate::ir;
-use crate::memory::{Block, Flags};
+use crate::memory::Flags;
 use choice::{changes, has_control, is_constrained, is_special, looks_at, stays_flat, unit, units};
 use room::Room;
 
