@@ -1,15 +1,17 @@
 //! `crust bread`: how far annealing ends from the posterior, for a program with real data.
 
 mod approximation;
+mod basis;
 
+pub(crate) use basis::rests_on;
 pub use approximation::bread_approximation;
 
 use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, Settings, StanExperiment, given};
-use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
-use crate::session::{Nobody, Session};
+use crate::session::Session;
+use basis::Basis;
 use crust_diagnose::bread::{self, Findings, Plan};
 use crust_diagnose::result::{Bread, Dataset, ForwardRung, Reading, RealData, Run, Rung, Simulated, Simulation};
 use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
@@ -71,12 +73,12 @@ impl BreadOptions {
             return Err(Error::option("budget", bad, "must be a positive time"));
         }
         let reference = self.annealing.path.as_ref().is_none_or(|path| *path == PathChoice::Reference);
-        if self.simulate == Some(Simulation::Conditional) && !reference {
+        if self.simulate.is_some_and(Simulation::rests_on_fit) && !reference {
             let path = self.annealing.path_or(&PathChoice::Reference).name();
             return Err(Error::option(
                 "path",
                 path,
-                "data that are simulated from draws of the fit need no prior: the path begins at a `reference`",
+                "with draws of the fit no prior is needed: the path begins at a `reference`",
             ));
         }
         Ok(())
@@ -101,76 +103,32 @@ impl BreadOptions {
     }
 }
 
-/// What is said where censored observations stay as they are.
-const CENSORED: &str = "observations that are not censored can be longer in simulated data than in the real ones";
-
-const WEIGHTS: &str = "censored observations stay as they are, and weigh parameters";
-
-/// What data would be simulated with, and why, or why that cannot be.
-pub(crate) fn rests_on(problem: &Problem, session: &Session<'_>) -> Result<String, Error> {
-    let options = BreadOptions::default();
-    let censored = with_censored_weights(problem, &options, session);
-    let (_, simulation) = read(censored.as_ref().unwrap_or(problem), &options, session)?;
-    Ok(if censored.is_some() { WEIGHTS.to_owned() } else { simulation.why })
-}
-
-/// The same with censored observations as weights, where data cannot be simulated otherwise.
-///
-/// Given that some observations are censored and when, the others are drawn anew: θ* is an exact draw of
-/// p(θ) R(θ) p(y | θ) p(y′ | θ), where R is the probability of what is censored.
-fn with_censored_weights(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Option<Problem> {
-    let supplied = options.annealing.generation.simulator.is_some();
-    let needed = options.kind().0 == Simulation::Conditional && !supplied;
-    let other = problem.with_censored_weights().filter(|_| needed)?;
-    let quiet = Session { observer: &Nobody, ..session.clone() };
-    let fine = read(problem, options, &quiet).is_ok_and(|(loaded, _)| loaded.only_near.is_none());
-    (!fine).then_some(other)
-}
-
-/// The program as a joint distribution if it can be had, else its likelihood alone where that is enough.
-fn read<'a>(
-    problem: &'a Problem,
-    options: &BreadOptions,
-    session: &Session<'_>,
-) -> Result<(Generative<'a>, Simulated), Error> {
-    let how = &options.annealing.generation;
-    let (kind, why) = options.kind();
-    let told = |kind: Simulation, why: String, has_log_ml: bool| Simulated { kind, why, has_log_ml };
-    let whole = Generative::read(problem, how, Outcomes::Given, session);
-    let trouble = match whole {
-        Ok(loaded) => {
-            let has_log_ml = loaded.log_prior_integral.is_some();
-            return Ok((loaded, told(kind, why.to_owned(), has_log_ml)));
-        }
-        Err(trouble) if kind != Simulation::Conditional => return Err(trouble),
-        Err(trouble) => trouble,
-    };
-    let alone = Generation { likelihood_only: true, ..how.clone() };
-    let quiet = Session { observer: &Nobody, ..session.clone() };
-    let loaded = Generative::read(problem, &alone, Outcomes::Given, &quiet)?;
-    if let Some(far) = loaded.only_near {
-        return Ok((loaded, told(kind, far.why().to_owned(), false)));
-    }
-    let reason = match &trouble {
-        Error::Reading { problems, .. } => problems.first().map(|problem| problem.message.clone()),
-        _ => None,
-    };
-    let reason = reason.unwrap_or_else(|| "the prior cannot be drawn from".to_owned());
-    Ok((loaded, told(kind, format!("parameters cannot be drawn from the prior: {reason}"), false)))
-}
-
 /// The whole protocol on real data: fit, simulate, sandwich, compare real with simulated data.
 pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Result<Annealed<Bread>, Error> {
     let began = Instant::now();
     options.check()?;
-    let censored = with_censored_weights(problem, options, session);
-    let problem = censored.as_ref().unwrap_or(problem);
-    let (loaded, mut simulation) = read(problem, options, session)?;
-    if censored.is_some() {
-        simulation = Simulated { why: WEIGHTS.to_owned(), has_log_ml: false, ..simulation };
+    let censored = basis::censored(problem, options);
+    let basis = Basis::find((problem, censored.as_ref()), options, session)?;
+    let retreat = options.may_simulate_nothing() && basis.simulation.kind == Simulation::Conditional;
+    // A folder belongs to one way of doing it.
+    let retreat = retreat && options.annealing.folder.is_none();
+    match run(basis, options, session, began) {
+        // What could be drawn from where Stan begins need not be what the program states where the posterior is.
+        Err(error @ (Error::Reading { .. } | Error::Simulate { .. })) if retreat => {
+            run(Basis::without(problem, &error, options, session)?, options, session, began)
+        }
+        other => other,
     }
-    let conditional = simulation.kind == Simulation::Conditional;
-    let path = if conditional { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
+}
+
+fn run(
+    Basis { loaded, simulation, incomparable }: Basis<'_>,
+    options: &BreadOptions,
+    session: &Session<'_>,
+    began: Instant,
+) -> Result<Annealed<Bread>, Error> {
+    let problem = loaded.problem;
+    let path = if simulation.kind.rests_on_fit() { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
     let annealing = &Annealing { path: Some(path), ..options.annealing.clone() };
     annealing.check_path(&loaded)?;
     let plan = Plan {
@@ -179,8 +137,8 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
         start_steps: if simulation.kind == Simulation::Fitted { options.start_steps.unwrap_or(START_STEPS) } else { 0 },
-        replicates: if censored.is_some() { 0 } else { options.replicates },
-        incomparable: censored.is_some().then(|| CENSORED.to_owned()),
+        replicates: if incomparable.is_some() { 0 } else { options.replicates },
+        incomparable,
         acceptable: annealing.acceptable(),
         budget: options.budget,
     };
@@ -201,6 +159,7 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let found = found.map_err(|halt| loaded.context(&faults).halt(halt))?;
     let kept = [found.simulated.number].into_iter();
     let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());
+    let kept = kept.filter(|_| simulation.kind != Simulation::Nothing);
     let kept = kept.map(|number| simulated(&mut experiment, number)).collect::<Result<_, _>>();
     let kept = kept.map_err(|trouble| loaded.context(&faults).trouble(trouble))?;
     let run = annealing.run(problem, session.seed, experiment.dimension());
@@ -252,7 +211,7 @@ pub(crate) fn told_by(
 /// Takes out marginal likelihoods that do not exist, or that nobody asks for: given the real data, the probability of
 /// simulated ones says nothing about the model.
 fn without_log_ml(simulation: &Simulated, real: &mut RealData, simulated: &mut Dataset) {
-    if simulation.kind == Simulation::Conditional
+    if simulation.kind.rests_on_fit()
         && let Some(level) = simulated.rungs.last().map(Rung::level)
     {
         simulated.rungs.iter_mut().for_each(|rung| rung.relative_to(level));

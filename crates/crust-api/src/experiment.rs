@@ -165,8 +165,7 @@ impl<'a> StanExperiment<'a> {
 
     /// A driver for what happens at β = 1 alone, where all paths are the same: a reference need not be fitted for it.
     fn end_driver(&mut self, dataset: u32) -> Result<&mut Driver<AnyPath<'a>>, Trouble> {
-        let conditional = self.settings.simulation == Simulation::Conditional;
-        if self.settings.path != PathChoice::Reference || conditional {
+        if self.settings.path != PathChoice::Reference || self.settings.simulation.rests_on_fit() {
             return self.driver(dataset);
         }
         let kept = self.end.take().filter(|(of, _)| *of == dataset);
@@ -221,13 +220,15 @@ impl<'a> StanExperiment<'a> {
             Origin::Given { data, point } => Ok((point.clone(), (**data).clone())),
             Origin::Own(simulator) => {
                 let point = match (self.settings.simulation, self.anchor.truth(dataset)) {
-                    (Simulation::Conditional, Some(truth)) => truth.clone(),
-                    (Simulation::Conditional, None) => return Err(Trouble::NotSimulated { dataset }),
+                    (Simulation::Conditional | Simulation::Nothing, Some(truth)) => truth.clone(),
+                    (Simulation::Conditional | Simulation::Nothing, None) => {
+                        return Err(Trouble::NotSimulated { dataset });
+                    }
                     (Simulation::Fitted | Simulation::Prior, _) => {
                         simulator.draw_parameters(Some(&self.anchor.eta), key)?
                     }
                 };
-                if dataset == TWIN {
+                if dataset == TWIN || self.settings.simulation == Simulation::Nothing {
                     return Ok((point, self.loaded.data.clone()));
                 }
                 let data = simulator.draw_data(&point, data_key)?;
@@ -290,8 +291,9 @@ impl Experiment for StanExperiment<'_> {
 
     fn simulate(&mut self, dataset: u32) -> Result<Vec<f64>, Trouble> {
         let (point, data) = self.draw(dataset)?;
-        if let Some(real) = self.models.get(&REAL).filter(|_| dataset == TWIN).cloned() {
-            self.models.insert(TWIN, real);
+        let same = dataset == TWIN || self.settings.simulation == Simulation::Nothing;
+        if let Some(real) = self.models.get(&REAL).filter(|_| same).cloned() {
+            self.models.insert(dataset, real);
         }
         if !self.models.contains_key(&dataset) {
             // the real data and the first simulated ones are used all the time

@@ -13,6 +13,7 @@ use crust_stan::joint::{
     ByDensity, Joint, JointSummary, OutcomeSummary, ParameterSummary, ReadOptions, declared_bounds,
 };
 use crust_stan::typed::{self, VariableId};
+use std::time::Instant;
 
 /// How a program is read as a joint distribution.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,10 @@ pub struct Generation {
     /// ([`Simulator::draw_data`]), but parameters cannot be drawn, so that priors may be flat or unreadable. What is read
     /// is proven at points where Stan would begin; `Generative::prove_at` proves it where the posterior is.
     pub likelihood_only: bool,
+    /// Whether nothing is drawn: all data stay as they are.
+    pub nothing_drawn: bool,
+    /// When to give up on outcomes that are drawn from the values of the likelihood.
+    pub until: Option<Instant>,
 }
 
 /// Whether the outcomes must be in the data.
@@ -41,6 +46,8 @@ pub(crate) struct Generative<'a> {
     pub simulator: Simulator,
     /// Whether only the likelihood was read, so that parameters cannot be drawn.
     pub likelihood_only: bool,
+    /// Whether nothing can be drawn at all.
+    pub nothing_drawn: bool,
     pub outcomes: Vec<VariableId>,
     pub hyperparameters: Vec<String>,
     /// Those that the program itself suggests, whatever the user says.
@@ -163,11 +170,17 @@ impl<'a> Generative<'a> {
                 problem.read_values(&|name| outcomes.contains(name))?
             }
         };
+        let suspicion = problem.suspicion(&data);
+        if how.nothing_drawn {
+            finite::refuse_nan(program.typed(), &data, problem.words())?;
+            let simulator = Simulator::new(program.typed(), &joint, &data, None);
+            let simulator = simulator.map_err(|error| program.simulate(error))?;
+            return Ok(Loaded { joint, data, simulator, proof: Proof::default(), suspicion, only_near: None });
+        }
         check_values(problem, &joint, &data, given)?;
         let other = how.simulator.as_ref().map(Program::typed);
-        let suspicion = problem.suspicion(&data);
-        let simulator =
-            Simulator::new(program.typed(), &joint, &data, other).map_err(|error| program.simulate(error))?;
+        let simulator = Simulator::new_until(program.typed(), &joint, &data, other, how.until);
+        let mut simulator = simulator.map_err(|error| program.simulate(error))?;
         let bounded = joint.outcomes.iter().any(|(id, _)| has_bounds(&joint.program, *id));
         let far = if bounded { Some(Far::Bounds) } else { solves_equations(program.typed()).then_some(Far::Solver) };
         let far = far.filter(|_| near);
@@ -182,6 +195,7 @@ impl<'a> Generative<'a> {
             }
             other => other?,
         };
+        simulator.take_time();
         Ok(Loaded { joint, data, simulator, proof, suspicion, only_near })
     }
 
@@ -203,7 +217,7 @@ impl<'a> Generative<'a> {
     /// Proves the reading of the likelihood at points of the unconstrained parameters, such as fitted draws. To be called
     /// before data that were drawn given such points are used, where the likelihood alone was read.
     pub fn prove_at(&self, points: &[Vec<f64>], seed: u64) -> Result<(), Error> {
-        if !self.likelihood_only {
+        if !self.likelihood_only || self.nothing_drawn {
             return Ok(());
         }
         let why = (seed, self.suspicion.as_ref());
@@ -226,6 +240,7 @@ impl<'a> Generative<'a> {
             simulated: simulated.into_iter().collect(),
             likelihood_only: how.likelihood_only,
             by_density: ByDensity::WhereNeeded,
+            nothing_drawn: how.nothing_drawn,
         };
         let Loaded { joint, data, simulator, proof, suspicion, only_near } =
             Self::load(problem, how, given, (&options, session))?;
@@ -248,7 +263,8 @@ impl<'a> Generative<'a> {
             problem,
             data,
             simulator,
-            likelihood_only: how.likelihood_only,
+            likelihood_only: how.likelihood_only || how.nothing_drawn,
+            nothing_drawn: how.nothing_drawn,
             outcomes: joint.outcomes.iter().map(|(id, _)| *id).collect(),
             hyperparameters,
             scales,

@@ -161,7 +161,7 @@ fn run<E: Fitted, X: Executor<E>>(
     }
     workshop.executor.fix(&hyperparameters);
     let experiment = workshop.executor.experiment();
-    if plan.simulation != Simulation::Conditional {
+    if !plan.simulation.rests_on_fit() {
         findings.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
     }
     let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
@@ -214,7 +214,10 @@ fn ladder<E: Fitted, X: Executor<E>>(
         let tight = is_tight(&rung, plan.tolerance);
         let next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable);
         findings.simulated.rungs.push(rung);
-        let real = workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))?;
+        // Where nothing is simulated these were the real data.
+        let nothing = plan.simulation == Simulation::Nothing;
+        let real =
+            if nothing { up } else { workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))? };
         findings.real.rungs.push(ForwardRung::new(t, &real));
         if tight {
             return Ok(next);

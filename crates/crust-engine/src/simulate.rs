@@ -14,6 +14,7 @@ mod statements;
 mod values;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::{BlockKind, SpecialType};
@@ -75,6 +76,8 @@ pub enum SimulateError {
     LikelihoodAlone,
     #[error("{name} cannot be drawn from the values of the likelihood: {why}; {}", remedy())]
     NoDensity { name: String, why: String },
+    #[error("drawing data from the values of the likelihood takes longer than there is time for it; {}", remedy())]
+    Slow,
     #[error(
         "the declared constraints of `{names}` hold for none of {MOST_ATTEMPTS} draws of the distributions that the program \
          states: state one that keeps to them (`T[ , ]` for bounds)"
@@ -142,6 +145,18 @@ impl Simulator {
         data: &Data,
         simulator: Option<&Program>,
     ) -> Result<Self, SimulateError> {
+        Self::new_until(program, joint, data, simulator, None)
+    }
+
+    /// The same with a time after which outcomes that are drawn from the values of the likelihood are given up
+    /// ([`SimulateError::Slow`]), now and in all draws until [`Simulator::take_time`].
+    pub fn new_until(
+        program: &Program,
+        joint: &Joint,
+        data: &Data,
+        simulator: Option<&Program>,
+        until: Option<Instant>,
+    ) -> Result<Self, SimulateError> {
         let seed = 1;
         let skeleton = Arc::new(Model::bind(&program::skeleton(joint), data, seed)?);
         let parameters = if joint.likelihood_only {
@@ -164,12 +179,19 @@ impl Simulator {
         let by_density = if joint.outcomes.iter().any(|(_, source)| *source == Source::Density) {
             let name = joint.outcome_names().into_iter().collect::<Vec<_>>().join(", ");
             let why = "the target is used in ways that cannot be followed".to_owned();
-            Some(Likelihood::choose(&mut own, data)?.ok_or(SimulateError::NoDensity { name, why })?)
+            Some(Likelihood::choose(&mut own, data, until)?.ok_or(SimulateError::NoDensity { name, why })?)
         } else {
             None
         };
         let (joint, data) = (Arc::new(own), data.clone());
         Ok(Self { joint, data, parameters, outcomes, skeleton, supplied, by_density })
+    }
+
+    /// From now on, draws take as long as they take.
+    pub fn take_time(&mut self) {
+        if let Some(likelihood) = &mut self.by_density {
+            likelihood.take_time();
+        }
     }
 
     fn supplied(

@@ -40,6 +40,8 @@ pub struct ReadOptions {
     pub likelihood_only: bool,
     /// Which outcomes are drawn from the values of their density.
     pub by_density: ByDensity,
+    /// Whether nothing is drawn at all: data stay as they are. Every program can be read like this.
+    pub nothing_drawn: bool,
 }
 
 /// Whether outcomes are drawn from the values of the program's log likelihood, without understanding its text.
@@ -124,9 +126,11 @@ impl Joint {
             warnings: Vec::new(),
             notes: Vec::new(),
         };
-        reader.outcomes();
-        reader.likelihoods();
-        let likelihood_only = options.likelihood_only;
+        if !options.nothing_drawn {
+            reader.outcomes();
+            reader.likelihoods();
+        }
+        let likelihood_only = options.likelihood_only || options.nothing_drawn;
         let order = if likelihood_only {
             let parameters = program.declared_in(BlockKind::Parameters);
             parameters.chain(reader.outcomes.iter().map(|(id, _)| *id)).collect()

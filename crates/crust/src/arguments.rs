@@ -307,8 +307,9 @@ pub struct Bread {
     #[arg(long, value_name = "R", default_value = "5", value_parser = one_in)]
     pub rank: NonZero<usize>,
     /// What data are simulated with: `conditional` on the real data, with draws of the fit, which needs no prior to draw
-    /// from; `fitted` hyperparameters and the prior of everything else; or the `prior`. Conditional unless an option that
-    /// is for the others says otherwise
+    /// from; `fitted` hyperparameters and the prior of everything else; the `prior`; or `nothing`, the real data alone with
+    /// draws of the fit in place of exact ones. Conditional unless an option that is for the others says otherwise, and
+    /// nothing where no data can be simulated
     #[arg(long, value_enum)]
     pub simulate: Option<SimulationChoice>,
     /// Transitions from the generating values before each reverse chain, with `--simulate fitted`: 1000 unless told

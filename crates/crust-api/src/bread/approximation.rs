@@ -4,7 +4,8 @@
 //! and KL(p‖q) = E[log f − log q] − log Z, whose expectation the exact draw estimates without bias. The approximation is
 //! fitted anew to every dataset. On the real data only the lower bounds remain.
 
-use super::{BreadOptions, read};
+use super::BreadOptions;
+use super::basis::read;
 use crate::annealing::{Annealed, Annealing, Diagnosis, PathChoice};
 use crate::approximate::{ApproximationChoice, Fitted, Wanted, check_radius, fit};
 use crate::error::{Error, Trouble};
@@ -27,6 +28,7 @@ use std::time::Instant;
 const FIRST: u32 = 1;
 /// Datasets unless told otherwise: the least with which the real data can be told from simulated ones at 5 %.
 pub(crate) const DATASETS: u32 = 20;
+const NO_EXACT_DRAW: &str = "there is no exact draw: an approximation is judged with `conditional` or `prior`";
 /// The longest paths.
 const LONGEST: usize = 3000;
 
@@ -50,10 +52,12 @@ pub fn bread_approximation(
     if options.replicates < 3 {
         return Err(Error::option("replicates", options.replicates, "at least 3 datasets are needed for an average"));
     }
-    let (loaded, simulation) = read(problem, options, session)?;
+    if let Some(kind) = options.simulate.filter(|kind| *kind == Simulation::Nothing) {
+        return Err(Error::option("simulate", kind.name(), NO_EXACT_DRAW));
+    }
+    let (loaded, simulation) = read(problem, options, None, session)?;
     if simulation.kind == Simulation::Fitted {
-        let why = "there is no exact draw: an approximation is judged with `conditional` or `prior`";
-        return Err(Error::option("simulate", "fitted", why));
+        return Err(Error::option("simulate", simulation.kind.name(), NO_EXACT_DRAW));
     }
     let annealing = Annealing { path: Some(PathChoice::Reference), ..options.annealing.clone() };
     let model = problem.model(session.seed)?;

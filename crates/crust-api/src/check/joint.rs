@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::{Problem, Program, Source};
 use crate::session::Session;
-use crust_diagnose::result::{DrawnOutcome, DrawnParameter, JointReading, JointSummary};
+use crust_diagnose::result::{DrawnOutcome, DrawnParameter, JointReading, JointSummary, Simulated, Simulation};
 use crust_engine::SimulateError;
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::joint::{self, Joint, ReadOptions};
@@ -43,13 +43,18 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
             (Err(_), Err(problems)) => problems,
         },
     };
-    let Ok(why) = rests_on(&problem, &session) else {
+    let Ok(Simulated { kind, why, .. }) = rests_on(&problem, &session) else {
         let first = "  cannot be read as a joint distribution, which simulate, bdmc and bread need:";
         return obstacles(program, &problems, first);
     };
     let mut reading = obstacles(program, &problems, "  simulate and bdmc cannot draw from it:");
     if !reading.lines.is_empty() {
-        reading.lines.push(format!("  bread can: it simulates data from draws of the fit; {why}"));
+        reading.lines.push(match kind {
+            Simulation::Nothing => {
+                format!("  bread anneals the posterior of the real data alone, with draws of the fit in place of exact ones; {why}")
+            }
+            _ => format!("  bread can: it simulates data from draws of the fit; {why}"),
+        });
     }
     JointReading { bread: Some(why), ..reading }
 }

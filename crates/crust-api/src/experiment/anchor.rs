@@ -5,6 +5,7 @@ use super::{StanExperiment, TWIN};
 use crate::error::Trouble;
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::experiment::REAL;
+use crust_diagnose::result::Simulation;
 use crust_engine::Values;
 use crust_infer::conditioned::Conditioned;
 use crust_infer::drive::Driver;
@@ -75,7 +76,7 @@ impl<'a> StanExperiment<'a> {
         let integral = self.loaded.log_prior_integral.unwrap_or(0.0);
         let evaluation = Evaluation::of_many(self.model(REAL)?);
         let real = self.posterior(REAL, evaluation)?.with_prior_integral(integral);
-        if dataset == REAL {
+        if dataset == REAL || self.settings.simulation == Simulation::Nothing {
             return Ok(AnyPath::new(Reference::new(real, first)));
         }
         let other = self.posterior(dataset, evaluation)?.with_prior_integral(integral);

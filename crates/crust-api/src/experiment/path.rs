@@ -7,7 +7,6 @@ use crate::error::Trouble;
 use crate::subset::{Cut, SubsetTarget, Subsets};
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::experiment::REAL;
-use crust_diagnose::result::Simulation;
 use crust_infer::drive::Driver;
 use crust_infer::path::{AnyPath, Damped, Damping, Fitted, Reference, sides, tail_points};
 use crust_math::random::Purpose;
@@ -23,7 +22,7 @@ impl<'a> StanExperiment<'a> {
     /// The path that is annealed along.
     pub(super) fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
         match self.settings.path.clone() {
-            PathChoice::Reference if self.settings.simulation == Simulation::Conditional => {
+            PathChoice::Reference if self.settings.simulation.rests_on_fit() => {
                 self.conditional_path(dataset)
             }
             PathChoice::Prior => Ok(AnyPath::new(self.many(dataset)?)),

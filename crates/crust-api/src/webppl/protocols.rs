@@ -97,9 +97,9 @@ pub fn bread_webppl(
 ) -> Result<Annealed<Bread>, Error> {
     let annealing = &options.annealing;
     options.check()?;
-    if options.simulate == Some(Simulation::Conditional) {
+    if let Some(kind) = options.simulate.filter(|kind| kind.rests_on_fit()) {
         let why = "WebPPL programs are simulated from fitted variables (`--hyper`) or from the prior";
-        return Err(Error::option("simulate", "conditional", why));
+        return Err(Error::option("simulate", kind.name(), why));
     }
     let model = check(problem, annealing, &[options.method.kernel], session)?;
     let hyperparameters = annealing.generation.hyper.clone().unwrap_or_default();

@@ -104,6 +104,10 @@ pub(super) fn real<E: Fitted, X: Executor<E>>(
     kernels: &E::Kernels,
     findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
+    if plan.simulation == Simulation::Nothing {
+        // That is what the bound is made of.
+        return Ok(());
+    }
     let Some(t) = findings.real.rungs.last().map(|rung| rung.t) else { return Ok(()) };
     let starts = workshop.executor.experiment().fitted_draws(plan.chains);
     if starts.is_empty() {

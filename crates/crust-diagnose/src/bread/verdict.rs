@@ -9,7 +9,7 @@ use crate::result::{Calibration, Fit, ForwardRung, Level, Rung, Simulation, Verd
 
 pub(super) fn verdict(findings: &Findings, plan: &Plan) -> Verdict {
     let (level, sentence) = judge(findings, plan);
-    Verdict { sentence, rests_on: rests_on(findings, plan), does_not_cover: does_not_cover(findings), level }
+    Verdict { sentence, rests_on: rests_on(findings, plan), does_not_cover: does_not_cover(findings, plan), level }
 }
 
 /// The rung that the verdict rests on: that of new chains, if there is one.
@@ -21,7 +21,7 @@ fn decisive(findings: &Findings) -> Option<&Rung> {
 fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     if findings.violation {
         let starts = match plan.simulation {
-            Simulation::Conditional => "the draws of the fit are not draws of the posterior",
+            Simulation::Conditional | Simulation::Nothing => "the draws of the fit are not draws of the posterior",
             Simulation::Fitted => "the reverse chains need more steps before they start (`--start-steps`)",
             Simulation::Prior => "parameters were not drawn as the program states",
         };
@@ -120,7 +120,7 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, St
 
 fn another_path(simulation: Simulation) -> &'static str {
     match simulation {
-        Simulation::Conditional => {
+        Simulation::Conditional | Simulation::Nothing => {
             "Tails of the posterior that the fitted reference does not have give this: more distributions (`--steps`) or another way to \
              write the model may help."
         }
@@ -199,13 +199,21 @@ fn in_words(rung: &Rung, simulation: Simulation) -> String {
         Simulation::Conditional => "the real data and data simulated from draws of the fit",
         Simulation::Fitted => "data simulated from the fitted model",
         Simulation::Prior => "data simulated from the prior",
+        Simulation::Nothing => "the real data",
+    };
+    let (bounded, bound) = match simulation {
+        Simulation::Nothing => (
+            "Jeffreys divergence, bounded in expectation if draws of the fit are draws of the posterior",
+            "bound (for which draws of the fit stand for exact ones)",
+        ),
+        _ => ("Jeffreys divergence, bounded in expectation", "bound"),
     };
     match Size::of(rung) {
-        Size::Bounded(size) => format!(
-            "{start}annealing on {data} ends within {size} of the posterior (Jeffreys divergence, bounded in expectation)"
-        ),
+        Size::Bounded(size) => {
+            format!("{start}annealing on {data} ends within {size} of the posterior ({bounded})")
+        }
         Size::Unsteady(why) | Size::Infinite(why) => {
-            format!("{start}there is no finite bound for annealing on {data}: {why}")
+            format!("{start}there is no finite {bound} for annealing on {data}: {why}")
         }
     }
 }
@@ -241,6 +249,16 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
             "bound: {} new chains each way on one dataset that was simulated with the fitted hyperparameters; ± is the standard error \
              between chains",
             found.rung.forward.len()
+        ),
+        (Some(found), Simulation::Nothing) => format!(
+            "heuristic: {} new chains each way on the real data, reverse ones from {} draws of the fit, which stand for exact draws \
+             (subjective divergence); ± is the standard error between draws",
+            found.rung.forward.len(),
+            found.datasets
+        ),
+        (None, Simulation::Nothing) => format!(
+            "heuristic: {chains} forward and {chains} reverse chains on the real data, these from a draw of the fit, which stands for \
+             an exact one (subjective divergence); ± is the standard error between chains"
         ),
         (Some(found), _) => format!(
             "bound: {} new chains each way on {} simulated datasets, each with a generating draw of its own; ± is the standard error \
@@ -299,7 +317,7 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
 fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
     let draws = if fit.given { "your draws, of".to_owned() } else { "NUTS with".to_owned() };
     let judged = format!("fit: {draws} {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat);
-    if simulation == Simulation::Conditional {
+    if simulation.rests_on_fit() {
         return judged;
     }
     let values: Vec<String> = fit.hyperparameters.iter().map(|h| format!("{} = {:.3}", h.name, h.value)).collect();
@@ -311,12 +329,22 @@ fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
     format!("{judged}; {values}")
 }
 
-fn does_not_cover(findings: &Findings) -> Vec<String> {
-    let mut list = vec![
-        "the posterior of the real data itself: the bound is for simulated data, and carries over as far as both behave alike".to_owned(),
-        "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only".to_owned(),
-        "whether the model is true: the test finds misfit in the statistics that it looks at".to_owned(),
-    ];
+fn does_not_cover(findings: &Findings, plan: &Plan) -> Vec<String> {
+    let (first, last) = if plan.simulation == Simulation::Nothing {
+        (
+            "a fit that is wrong in ways that R-hat, effective sample size and chains from other starts do not show: no exact draw is \
+             known, since no data could be simulated",
+            "whether the model is true: real data were compared with nothing",
+        )
+    } else {
+        (
+            "the posterior of the real data itself: the bound is for simulated data, and carries over as far as both behave alike",
+            "whether the model is true: the test finds misfit in the statistics that it looks at",
+        )
+    };
+    let samplers =
+        "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only";
+    let mut list = vec![first.to_owned(), samplers.to_owned(), last.to_owned()];
     list.extend(findings.skipped.iter().map(|what| format!("left out for want of time: {what} (`--budget`)")));
     list.extend(findings.size_notice.clone());
     if let Some(fit) = findings.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {

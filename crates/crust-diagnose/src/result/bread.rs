@@ -40,6 +40,8 @@ pub enum Simulation {
     Fitted,
     /// Everything is drawn from the prior.
     Prior,
+    /// No data are simulated: draws of the fit stand for exact draws of the posterior of the real data.
+    Nothing,
 }
 
 impl Simulation {
@@ -49,7 +51,13 @@ impl Simulation {
             Self::Conditional => "conditional",
             Self::Fitted => "fitted",
             Self::Prior => "prior",
+            Self::Nothing => "nothing",
         }
+    }
+
+    /// Whether reverse chains begin with draws of the fit.
+    pub fn rests_on_fit(self) -> bool {
+        matches!(self, Self::Conditional | Self::Nothing)
     }
 }
 

@@ -20,6 +20,7 @@ mod structure;
 mod write;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::data::Data;
@@ -78,22 +79,27 @@ const TRIALS: usize = 3;
 impl Likelihood {
     /// Chooses the outcome where no density names it: the one of the data over which the likelihood adds up to the same
     /// number for all parameters.
-    pub fn choose(joint: &mut Joint, data: &Data) -> Result<Option<Self>, SimulateError> {
+    pub fn choose(joint: &mut Joint, data: &Data, until: Option<Instant>) -> Result<Option<Self>, SimulateError> {
         let candidates: Vec<_> = joint.outcomes.iter().filter(|(_, s)| *s == Source::Density).copied().collect();
         if !joint.split.outcomes.is_empty() || candidates.len() < 2 {
-            return Self::new(joint, data);
+            return Self::new(joint, data, until);
         }
         for candidate in candidates {
             let mut one = joint.clone();
             one.outcomes = vec![candidate];
-            if let Ok(Some(found)) = Self::new(&one, data)
+            if let Ok(Some(found)) = Self::new(&one, data, until)
                 && found.is_density()
             {
                 *joint = one;
                 return Ok(Some(found));
             }
         }
-        Self::new(joint, data)
+        Self::new(joint, data, until)
+    }
+
+    /// From now on, draws take as long as they take.
+    pub fn take_time(&mut self) {
+        self.terms.until = None;
     }
 
     /// Why it may be drawn wrongly although the likelihood is a density, if so.
@@ -130,7 +136,7 @@ impl Likelihood {
         seen.len() == TRIALS && high - low < 1e-4
     }
 
-    pub fn new(joint: &Joint, data: &Data) -> Result<Option<Self>, SimulateError> {
+    pub fn new(joint: &Joint, data: &Data, until: Option<Instant>) -> Result<Option<Self>, SimulateError> {
         let Some(written) = on_deep_stack(|| write::write(joint)) else { return Ok(None) };
         let name = |id: VariableId| joint.program.variable(id).name.clone();
         if let Some(id) = written.drawn.iter().find(|id| data.missing.contains(id)) {
@@ -147,6 +153,7 @@ impl Likelihood {
         }
         let model = Arc::new(Model::bind(&written.program, data, 1)?);
         let mut terms = Terms::new(model, base.len(), written.sizes_vary);
+        terms.until = until;
         let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
         let kind = match Structure::find(&mut terms, &base, &domains) {
             Ok(structure) => Kind::Blocks(Arc::new(structure)),
@@ -165,6 +172,8 @@ impl Likelihood {
                 found.classes = Classes::default();
             }
         }
+        // Points at which there was no time for a sum were left out.
+        evaluate::in_time(until)?;
         Ok(Some(found))
     }
 
@@ -202,7 +211,7 @@ impl Likelihood {
     pub fn draw(&self, point: &[f64], stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
         let structure = match &self.kind {
             Kind::Blocks(structure) => structure,
-            Kind::Chain(chain) => return Ok(chain.draw(point, stream)?.0),
+            Kind::Chain(chain) => return Ok(chain.draw(point, stream, self.terms.until)?.0),
         };
         let tables = self.tables(structure, point)?;
         let mut numbers = self.base.clone();
@@ -227,7 +236,7 @@ impl Likelihood {
             Kind::Blocks(structure) => structure,
             Kind::Chain(chain) => {
                 let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
-                return Ok(Normaliser { log: chain.draw(point, &mut stream)?.1, rest: 0.0 });
+                return Ok(Normaliser { log: chain.draw(point, &mut stream, self.terms.until)?.1, rest: 0.0 });
             }
         };
         let tables = self.tables(structure, point)?;

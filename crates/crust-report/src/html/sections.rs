@@ -117,6 +117,10 @@ pub(super) fn simulation(kind: Simulation) -> &'static str {
         Simulation::Fitted => {
             "Data were simulated from the hyperparameters that fit the real data. For these, a draw from the posterior is known, and so both bounds can be computed."
         }
+        Simulation::Nothing => {
+            "No data could be simulated. Reverse chains on the real data begin with draws of the fit, which stand for exact draws of the posterior: \
+             what is computed is a subjective divergence, and a bound only if the fit is right. Weights are relative."
+        }
         Simulation::Prior => {
             "Data were simulated with parameters drawn from the prior. These are draws from the posterior of such data, and so both bounds can be computed."
         }

@@ -46,6 +46,8 @@ pub enum SimulationChoice {
     Fitted,
     /// The prior
     Prior,
+    /// Nothing: the real data alone, with draws of the fit in place of exact ones
+    Nothing,
 }
 
 /// Seconds, if there is a limit.

@@ -123,6 +123,7 @@ impl From<SimulationChoice> for crust_api::result::Simulation {
             SimulationChoice::Conditional => Self::Conditional,
             SimulationChoice::Fitted => Self::Fitted,
             SimulationChoice::Prior => Self::Prior,
+            SimulationChoice::Nothing => Self::Nothing,
         }
     }
 }

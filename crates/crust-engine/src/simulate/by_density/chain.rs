@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use crust_math::random::Stream;
 use crust_stan::ast::BlockKind;
@@ -20,6 +21,7 @@ use crust_stan::value::Value;
 
 use super::super::program::{tainted, unconstrained};
 use super::super::{SimulateError, values};
+use super::evaluate::in_time;
 use super::line::{Along, Landmarks, Search, lines};
 use super::{Domain, counts, prefix};
 use crate::evaluator::{Batch, Evaluator, Terms};
@@ -77,13 +79,19 @@ impl Chain {
     }
 
     /// Draws all elements in order, and adds up the logarithms of what the likelihood of each adds up to.
-    pub fn draw(&self, point: &[f64], stream: &mut Stream) -> Result<(Vec<f64>, f64), SimulateError> {
+    pub fn draw(
+        &self,
+        point: &[f64],
+        stream: &mut Stream,
+        until: Option<Instant>,
+    ) -> Result<(Vec<f64>, f64), SimulateError> {
         let integer = self.domains.first().is_some_and(|d| d.integer);
         let prior = log_density(&mut self.whole.evaluator(), &[point.to_vec()], 0.0)?[0].0;
         let mut drawn: Vec<f64> = Vec::new();
         let (mut log_normaliser, mut before) = (0.0, 0.0);
         let landmarks = Landmarks::of(self.base.clone());
         for n in 1..=self.base.len() {
+            in_time(until)?;
             let mut next = if integer {
                 Next::bound_anew(self, point, &drawn, n)
             } else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crust_math::random::{Purpose, StreamKey};
 
@@ -21,6 +22,8 @@ pub struct Terms {
     pub finest: Option<u32>,
     /// Whether sizes of containers depend on the outcome, so that nothing of one evaluation holds for the next.
     fresh: bool,
+    /// When to give up.
+    pub until: Option<Instant>,
 }
 
 /// Sums of terms by the iteration that they come from.
@@ -28,7 +31,7 @@ pub type Sums = BTreeMap<u64, f64>;
 
 impl Terms {
     pub fn new(model: Arc<Model>, size: usize, fresh: bool) -> Self {
-        Self { model, size, finest: None, fresh }
+        Self { model, size, finest: None, fresh, until: None }
     }
 
     /// Whether sizes of containers depend on the outcome.
@@ -47,8 +50,14 @@ impl Terms {
             point: point.to_vec(),
             finest: self.finest,
             fresh: self.fresh.then(|| Arc::clone(&self.model)),
+            until: self.until,
         }
     }
+}
+
+/// An error once the time is over.
+pub fn in_time(until: Option<Instant>) -> Result<(), SimulateError> {
+    if until.is_some_and(|until| Instant::now() >= until) { Err(SimulateError::Slow) } else { Ok(()) }
 }
 
 /// Evaluations at one point.
@@ -58,6 +67,7 @@ pub struct Run {
     finest: Option<u32>,
     /// The model, if every evaluation begins anew.
     fresh: Option<Arc<Model>>,
+    pub until: Option<Instant>,
 }
 
 impl Run {
@@ -177,6 +187,7 @@ impl<'a> Blocks<'a> {
 
     /// The same for blocks of different groups.
     fn together(&mut self, changes: &[(usize, Values)]) -> Result<Vec<f64>, SimulateError> {
+        in_time(self.run.until)?;
         let mut numbers = self.base.to_vec();
         for (block, values) in changes {
             let elements = &self.structure.blocks[*block].elements;

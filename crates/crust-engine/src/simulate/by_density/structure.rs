@@ -6,7 +6,7 @@ use crust_math::random::{Purpose, Stream, StreamKey};
 
 use super::super::SimulateError;
 use super::Domain;
-use super::evaluate::{Run, Sums, Terms};
+use super::evaluate::{Run, Sums, Terms, in_time};
 
 /// Elements that share terms.
 #[derive(Clone, Debug)]
@@ -215,6 +215,7 @@ impl Search<'_> {
 
     /// The terms that are others when these elements are; nothing where the program refuses that.
     fn changed(&mut self, elements: &[usize], others: &[f64]) -> Result<Option<Vec<u64>>, Trouble> {
+        in_time(self.run.until)?;
         let mut numbers = self.base.to_vec();
         elements.iter().for_each(|e| numbers[*e] = others[*e]);
         let Some(now) = self.run.terms(&numbers) else { return Ok(None) };
@@ -283,7 +284,7 @@ impl Search<'_> {
             numbers.insert(root, group);
             if elements.len() == 1 || self.combinations(&elements) <= MOST_COMBINATIONS {
                 blocks.push(Block { elements, group, turn: 0 });
-            } else if self.adds_up(&elements, others) {
+            } else if self.adds_up(&elements, others)? {
                 let alone = |(turn, e)| Block { elements: vec![e], group, turn };
                 blocks.extend(elements.into_iter().enumerate().map(alone));
             } else {
@@ -309,11 +310,12 @@ impl Search<'_> {
 
     /// Whether the terms of a block are sums over its elements: what changes with some of them is the sum of what
     /// changes with each.
-    fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> bool {
+    fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> Result<bool, Trouble> {
         let total = |sums: Option<Sums>| sums.map_or(f64::NAN, |s| s.values().sum::<f64>());
         let start = self.found.values().sum::<f64>();
         let mut alone = BTreeMap::new();
         for e in elements {
+            in_time(self.run.until)?;
             let mut numbers = self.base.to_vec();
             numbers[*e] = others[*e];
             alone.insert(*e, total(self.run.terms(&numbers)) - start);
@@ -331,10 +333,10 @@ impl Search<'_> {
             let found = total(self.run.terms(&numbers)) - start;
             let close = (found - expected).abs() <= 1e-9 * (1.0 + size);
             if !close {
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 }
 
