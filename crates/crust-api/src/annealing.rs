@@ -227,6 +227,7 @@ impl Annealing {
             control: Arc::clone(session.stop.control()),
             observer: session.observer,
             faults: Faults::default(),
+            keeps_fit: false,
         }
     }
 

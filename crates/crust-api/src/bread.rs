@@ -13,6 +13,7 @@ use crate::problem::Problem;
 use crate::session::Session;
 use basis::Basis;
 use crust_diagnose::bread::{self, Findings, Plan};
+use crust_diagnose::checkpoint::Journal;
 use crust_diagnose::result::{Bread, Dataset, ForwardRung, Reading, RealData, Run, Rung, Simulated, Simulation};
 use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
 use std::path::PathBuf;
@@ -112,20 +113,25 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     let retreat = options.may_simulate_nothing() && basis.simulation.kind == Simulation::Conditional;
     // A folder belongs to one way of doing it.
     let retreat = retreat && options.annealing.folder.is_none();
-    match run(basis, options, session, began) {
+    let mut fit = Journal::in_memory();
+    match run(basis, options, session, (began, retreat.then_some(&mut fit))) {
         // What could be drawn from where Stan begins need not be what the program states where the posterior is.
         Err(error @ (Error::Reading { .. } | Error::Simulate { .. })) if retreat => {
-            run(Basis::without(problem, &error, options, session)?, options, session, began)
+            let basis = Basis::without(problem, &error, options, session)?;
+            let mut fit = fit.with_only(|unit| unit.part == Part::Fit);
+            run(basis, options, session, (began, Some(&mut fit)))
         }
         other => other,
     }
 }
 
+/// Runs the protocol. The fit is taken from the journal, if one is given and has it: it does not depend on what is
+/// simulated.
 fn run(
     Basis { loaded, simulation, incomparable }: Basis<'_>,
     options: &BreadOptions,
     session: &Session<'_>,
-    began: Instant,
+    (began, fit): (Instant, Option<&mut Journal>),
 ) -> Result<Annealed<Bread>, Error> {
     let problem = loaded.problem;
     let path = if simulation.kind.rests_on_fit() { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
@@ -146,16 +152,18 @@ fn run(
     let chains = if options.draws.is_empty() { None } else { Some(given::read(&options.draws, &model)?) };
     let draws = chains.as_deref().map(given::fingerprint);
     let told = format!("bread {plan:?} {:?} {draws:?} {}", options.method, annealing.identity(session.seed));
-    let mut journal = journal(annealing.folder.as_deref(), &identity(&told, &loaded))?;
+    let keeps_fit = fit.is_some();
+    let own = &mut journal(annealing.folder.as_deref(), &identity(&told, &loaded))?;
+    let journal = fit.unwrap_or(own);
     if let Some(other) = &options.after {
         journal.adopt(other, is_shared)?;
     }
     let settings = annealing.settings(options.method, session);
-    let settings = Settings { simulation: simulation.kind, began, budget: options.budget, ..settings };
+    let settings = Settings { simulation: simulation.kind, began, budget: options.budget, keeps_fit, ..settings };
     let faults = settings.faults.clone();
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));
     let mut experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(chains);
-    let found = bread::bread(&mut experiment, &plan, &mut journal);
+    let found = bread::bread(&mut experiment, &plan, journal);
     let found = found.map_err(|halt| loaded.context(&faults).halt(halt))?;
     let kept = [found.simulated.number].into_iter();
     let kept = kept.filter(|_| annealing.folder.is_some() && !found.simulated.rungs.is_empty());

@@ -84,6 +84,9 @@ pub(crate) struct Settings<'a> {
     pub observer: &'a dyn Observer,
     /// Where mistakes are left that end a run.
     pub faults: Faults,
+    /// Whether a likelihood that is read wrongly where the posterior is ends the run after the fit, so that this can be
+    /// used otherwise. It would be lost with the error else.
+    pub keeps_fit: bool,
 }
 
 /// A program with its simulator, bound to one dataset after the other.
@@ -106,6 +109,8 @@ pub(crate) struct StanExperiment<'a> {
     anchor: Anchor,
     /// The first distribution of all paths, if they share it.
     reference: Option<crust_infer::path::Fitted>,
+    /// Why no data may be drawn, if that came out with the fit.
+    misread: Option<Trouble>,
 }
 
 impl<'a> StanExperiment<'a> {
@@ -124,6 +129,7 @@ impl<'a> StanExperiment<'a> {
             end: None,
             anchor: Anchor::default(),
             reference: None,
+            misread: None,
         }
     }
 
@@ -213,6 +219,9 @@ impl<'a> StanExperiment<'a> {
 
     /// Parameters and data of a simulated dataset.
     pub fn draw(&mut self, dataset: u32) -> Result<(Vec<f64>, Data), Trouble> {
+        if let Some(misread) = self.misread.take() {
+            return Err(misread);
+        }
         // No forward chain has this number
         let key = self.key(Purpose::PRIOR, dataset).chain(u32::MAX);
         let data_key = self.key(Purpose::DATA, dataset);
@@ -405,7 +414,11 @@ impl Fitted for StanExperiment<'_> {
         });
         let fit = Fit { hyperparameters: fit::table(&values, &self.prior.parameter_shapes()), ..fitted.fit };
         let anchor = Anchor::new(values, &fitted.chains);
-        self.loaded.prove_at(&anchor.truths, self.settings.seed).map_err(|error| Trouble::Reading(Box::new(error)))?;
+        let proof = self.loaded.prove_at(&anchor.truths, self.settings.seed);
+        match proof.map_err(|error| Trouble::Reading(Box::new(error))) {
+            Err(trouble) if self.settings.keeps_fit => self.misread = Some(trouble),
+            other => other?,
+        }
         Ok((fit, anchor))
     }
 

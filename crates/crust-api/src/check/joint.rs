@@ -10,6 +10,7 @@ use crust_diagnose::result::{DrawnOutcome, DrawnParameter, JointReading, JointSu
 use crust_engine::SimulateError;
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::joint::{self, Joint, ReadOptions};
+use std::time::{Duration, Instant};
 
 /// A program without data is read by its statements.
 pub(super) fn read(program: &Program) -> JointReading {
@@ -29,11 +30,15 @@ pub(super) fn read(program: &Program) -> JointReading {
     }
 }
 
+/// What it may take to draw data from the values of a likelihood.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// With data the reading is proven, too, and what bread does where it cannot be.
 pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
     let Ok(problem) = Problem::new(program.clone(), Some(data.clone())) else { return read(program) };
     let session = Session::default();
-    let problems = match Generative::read(&problem, &Generation::default(), Outcomes::Given, &session) {
+    let how = Generation { until: Some(Instant::now() + PATIENCE), ..Generation::default() };
+    let problems = match Generative::read(&problem, &how, Outcomes::Given, &session) {
         Ok(loaded) => return readable(program, loaded.summary),
         Err(Error::Reading { problems, .. }) => problems,
         Err(error) => match (misread(error), Joint::read(program.typed(), &ReadOptions::default())) {
