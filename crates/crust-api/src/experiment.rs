@@ -30,6 +30,7 @@ use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where the data of an experiment come from.
 #[derive(Clone)]
@@ -62,6 +63,8 @@ const LEAST_PILOT_MOVES: usize = 6;
 /// Evaluations of a chain in a pilot run from a reference, and the share of the budget that they may take.
 const PILOT_EVALUATIONS: f64 = 1500.0;
 const PILOT_SHARE: f64 = 0.15;
+/// The share of the budget after which no chain looks for other places any more.
+const SCOUT_SHARE: f64 = 0.6;
 /// Simulated datasets that stay bound at the same time.
 const KEEP: usize = 32;
 
@@ -401,7 +404,11 @@ impl Fitted for StanExperiment<'_> {
             None => fit::fit(&path, &names, &self.settings)?,
         };
         if !fitted.fit.unfinished {
-            let scouted = self.scout(&fitted.chains, begin.elapsed() / 2, &names)?;
+            // They go twice for so long, and may not take what is needed for the rest.
+            let left = self.settings.budget.map(|budget| SCOUT_SHARE * budget - self.seconds_before());
+            let half = begin.elapsed() / 2;
+            let took = left.map_or(half, |left| half.min(Duration::from_secs_f64(0.5 * left.max(0.0))));
+            let scouted = self.scout(&fitted.chains, took, &names)?;
             (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);
             fitted.fit.elsewhere_name = scouted.name;
         }

@@ -1,6 +1,6 @@
 //! The library as others use it: programs and data from memory, typed errors, observers and stops.
 
-use crust_api::result::Bread;
+use crust_api::result::{Bread, Level, Simulation, Verdict};
 use crust_api::{
     Annealing, BdmcOptions, BreadOptions, DensityOptions, Diagnosis, Error, Look, Message, Observer, PathChoice,
     Problem, Progress, Refusal, SampleOptions, Session, Source, Stop, bdmc, bread, density, render, sample,
@@ -152,10 +152,12 @@ fn problems_are_bound_once() {
 
 /// A short run of `bread` on a program of one vector of outcomes.
 fn briefly(program: &str, json: &str) -> Result<Bread, Error> {
-    let problem = problem(program, json)?;
+    bread(&problem(program, json)?, &brief(), &Session::default()).map(|run| run.result)
+}
+
+fn brief() -> BreadOptions {
     let annealing = Annealing { chains: 12, steps: vec![10], ..short() };
-    let options = BreadOptions { annealing, replicates: 0, ..BreadOptions::default() };
-    bread(&problem, &options, &Session::default()).map(|run| run.result)
+    BreadOptions { annealing, replicates: 0, ..BreadOptions::default() }
 }
 
 /// Bounds that cut off nothing where the posterior is do no harm; where they do, what is drawn is not what the program
@@ -167,8 +169,46 @@ fn bounds_of_outcomes_matter_where_the_posterior_is() {
     let far = briefly(program, r#"{"N": 8, "y": [90, 95, 100, 110, 92, 98, 93, 104]}"#).expect("a verdict");
     assert!(far.simulation.why.contains("declared bounds"), "{}", far.simulation.why);
     assert!(!far.simulation.has_log_ml);
-    let near = briefly(program, r#"{"N": 8, "y": [1, 5, 100, 12, 7, 8, 3, 4]}"#).expect_err("bounds cut much");
-    assert!(matches!(near, Error::Reading { .. }), "{near:?}");
+    // The fit shows it, and serves the verdict that rests on the real data alone.
+    let cut = r#"{"N": 8, "y": [1, 5, 100, 12, 7, 8, 3, 4]}"#;
+    let near = briefly(program, cut).expect("a verdict");
+    assert_eq!(near.simulation.kind, Simulation::Nothing);
+    assert!(near.fit.is_some_and(|fit| fit.draws == 1000 && !fit.given));
+    let asked = BreadOptions { simulate: Some(Simulation::Conditional), ..brief() };
+    let refused = bread(&problem(program, cut).expect("a problem"), &asked, &Session::default()).map(|_| ());
+    assert!(matches!(refused, Err(Error::Reading { .. })), "{refused:?}");
+}
+
+/// Three numbers that depend on each other and whose density nothing can be drawn from: the verdict rests on draws of
+/// the fit, says so, and there is nothing to compare and no marginal likelihood.
+#[test]
+fn where_nothing_can_be_simulated_the_real_data_are_annealed() {
+    let program = "data { vector[3] y; } parameters { real m; }
+        model { m ~ normal(0, 1); target += -0.5 * square(y[1] * y[2] - m * y[3]) - square(m - y[1]); }";
+    let found = briefly(program, r#"{"y": [1.2, 0.4, -0.3]}"#).expect("a verdict");
+    assert_eq!(found.simulation.kind, Simulation::Nothing);
+    assert!(found.simulation.why.contains("depend on each other"), "{}", found.simulation.why);
+    assert!(!found.simulation.has_log_ml && found.predictive.is_none() && found.real.heuristic.is_none());
+    // m is normal, and so is the reference
+    let bound = found.confirmation.expect("new chains").rung.jeffreys_upper;
+    assert!(bound < 0.1, "{bound}");
+    let Verdict { level, sentence, rests_on, .. } = found.verdict;
+    assert_eq!(level, Level::Good);
+    assert!(sentence.contains("if draws of the fit are draws of the posterior"), "{sentence}");
+    assert!(rests_on[0].starts_with("heuristic"), "{rests_on:?}");
+}
+
+/// The posterior of the real data is what is annealed, up and down: chains on the "simulated" data are those on the real.
+#[test]
+fn nothing_is_simulated_where_that_is_asked_for() {
+    let options = BreadOptions { simulate: Some(Simulation::Nothing), ..brief() };
+    let found = bread(&problem(MODEL, DATA).expect("a problem"), &options, &Session::default()).expect("a verdict");
+    let (real, simulated) = (&found.result.real.rungs[0], &found.result.simulated.rungs[0]);
+    // each is relative to a level of its own
+    let level = real.forward[0] - simulated.forward[0];
+    assert!(real.forward.iter().zip(&simulated.forward).all(|(a, b)| (a - b - level).abs() < 1e-12));
+    assert_eq!(real.forward.len(), 12);
+    assert_eq!(found.result.simulation.why, "it was asked for");
 }
 
 /// What is censored stays as it is, and only the rest is drawn: nothing is compared then, and there is no log-ML.

@@ -30,6 +30,7 @@ use clock::{Clock, seconds_at};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
+use std::time::Instant;
 
 /// An experiment with real data.
 pub trait Fitted: Experiment {
@@ -150,7 +151,7 @@ fn run<E: Fitted, X: Executor<E>>(
 ) -> Result<(), Halt<E::Error>> {
     let before = workshop.executor.experiment().seconds_before();
     let before = workshop.journal.unit::<f64, E::Error>("before", || Ok(Some(before)))?;
-    let clock = Clock { budget: plan.budget, before };
+    let mut clock = Clock { budget: plan.budget, before, began: Instant::now(), dataset: 0.0 };
     let fit = workshop.unit::<E>(REAL, Task::Fit);
     let (fit, hyperparameters) = workshop.one::<E, (Fit, E::Hyperparameters)>(fit)?;
     let unfinished = fit.unfinished;
@@ -164,7 +165,9 @@ fn run<E: Fitted, X: Executor<E>>(
     if !plan.simulation.rests_on_fit() {
         findings.size_notice = sizes::notice(experiment, SIMULATED).map_err(Halt::Work)?;
     }
+    let begin = Instant::now();
     let truth = experiment.simulate(SIMULATED).map_err(Halt::Work)?;
+    clock.dataset = begin.elapsed().as_secs_f64();
     // One set of kernels for all: the curves then differ by the data alone
     let kernels = workshop.one::<E, E::Kernels>(workshop.unit::<E>(SIMULATED, Task::Pilot))?;
     findings.kernels = workshop.executor.experiment().table(&kernels);

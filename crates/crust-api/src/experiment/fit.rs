@@ -32,6 +32,10 @@ struct Draws<'a> {
     chains: Vec<Mutex<Chain>>,
     /// The number of the first.
     first: u32,
+    /// When to stop, if there are draws then.
+    deadline: Option<Instant>,
+    /// How many draws of a chain are enough to stop then, and when to stop whatever there is.
+    patience: Option<(usize, Instant)>,
     /// Of the whole run.
     control: &'a Control,
 }
@@ -44,12 +48,25 @@ pub struct Chain {
     pub log_densities: Vec<f64>,
 }
 
+impl Draws<'_> {
+    /// Whether a chain with so many draws has to stop.
+    fn is_over(&self, draws: usize) -> bool {
+        let Some(deadline) = self.deadline else { return false };
+        let now = Instant::now();
+        let waits = self.patience.is_some_and(|(enough, last)| draws < enough && now < last);
+        now >= deadline && !waits
+    }
+}
+
 impl Observer for Draws<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
         self.control.count_iteration();
+        let chain = &self.chains[(draw.chain - self.first) as usize];
+        let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.control.is_interrupted() || self.is_over(chain.points.len()) {
+            return ControlFlow::Break(());
+        }
         if !draw.warmup {
-            let chain = &self.chains[(draw.chain - self.first) as usize];
-            let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
             chain.points.push(draw.state.q.clone());
             chain.divergences += usize::from(draw.statistics.divergent);
             chain.energies.push(draw.statistics.energy);
@@ -80,8 +97,10 @@ impl Effort {
     }
 }
 
-/// Shares of the budget that the fit may take.
+/// The share of the budget that the fit may take …
 const SHARE: f64 = 0.45;
+/// … and that it may take if chains have hardly any draws by then: without a fit there is nothing.
+const LONGEST_SHARE: f64 = 0.65;
 /// Evaluations of an iteration, on average, where trajectories are not short.
 const EVALUATIONS: f64 = 20.0;
 /// The fewest draws of a chain that say anything.
@@ -111,15 +130,16 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
         None => Effort::new(WARMUP, DRAWS),
     };
     let deadline = left.map(|left| Instant::now() + Duration::from_secs_f64(left));
+    let last = settings.budget.map(|budget| settings.began + Duration::from_secs_f64(LONGEST_SHARE * budget));
     let (mut effort, mut began) = (effort, Instant::now());
-    let mut fitted = fit_once(path.clone(), names, (key, effort, deadline), settings)?;
+    let mut fitted = fit_once(path.clone(), names, (key, effort, deadline, last), settings)?;
     while let Some(next) = more(&fitted, effort, dimension) {
         let needed = began.elapsed().mul_f64(next.cost() / effort.cost());
         if deadline.is_some_and(|deadline| Instant::now() + needed > deadline) {
             break;
         }
         (effort, began) = (next, Instant::now());
-        let again = fit_once(path.clone(), names, (key, effort, deadline), settings)?;
+        let again = fit_once(path.clone(), names, (key, effort, deadline, None), settings)?;
         if again.fit.draws < fitted.fit.draws {
             break;
         }
@@ -159,11 +179,12 @@ const ENOUGH: (f64, f64) = (1.01, 400.0);
 fn fit_once(
     path: StanTarget<'_>,
     names: &[String],
-    (key, effort, deadline): (StreamKey, Effort, Option<Instant>),
+    (key, effort, deadline, last): (StreamKey, Effort, Option<Instant>, Option<Instant>),
     settings: &Settings<'_>,
 ) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
-    let mut chains = draw_until(path, key, effort, settings, deadline)?;
+    let patience = last.map(|last| (FEWEST_DRAWS, last));
+    let mut chains = draw_until(path, key, effort, settings, (deadline, patience))?;
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
     chains.iter_mut().for_each(|chain| chain.cut(least));
@@ -196,37 +217,51 @@ pub fn draw(
     effort: Effort,
     settings: &Settings<'_>,
 ) -> Result<Vec<Chain>, Trouble> {
-    draw_until(path, key, effort, settings, None)
+    draw_until(path, key, effort, settings, (None, None))
 }
+
+/// When to stop: see [`Draws`].
+type Limits = (Option<Instant>, Option<(usize, Instant)>);
 
 fn draw_until(
     path: StanTarget<'_>,
     key: StreamKey,
     effort: Effort,
     settings: &Settings<'_>,
-    deadline: Option<Instant>,
+    limits: Limits,
 ) -> Result<Vec<Chain>, Trouble> {
     let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
-    draw_from(path, key, (&starts, effort), settings, deadline)
+    draw_within(path, key, (&starts, effort), settings, limits)
 }
 
 /// The same from given starts, whose numbers follow each other.
 pub fn draw_from(
     path: StanTarget<'_>,
     key: StreamKey,
-    (starts, Effort { warmup, draws, delta }): (&[Start], Effort),
+    run: (&[Start], Effort),
     settings: &Settings<'_>,
     deadline: Option<Instant>,
+) -> Result<Vec<Chain>, Trouble> {
+    draw_within(path, key, run, settings, (deadline, None))
+}
+
+fn draw_within(
+    path: StanTarget<'_>,
+    key: StreamKey,
+    (starts, Effort { warmup, draws, delta }): (&[Start], Effort),
+    settings: &Settings<'_>,
+    (deadline, patience): Limits,
 ) -> Result<Vec<Chain>, Trouble> {
     let mut adapting = Warmup::default();
     adapting.averaging.delta = delta;
     let sampling = Sampling { warmup, draws, kernel: KernelSource::Warmup(adapting), ..Sampling::new(key) };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
-    let draws = Draws { chains, first, control: &settings.control };
+    let draws = Draws { chains, first, deadline, patience, control: &settings.control };
     let mut driver = Driver::new(path, settings.how);
+    let hard = patience.map(|(_, last)| last).filter(|last| Some(*last) > deadline).or(deadline);
     // A transition may be a thousand evaluations, each of which may take a second.
-    sample(&mut driver, &sampling, starts, &draws, &Control::part_of(&settings.control, deadline))?;
+    sample(&mut driver, &sampling, starts, &draws, &Control::part_of(&settings.control, hard))?;
     settings.control.check()?;
     let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(draws.chains.into_iter().map(chain).collect())

@@ -1,8 +1,10 @@
 //! The time that a run may take, by the times of its units in the journal: a run that is resumed decides as it would
-//! have without a break.
+//! have without a break. What lies between units (data that are drawn and bound) is known to the clock on the wall alone,
+//! which therefore counts where it says more.
 
 use crate::checkpoint::Journal;
 use crate::units::{Part, UnitName};
+use std::time::Instant;
 
 /// How much time there is.
 #[derive(Clone, Copy, Debug)]
@@ -11,12 +13,17 @@ pub(super) struct Clock {
     pub(super) budget: Option<f64>,
     /// What went by before the first unit.
     pub(super) before: f64,
+    /// When this process came to the first unit.
+    pub(super) began: Instant,
+    /// What it takes to simulate a dataset and to bind it.
+    pub(super) dataset: f64,
 }
 
 impl Clock {
     /// Seconds that are left; infinitely many without a budget.
     pub(super) fn left(self, journal: &Journal) -> f64 {
-        self.budget.map_or(f64::INFINITY, |budget| budget - self.before - journal.seconds(|_| true))
+        let spent = journal.seconds(|_| true).max(self.began.elapsed().as_secs_f64());
+        self.budget.map_or(f64::INFINITY, |budget| budget - self.before - spent)
     }
 
     /// Whether something that takes so long can still be done.

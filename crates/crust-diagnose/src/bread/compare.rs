@@ -24,6 +24,9 @@ const FEWEST: u32 = 19;
 /// Times as many datasets where there is an alarm.
 const MORE: u32 = 4;
 
+/// What names of statistics begin with that say how annealing goes.
+pub(super) const ANNEALING: &str = "annealing:";
+
 /// Ranks the real data among replicates.
 pub(super) fn compare<E: Fitted, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
@@ -39,11 +42,17 @@ pub(super) fn compare<E: Fitted, X: Executor<E>>(
     let extent = if conditional { BRIEF } else { LONG };
     let (replicates, each) = affordable(workshop, plan, clock, &extent, findings);
     let datasets = if replicates > 0 { replicates } else { plan.replicates };
+    // What is not annealed has to be drawn all the same.
+    let drawing = f64::from(datasets) * clock.dataset;
+    if replicates == 0 && !clock.allows(workshop.journal, drawing) {
+        findings.skipped.push(format!("the comparison with replicates: to draw them would take {drawing:.0} s more"));
+        return Ok(());
+    }
     among::<E, X>(workshop, plan, kernels, (&extent, replicates, datasets, MISMATCH), findings)?;
     // An alarm is looked at again among more replicates, so that chance does not decide it.
     let more = MORE * (datasets + 1) - 1;
     let alarmed = findings.predictive.as_ref().is_some_and(|test| test.alarm.is_some());
-    let needed = f64::from(if replicates > 0 { more - replicates } else { 0 }) * each;
+    let needed = f64::from(more - datasets) * (if replicates > 0 { each } else { clock.dataset });
     if alarmed && clock.allows(workshop.journal, needed) {
         let annealed = if replicates > 0 { more } else { 0 };
         among::<E, X>(workshop, plan, kernels, (&extent, annealed, more, MISMATCH / 2.0), findings)?;
@@ -72,9 +81,9 @@ fn among<E: Fitted, X: Executor<E>>(
             let others: Vec<Curve> = others.iter().map(shifted).collect();
             let found = calibrate(extent.steps, extent.chains, &shifted(real), &others);
             let values = std::iter::once(found.discrepancy).chain(found.replicates.iter().copied()).collect();
-            columns.push(Column { name: "annealing: shape of the curve".to_owned(), side: Side::Upper, values });
+            columns.push(Column { name: format!("{ANNEALING} shape of the curve"), side: Side::Upper, values });
             let levels = curves.iter().map(Weights::level).collect();
-            columns.push(Column { name: "annealing: log-ML".to_owned(), side: Side::Both, values: levels });
+            columns.push(Column { name: format!("{ANNEALING} log-ML"), side: Side::Both, values: levels });
             findings.calibration = Some(found);
         }
     }
@@ -94,7 +103,9 @@ fn affordable<X>(
     let Some(rung) = findings.simulated.rungs.last() else { return (0, 0.0) };
     let transitions = count(rung.t * (rung.forward.len() + rung.reverse.len()));
     let each = seconds_at(workshop.journal, rung.t, |dataset| dataset == SIMULATED) / transitions;
-    let seconds = 1.3 * each * count(extent.steps.iter().sum::<usize>() * extent.chains) + 0.002;
+    // Replicates are drawn twice: to be annealed, and to be looked at.
+    let drawing = 2.0 * clock.dataset + 0.002;
+    let seconds = 1.3 * each * count(extent.steps.iter().sum::<usize>() * extent.chains) + drawing;
     let left = clock.left(workshop.journal);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is meant")]
     let most = (0.8 * left / seconds) as u32;
@@ -153,7 +164,7 @@ fn curves<E: Fitted, X: Executor<E>>(
 fn shortfalls(extent: &Extent, curves: &[Weights]) -> Vec<Column> {
     let last = extent.steps.len() - 1;
     let column = |name: String, value: &dyn Fn(&Weights) -> f64| Column {
-        name: format!("annealing: {name}"),
+        name: format!("{ANNEALING} {name}"),
         side: Side::Upper,
         values: curves.iter().map(value).collect(),
     };

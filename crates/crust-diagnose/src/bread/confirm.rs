@@ -34,7 +34,8 @@ pub(super) fn confirm<E: Fitted, X: Executor<E>>(
     if !exact && !ended_early {
         return Ok(());
     }
-    let needed = seconds_at(workshop.journal, t, |dataset| dataset == SIMULATED);
+    let drawing = if exact { count(DATASETS) * clock.dataset } else { 0.0 };
+    let needed = drawing + seconds_at(workshop.journal, t, |dataset| dataset == SIMULATED);
     if !clock.allows(workshop.journal, needed) {
         findings
             .skipped

@@ -1,6 +1,6 @@
 //! Outcomes drawn from the values of the likelihood: by hand, and against what statements are read as.
 
-use crust_engine::{Misreading, Proof, ProveError, ProveOptions, Simulator, prove};
+use crust_engine::{Misreading, Proof, ProveError, ProveOptions, SimulateError, Simulator, prove};
 use crust_stan::joint::{ByDensity, Joint, ReadOptions};
 use crust_stan::value::Value;
 
@@ -41,6 +41,25 @@ fn normal_by_hand() {
     // Kolmogorov's distance of 1,600 numbers is above 1.63 / √1600 = 0.041 with probability 0.01.
     let far = distance(&mut all, |x| normal_cdf((x - 5.0) / 2.0));
     assert!(far < 0.041, "{far}");
+}
+
+/// There is a time after which it is given up; what is understood needs none.
+#[test]
+fn the_time_is_limited() {
+    let over = std::time::Instant::now();
+    let later = over + std::time::Duration::from_secs(3600);
+    let attempt = |by_density: ByDensity, text: &str, until| {
+        let reading = parse(text);
+        let options = ReadOptions { likelihood_only: true, by_density, ..ReadOptions::default() };
+        let joint = Joint::read(&reading.typed, &options).expect("a reading");
+        let data = data_of(&reading, &joint, FOUR);
+        Simulator::new_until(&reading.typed, &joint, &data, None, Some(until))
+    };
+    assert!(matches!(attempt(ByDensity::WhereNeeded, BY_HAND, over), Err(SimulateError::Slow)));
+    assert!(attempt(ByDensity::WhereNeeded, BY_HAND, later).is_ok());
+    let stated = BY_HAND.replace("for (n in 1:N) target += -0.5 * square((y[n] - m) / s) - log(s);", "y ~ normal(m, s);");
+    let mut simulator = attempt(ByDensity::Never, &stated, over).expect("statements are read");
+    assert!(simulator.draw_data(&[0.0, 0.0], key(1)).is_ok());
 }
 
 /// A missing term is found by the normaliser.
