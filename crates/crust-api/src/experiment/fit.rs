@@ -363,8 +363,10 @@ fn indexed(name: &str, sizes: &[usize], mut at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Fitted, indexed, more};
+    use super::{Draws, Effort, Fitted, indexed, more};
     use crust_diagnose::result::Fit;
+    use crust_infer::drive::Control;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn fits_are_made_again_with_more_draws_or_shorter_steps() {
@@ -381,6 +383,22 @@ mod tests {
         let last = Effort { draws: 16_000, delta: 0.99, ..first };
         assert_eq!(after(1.1, 100.0, 900, last), None, "there is no more to be done");
         assert!(Effort { delta: 0.95, ..first }.cost() > 1.9 * first.cost());
+    }
+
+    /// At the deadline a chain with draws stops, and one without them goes on until the last moment.
+    #[test]
+    fn chains_without_draws_get_more_time() {
+        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let control = Control::default();
+        let over = |deadline: Option<Instant>, last: Option<Instant>, draws: usize| {
+            let patience = last.map(|last| (50, last));
+            Draws { chains: Vec::new(), first: 1, deadline, patience, control: &control }.is_over(draws)
+        };
+        assert!(!over(None, None, 0) && !over(Some(now + hour), None, 1000));
+        assert!(over(Some(now), None, 0), "the end is the end");
+        assert!(!over(Some(now), Some(now + hour), 49));
+        assert!(over(Some(now), Some(now + hour), 50), "there are draws enough");
+        assert!(over(Some(now), Some(now), 0), "there is no more time");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The calibrated comparison: exchangeable curves have uniform ranks, a different one is found.
 
 use super::*;
-use crate::result::Level;
+use crate::result::{Level, PredictiveStatistic};
 use crust_math::random::{Purpose, Stream, StreamKey};
 
 /// A curve that approaches its end as 100/T, with noise and an arbitrary level.
@@ -170,4 +170,36 @@ fn few_replicates_are_no_test() {
     };
     assert!(with(18).contains("cannot be told from 18 replicates"), "{}", with(18));
     assert!(with(19).contains("are like 19 simulated ones"), "{}", with(19));
+}
+
+/// How annealing goes on the real data counts where it gets near on simulated ones; what the data look like always does.
+#[test]
+fn alarms_by_annealing_count_where_it_works() {
+    let level = |name: &str, upper: f64| {
+        let statistics = vec![PredictiveStatistic { name: name.to_owned(), ..PredictiveStatistic::default() }];
+        let test = Predictive { alarm: Some(name.to_owned()), statistics, is_test: true, ..Predictive::default() };
+        let mut findings = Findings { predictive: Some(test), ..fine() };
+        findings.simulated.rungs[0].jeffreys_upper = upper;
+        verdict::verdict(&findings, &plan()).level
+    };
+    let (by_annealing, by_data) = ("annealing: spread at T = 30", "y: share of zeros");
+    assert_eq!([level(by_annealing, 0.5), level(by_data, 0.5)], [Level::Mismatch; 2]);
+    assert_eq!([level(by_annealing, 5.0), level(by_data, 5.0)], [Level::Poor, Level::Mismatch]);
+}
+
+/// The words of a verdict that rests on draws of the fit alone, and of one that rests on simulated data.
+#[test]
+fn what_stands_for_exact_draws_is_told() {
+    let told = |simulation: Simulation| {
+        let verdict = verdict::verdict(&fine(), &Plan { simulation, start_steps: 0, ..plan() });
+        assert_eq!(verdict.level, Level::Good);
+        (verdict.sentence, verdict.rests_on.concat(), verdict.does_not_cover.concat())
+    };
+    let (sentence, rests_on, not) = told(Simulation::Nothing);
+    assert!(sentence.contains("annealing on the real data ends"), "{sentence}");
+    assert!(sentence.contains("if draws of the fit are draws of the posterior"), "{sentence}");
+    assert!(rests_on.contains("subjective divergence") && !rests_on.contains("simulated"), "{rests_on}");
+    assert!(not.contains("compared with nothing"), "{not}");
+    let (sentence, rests_on, _) = told(Simulation::Conditional);
+    assert!(!sentence.contains("if draws") && rests_on.contains("one simulated dataset"), "{sentence} {rests_on}");
 }

@@ -167,3 +167,16 @@ fn units_of_another_run_are_adopted() {
     assert_eq!(recall(&mut other, "pilot/1"), Some(NUMBERS.to_vec()));
     assert!(!other.has("starts/1"));
 }
+
+/// Another way to do the rest takes the fit and nothing else, and has spent no time on it.
+#[test]
+fn chosen_units_go_on_in_a_new_journal() {
+    let mut journal = Journal::in_memory();
+    for name in ["before", "fit/0", "pilot/1", "anneal/1/10/forward/0"] {
+        compute(&mut journal, name, &[1.5]);
+    }
+    let mut other = journal.with_only(|unit| unit.part == crate::units::Part::Fit);
+    assert_eq!(recall(&mut other, "fit/0"), Some(vec![1.5]));
+    assert!(["before", "pilot/1", "anneal/1/10/forward/0"].iter().all(|name| !other.has(name)));
+    assert!(other.seconds(|_| true) == 0.0);
+}
