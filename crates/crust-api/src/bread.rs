@@ -3,8 +3,8 @@
 mod approximation;
 mod basis;
 
-pub(crate) use basis::rests_on;
 pub use approximation::bread_approximation;
+pub(crate) use basis::rests_on;
 
 use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
@@ -134,7 +134,11 @@ fn run(
     (began, fit): (Instant, Option<&mut Journal>),
 ) -> Result<Annealed<Bread>, Error> {
     let problem = loaded.problem;
-    let path = if simulation.kind.rests_on_fit() { PathChoice::Reference } else { options.annealing.path_or(&PathChoice::Prior) };
+    let path = if simulation.kind.rests_on_fit() {
+        PathChoice::Reference
+    } else {
+        options.annealing.path_or(&PathChoice::Prior)
+    };
     let annealing = &Annealing { path: Some(path), ..options.annealing.clone() };
     annealing.check_path(&loaded)?;
     let plan = Plan {

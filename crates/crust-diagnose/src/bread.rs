@@ -219,8 +219,7 @@ fn ladder<E: Fitted, X: Executor<E>>(
         findings.simulated.rungs.push(rung);
         // Where nothing is simulated these were the real data.
         let nothing = plan.simulation == Simulation::Nothing;
-        let real =
-            if nothing { up } else { workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))? };
+        let real = if nothing { up } else { workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))? };
         findings.real.rungs.push(ForwardRung::new(t, &real));
         if tight {
             return Ok(next);

@@ -221,6 +221,7 @@ impl Journal {
     }
 
     /// A journal in memory that has some units of this one. How long they took is no part of it: that went by before.
+    #[must_use]
     pub fn with_only(self, wanted: impl Fn(&UnitName) -> bool) -> Self {
         let chosen = self.units.into_iter().filter(|(name, _)| name.parse().is_ok_and(|name| wanted(&name)));
         let units = chosen.map(|(name, unit)| (name, Finished { seconds: 0.0, ..unit })).collect();

@@ -22,9 +22,7 @@ impl<'a> StanExperiment<'a> {
     /// The path that is annealed along.
     pub(super) fn path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
         match self.settings.path.clone() {
-            PathChoice::Reference if self.settings.simulation.rests_on_fit() => {
-                self.conditional_path(dataset)
-            }
+            PathChoice::Reference if self.settings.simulation.rests_on_fit() => self.conditional_path(dataset),
             PathChoice::Prior => Ok(AnyPath::new(self.many(dataset)?)),
             PathChoice::Reference => {
                 let first = self.reference(dataset)?;

@@ -347,8 +347,7 @@ fn does_not_cover(findings: &Findings, plan: &Plan) -> Vec<String> {
             "whether the model is true: the test finds misfit in the statistics that it looks at",
         )
     };
-    let samplers =
-        "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only";
+    let samplers = "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only";
     let mut list = vec![first.to_owned(), samplers.to_owned(), last.to_owned()];
     list.extend(findings.skipped.iter().map(|what| format!("left out for want of time: {what} (`--budget`)")));
     list.extend(findings.size_notice.clone());

@@ -57,7 +57,8 @@ fn the_time_is_limited() {
     };
     assert!(matches!(attempt(ByDensity::WhereNeeded, BY_HAND, over), Err(SimulateError::Slow)));
     assert!(attempt(ByDensity::WhereNeeded, BY_HAND, later).is_ok());
-    let stated = BY_HAND.replace("for (n in 1:N) target += -0.5 * square((y[n] - m) / s) - log(s);", "y ~ normal(m, s);");
+    let stated =
+        BY_HAND.replace("for (n in 1:N) target += -0.5 * square((y[n] - m) / s) - log(s);", "y ~ normal(m, s);");
     let mut simulator = attempt(ByDensity::Never, &stated, over).expect("statements are read");
     assert!(simulator.draw_data(&[0.0, 0.0], key(1)).is_ok());
 }
