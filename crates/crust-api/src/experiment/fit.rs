@@ -388,7 +388,7 @@ mod tests {
     /// At the deadline a chain with draws stops, and one without them goes on until the last moment.
     #[test]
     fn chains_without_draws_get_more_time() {
-        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let (now, hour) = (Instant::now(), Duration::from_hours(1));
         let control = Control::default();
         let over = |deadline: Option<Instant>, last: Option<Instant>, draws: usize| {
             let patience = last.map(|last| (50, last));

@@ -47,7 +47,7 @@ fn normal_by_hand() {
 #[test]
 fn the_time_is_limited() {
     let over = std::time::Instant::now();
-    let later = over + std::time::Duration::from_secs(3600);
+    let later = over + std::time::Duration::from_hours(1);
     let attempt = |by_density: ByDensity, text: &str, until| {
         let reading = parse(text);
         let options = ReadOptions { likelihood_only: true, by_density, ..ReadOptions::default() };
