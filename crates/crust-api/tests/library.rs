@@ -198,6 +198,17 @@ fn where_nothing_can_be_simulated_the_real_data_are_annealed() {
     assert!(rests_on[0].starts_with("heuristic"), "{rests_on:?}");
 }
 
+/// A likelihood with a missing term (log s) is no density: the verdict itself says so.
+#[test]
+fn a_likelihood_that_is_no_density_is_told_in_the_verdict() {
+    let program = "data { vector[4] y; } parameters { real m; real<lower=0> s; }
+        model { m ~ normal(0, 5); s ~ exponential(1);
+        for (n in 1:4) target += -0.5 * square((y[n] - m) / s) + 2 * normal_lpdf(s | 1, 0.1); }";
+    let found = briefly(program, r#"{"y": [1.2, 0.4, -0.3, 2.0]}"#).expect("a verdict");
+    assert_eq!(found.simulation.kind, Simulation::Nothing);
+    assert!(found.verdict.sentence.contains("the likelihood is no density of `y`"), "{}", found.verdict.sentence);
+}
+
 /// The posterior of the real data is what is annealed, up and down: chains on the "simulated" data are those on the real.
 #[test]
 fn nothing_is_simulated_where_that_is_asked_for() {

@@ -5,7 +5,7 @@ use super::BreadOptions;
 use crate::error::{Error, Refusal};
 use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
-use crate::session::{Nobody, Session};
+use crate::session::{Message, Nobody, Session};
 use crust_diagnose::result::{Simulated, Simulation};
 use crust_stan::ast::BlockKind;
 use std::time::{Duration, Instant};
@@ -83,7 +83,16 @@ impl<'a> Basis<'a> {
         options: &BreadOptions,
         session: &Session<'_>,
     ) -> Result<Self, Error> {
-        Self::nothing(problem, &format!("no data can be simulated: {}", reason(error)), options, session)
+        let reason = reason(error);
+        let mut basis = Self::nothing(problem, &format!("no data can be simulated: {reason}"), options, session)?;
+        // A term may be missing, which is worth more than a remark.
+        if let Error::Reading { problems, .. } = error
+            && problems.iter().any(|problem| problem.code == "not-a-density")
+        {
+            session.message(Message::Note(&reason));
+            basis.incomparable = Some(reason);
+        }
+        Ok(basis)
     }
 
     fn nothing(problem: &'a Problem, why: &str, options: &BreadOptions, session: &Session<'_>) -> Result<Self, Error> {
