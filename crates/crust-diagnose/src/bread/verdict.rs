@@ -69,8 +69,9 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, St
     if let Some(trouble) = findings.fit.as_ref().and_then(bad_fit) {
         let whose =
             if findings.fit.as_ref().is_some_and(|fit| fit.given) { "your draws" } else { "the fit to the real data" };
+        let what = if plan.simulation == Simulation::Nothing { "The bound" } else { "What was simulated" };
         return poor(format!(
-            ", but {whose} cannot be trusted: {trouble}. What was simulated rests on it; run `crust sample` with more \
+            ", but {whose} cannot be trusted: {trouble}. {what} rests on it; run `crust sample` with more \
              iterations, or write the model in another way (non-centred, say)."
         ));
     }
