@@ -10,14 +10,14 @@ use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathCho
 use crate::error::Error;
 use crate::experiment::{Origin, Settings, StanExperiment, given};
 use crate::problem::Problem;
-use crate::session::Session;
+use crate::session::{Progress, Session};
 use basis::Basis;
 use crust_diagnose::bread::{self, Findings, Plan};
 use crust_diagnose::checkpoint::Journal;
 use crust_diagnose::result::{Bread, Dataset, ForwardRung, Reading, RealData, Run, Rung, Simulated, Simulation};
 use crust_diagnose::units::{Annealed as Chains, Part, UnitName};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Options of `bread`.
 #[derive(Clone, Debug)]
@@ -108,6 +108,9 @@ impl BreadOptions {
 pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -> Result<Annealed<Bread>, Error> {
     let began = Instant::now();
     options.check()?;
+    if let Some(end) = options.budget.and_then(|budget| began.checked_add(Duration::try_from_secs_f64(budget).ok()?)) {
+        session.observer.progress(&Progress::Until(end));
+    }
     let censored = basis::censored(problem, options);
     let basis = Basis::find((problem, censored.as_ref()), options, session)?;
     let retreat = options.may_simulate_nothing() && basis.simulation.kind == Simulation::Conditional;

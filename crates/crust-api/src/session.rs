@@ -9,6 +9,7 @@ use crust_stan::source::Source as ProgramText;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The surroundings of a run. Results depend on the seed alone.
 #[derive(Clone)]
@@ -110,6 +111,8 @@ pub enum Progress<'a> {
     Begin { what: &'a str, total: u64, unit: Unit },
     /// So much of it is done since the last call. Transitions are not told one by one: see [`Stop::transitions`].
     Advance(u64),
+    /// The whole run plans to be over by then.
+    Until(Instant),
 }
 
 /// What is counted.

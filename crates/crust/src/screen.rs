@@ -3,13 +3,14 @@
 use crate::arguments::{Common, Computing};
 use crate::terminal;
 use crust_api::{Error, Message, Observer, Part, Progress, Session, Stop, Unit, render_warning};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the bar is drawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -24,6 +25,8 @@ pub struct Screen<'a> {
     quiet: bool,
     stop: Stop,
     follower: Arc<Follower>,
+    /// When the whole run plans to be over, if it does.
+    end: Mutex<Option<Instant>>,
     take_part: Option<Box<TakePart<'a>>>,
 }
 
@@ -40,8 +43,15 @@ impl<'a> Screen<'a> {
     pub fn new(common: &Common) -> Self {
         let shown = !common.quiet && std::io::stderr().is_terminal();
         let bar = if shown { ProgressBar::new(0) } else { ProgressBar::hidden() };
-        let screen =
-            Self { bar, shown, quiet: common.quiet, stop: Stop::default(), follower: Arc::default(), take_part: None };
+        let screen = Self {
+            bar,
+            shown,
+            quiet: common.quiet,
+            stop: Stop::default(),
+            follower: Arc::default(),
+            end: Mutex::default(),
+            take_part: None,
+        };
         if shown {
             let (bar, stop, follower) = (screen.bar.clone(), screen.stop.clone(), Arc::clone(&screen.follower));
             thread::spawn(move || follower.follow(&bar, &stop));
@@ -103,8 +113,13 @@ impl Observer for Screen<'_> {
     fn progress(&self, progress: &Progress<'_>) {
         let (what, total, unit) = match progress {
             Progress::Advance(steps) => return self.bar.inc(*steps),
+            Progress::Until(end) => {
+                *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(*end);
+                return;
+            }
             Progress::Begin { what, total, unit } => (*what, *total, *unit),
         };
+        let end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
         self.follower.base.store(self.stop.transitions(), Ordering::Relaxed);
         self.follower.follows.store(unit == Unit::Transitions, Ordering::Relaxed);
         // how long a pilot run takes is not known beforehand
@@ -115,8 +130,12 @@ impl Observer for Screen<'_> {
             Unit::Trials => "{msg:36!} {elapsed}",
             Unit::Transitions => "{msg:44!} {elapsed}",
         };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
+        if let Ok(style) = ProgressStyle::with_template(&format!("{template}{{whole}}")) {
+            self.bar.set_style(style.with_key("whole", move |_: &ProgressState, out: &mut dyn Write| {
+                let left = end.map(|end| end.saturating_duration_since(Instant::now()).as_secs());
+                // A line that cannot be drawn is drawn a moment later.
+                let _ = left.map(|left| write!(out, "; the whole run at most {left} s"));
+            }));
         }
         self.bar.set_message(what.to_owned());
         self.bar.set_length(total);

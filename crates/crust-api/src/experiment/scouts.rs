@@ -1,28 +1,37 @@
 //! Chains from other starts, which look for places that the fit has not found.
 //!
-//! Chains of a fit that all fell into the same mode agree with each other. So some more chains start elsewhere, half of
-//! them at draws of the prior if there are any. Those that end where no draw of the fit is go on for as long as the fit
-//! did; if they stay there, the fit cannot be trusted.
+//! Chains of a fit that all fell into the same mode agree with each other. So some more chains start elsewhere: at draws
+//! of the prior if there are any, at Stan's starts, and on the scale of the fit (`starts`). Those that end where no draw
+//! of the fit is go on for as long as the fit did; if they stay there, and the place has a share of the posterior worth a
+//! word (`mass`), the fit cannot be trusted.
+
+mod mass;
+mod starts;
 
 use super::StanExperiment;
 use super::fit::{Chain, Effort, draw_from};
 use crate::error::Trouble;
 use crate::target::Evaluation;
-use crust_diagnose::convergence::mean;
 use crust_diagnose::experiment::REAL;
 use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::sample::Start;
 use crust_math::random::{Purpose, StreamKey};
+use mass::{log_mass, tells_correlations};
+use starts::{Place, Scale};
 use std::time::{Duration, Instant};
 
-/// How many.
-pub(super) const SCOUTS: usize = 16;
+/// How many of each kind.
+const EACH: usize = 8;
 /// Their numbers begin here, beyond those of the fit's chains.
 const FIRST: u32 = 1001;
+/// Those of chains that go on.
+const AGAIN: u32 = FIRST + 1000;
 /// A first look.
 const BRIEF: Effort = Effort::new(200, 50);
-/// Tries to find a draw of the prior where the posterior has a density.
+/// What those do that are elsewhere.
+const LONG: Effort = Effort::new(1000, 200);
+/// Tries to find a start where the posterior has a density.
 const TRIES: u32 = 4;
 /// Places beyond the draws of the fit by this share of their range are elsewhere.
 const MARGIN: f64 = 0.25;
@@ -40,46 +49,20 @@ impl StanExperiment<'_> {
     /// Sends scouts to the real data's posterior. Each of two rounds may take so long.
     pub(super) fn scout(&mut self, fit: &[Chain], took: Duration, names: &[String]) -> Result<Scouted, Trouble> {
         let region = Region::of(fit);
-        let starts = self.scout_starts()?;
-        let evaluation = Evaluation::of(self.model(REAL)?, SCOUTS);
-        let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
-        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
-        let target = self.posterior(REAL, evaluation)?;
-        // A scout that starts where the density is flat, which a vague prior reaches, ends all of them: those of Stan's
-        // starts go without it.
-        let first = match draw_from(target.clone(), key, (&starts, BRIEF), &self.settings, deadline) {
-            Err(trouble) if is_about_chains(&trouble) => {
-                let others: Vec<Start> = (FIRST..).take(SCOUTS).map(Start::random).collect();
-                match draw_from(target, key, (&others, BRIEF), &self.settings, deadline) {
-                    Err(trouble) if is_about_chains(&trouble) => return Ok(Scouted::default()),
-                    other => other?,
-                }
-            }
-            other => other?,
-        };
-        // those that did not come to an end have nothing to say
-        let done = first.iter().filter(|chain| chain.points.len() == BRIEF.draws).count();
-        let away = |chain: &&Chain| chain.points.len() == BRIEF.draws && region.coordinate_outside(chain).is_some();
-        let again = first.iter().filter(away).filter_map(|chain| chain.points.last());
-        let again: Vec<Start> = again.zip(FIRST + 1000..).map(|(point, number)| Start::at(number, point)).collect();
-        let mut scouted = Scouted { scouts: done, ..Scouted::default() };
+        let first = self.rounds(&self.scout_starts(fit)?, BRIEF, took)?;
+        let mut scouted = Scouted { scouts: first.len(), ..Scouted::default() };
+        let away = first.iter().filter(|chain| region.coordinate_outside(chain).is_some());
+        let again = away.filter_map(|chain| chain.points.last()).zip(AGAIN..);
+        let again: Vec<Start> = again.map(|(point, number)| Start::at(number, point)).collect();
         if again.is_empty() {
             return Ok(scouted);
         }
-        let deadline = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
-        let target = self.posterior(REAL, evaluation)?;
-        let effort = Effort::new(1000, 100);
-        let second = match draw_from(target, key, (&again, effort), &self.settings, deadline) {
-            Err(trouble) if is_about_chains(&trouble) => return Ok(scouted),
-            other => other?,
-        };
-        // A chain that got stuck far below the fit is no mode: it has no mass to speak of. Densities in files of others
-        // may lack a constant.
-        let all: Vec<f64> = fit.iter().flat_map(|chain| chain.log_densities.iter().copied()).collect();
-        let least = mean(&all) - lowest(names.len());
-        let comparable = self.given.is_none();
-        let high = |chain: &&Chain| !comparable || mean(&chain.log_densities) >= least;
-        for chain in second.iter().filter(|chain| chain.points.len() == effort.draws).filter(high) {
+        let groups: Vec<Vec<Start>> = again.chunks(EACH).map(<[Start]>::to_vec).collect();
+        let second = self.rounds(&groups, LONG, took)?;
+        let correlated = tells_correlations(LONG.draws, names.len());
+        let whole = self.with_own_densities(fit)?;
+        let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
+        for chain in second.iter().filter(|chain| log_mass(chain, correlated) >= least - negligible(names.len())) {
             if let Some(i) = region.coordinate_outside(chain) {
                 scouted.elsewhere += 1;
                 scouted.name = names.get(i).cloned().unwrap_or_default();
@@ -88,19 +71,70 @@ impl StanExperiment<'_> {
         Ok(scouted)
     }
 
-    /// Half of the starts are draws of the prior that have a density, if there are any; the others are Stan's.
-    fn scout_starts(&mut self) -> Result<Vec<Start>, Trouble> {
-        let mut starts: Vec<Start> = (FIRST..).take(SCOUTS).map(Start::random).collect();
-        if self.loaded.likelihood_only {
-            return Ok(starts);
+    /// The chains that come to their end, of groups that share the time.
+    fn rounds(&self, groups: &[Vec<Start>], effort: Effort, took: Duration) -> Result<Vec<Chain>, Trouble> {
+        let end = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
+        let mut chains = Vec::new();
+        for (group, left) in groups.iter().zip((1..=groups.len()).rev()) {
+            let deadline = end.map(|end| {
+                let now = Instant::now();
+                now + end.saturating_duration_since(now).div_f64(f64::from(u32::try_from(left).unwrap_or(u32::MAX)))
+            });
+            chains.extend(self.group(group, effort, deadline)?);
         }
+        chains.retain(|chain| chain.points.len() == effort.draws);
+        Ok(chains)
+    }
+
+    /// One chain that starts where the density is flat, which a vague prior reaches, ends all of its group: the others go
+    /// on without it.
+    fn group(&self, starts: &[Start], effort: Effort, deadline: Option<Instant>) -> Result<Vec<Chain>, Trouble> {
+        let evaluation = Evaluation::of(self.model(REAL)?, EACH);
+        let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
+        let target = self.posterior(REAL, evaluation)?;
+        match draw_from(target, key, (starts, effort), &self.settings, deadline) {
+            Err(trouble) if is_about_chains(&trouble) && starts.len() > 1 => {
+                let (one, other) = starts.split_at(starts.len() / 2);
+                let mut chains = self.group(one, effort, deadline)?;
+                chains.extend(self.group(other, effort, deadline)?);
+                Ok(chains)
+            }
+            Err(trouble) if is_about_chains(&trouble) => Ok(Vec::new()),
+            other => other,
+        }
+    }
+
+    /// Groups of starts that have a density, the most telling ones first.
+    fn scout_starts(&self, fit: &[Chain]) -> Result<Vec<Vec<Start>>, Trouble> {
+        let mut numbers = (FIRST..).step_by(EACH);
+        let mut first = || numbers.next().unwrap_or(FIRST);
+        let mut simulator = self.prior.clone();
+        let prior = |_: usize, key: StreamKey| simulator.draw_parameters(None, key).ok();
+        let mut groups = Vec::new();
+        if !self.loaded.likelihood_only {
+            groups.push(self.starts(first(), prior)?);
+        }
+        groups.push(starts::random(first(), EACH));
+        if let Some(scale) = Scale::of(fit.iter().flat_map(|chain| &chain.points)) {
+            for place in Place::ALL {
+                groups.push(self.starts(first(), |number, key| Some(place.point(&scale, number, key)))?);
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Starts at points that have a density, or Stan's where none is found.
+    fn starts(
+        &self,
+        first: u32,
+        mut point: impl FnMut(usize, StreamKey) -> Option<Vec<f64>>,
+    ) -> Result<Vec<Start>, Trouble> {
         let mut driver = Driver::new(self.many(REAL)?, self.settings.how);
-        let key = self.key(Purpose::INITIAL, REAL);
-        for (start, number) in starts.iter_mut().take(SCOUTS / 2).zip(0..) {
+        let mut starts = starts::random(first, EACH);
+        for (number, start) in starts.iter_mut().enumerate() {
+            let key = self.key(Purpose::INITIAL, REAL).chain(start.chain);
             for attempt in 0..TRIES {
-                let Ok(point) = self.prior.draw_parameters(None, key.chain(number).step(u64::from(attempt))) else {
-                    continue;
-                };
+                let Some(point) = point(number, key.step(u64::from(attempt))) else { continue };
                 let points = [point];
                 let found = driver.evaluate_points(&points, 1.0, true, &self.settings.control)?;
                 let fine = found.iter().all(|at| {
@@ -114,13 +148,32 @@ impl StanExperiment<'_> {
         }
         Ok(starts)
     }
+
+    /// Densities in files of others may lack a constant.
+    fn with_own_densities(&self, fit: &[Chain]) -> Result<Vec<Chain>, Trouble> {
+        /// Of each chain.
+        const MOST: usize = 200;
+        if self.given.is_none() {
+            return Ok(fit.to_vec());
+        }
+        let mut driver = Driver::new(self.many(REAL)?, self.settings.how);
+        let mut own = Vec::new();
+        for chain in fit {
+            let step = chain.points.len().div_ceil(MOST).max(1);
+            let points: Vec<Vec<f64>> = chain.points.iter().step_by(step).cloned().collect();
+            let found = driver.evaluate_points(&points, 1.0, false, &self.settings.control)?;
+            let log_densities = found.iter().map(|at| at.densities.log_density()).collect();
+            own.push(Chain { points, log_densities, ..Chain::default() });
+        }
+        Ok(own)
+    }
 }
 
-/// By how many nats the density of a mode may be lower that is worth a word: it may be wider than the fit, by e⁵ in each
-/// coordinate.
+/// By how many nats a place may have less than the fit to be worth a word: a share of e⁻¹⁰, with room for what is not
+/// normal about either.
 #[expect(clippy::cast_precision_loss, reason = "dimensions are far fewer than 2⁵³")]
-fn lowest(dimension: usize) -> f64 {
-    10.0 + 5.0 * dimension as f64
+fn negligible(dimension: usize) -> f64 {
+    10.0 + 0.5 * dimension as f64
 }
 
 /// Whether a chain found no way from where it was.

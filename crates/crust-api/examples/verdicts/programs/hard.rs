@@ -48,6 +48,24 @@ pub fn cases() -> Vec<Case> {
             },
         },
         Case {
+            name: "modes far from zero",
+            program: include_str!("stan/modes_far_from_zero.stan"),
+            data: |d| {
+                let s = &mut stream(d);
+                json!({"N": 20, "y": normals(20, s).iter().map(|z| 42.0 + 0.1 * z).collect::<Vec<_>>()})
+            },
+        },
+        Case {
+            name: "a far mode of one of many",
+            program: include_str!("stan/a_far_mode_of_one_of_many.stan"),
+            data: |d| {
+                let s = &mut stream(d);
+                let x: Vec<Vec<f64>> = (0..60).map(|_| normals(6, s)).collect();
+                let y: Vec<f64> = x.iter().map(|x| 30.0 + x[0] - 0.5 * x[3] + 0.7 * s.standard_normal()).collect();
+                json!({"N": 60, "K": 6, "x": x, "y": y})
+            },
+        },
+        Case {
             name: "a square",
             program: include_str!("stan/a_square.stan"),
             data: |d| {

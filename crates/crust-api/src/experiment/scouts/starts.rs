@@ -1,0 +1,111 @@
+//! Where scouts start: where the fit's chains would not have.
+
+use crust_infer::sample::Start;
+use crust_math::random::StreamKey;
+
+/// Coordinates of starts lie so far out, in units of the largest distance from 0 that the fit has in them …
+const FAR: [f64; 2] = [2.0, 10.0];
+/// … or of that of Stan's starts, if the fit is nearer.
+const LEAST: f64 = 2.0;
+
+/// Ways to start on the scale of the fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A draw of the fit seen in a mirror: some of its coordinates, or all, have the other sign. Symmetries put modes
+    /// there, whatever their distance.
+    Mirrored,
+    /// A draw of the fit with one coordinate anywhere.
+    Moved,
+    /// All coordinates anywhere.
+    Anywhere,
+}
+
+impl Place {
+    pub const ALL: [Self; 3] = [Self::Mirrored, Self::Moved, Self::Anywhere];
+
+    /// A point of this kind, for scout `number` of it.
+    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "indices")]
+    pub fn point(self, fit: &Scale, number: usize, key: StreamKey) -> Vec<f64> {
+        let mut random = key.stream();
+        let mut uniform = || random.uniform();
+        let pick = |u: f64, n: usize| ((u * n as f64) as usize).min(n.saturating_sub(1));
+        let mut point = fit.draws[pick(uniform(), fit.draws.len())].clone();
+        let d = point.len();
+        let far = |i: usize, u: f64| FAR[number % FAR.len()] * fit.reach[i] * (2.0 * u - 1.0);
+        match self {
+            // all, then one, then each with probability ½
+            Self::Mirrored if number == 0 => point.iter_mut().for_each(|x| *x = -*x),
+            Self::Mirrored if number % 2 == 1 => {
+                let i = pick(uniform(), d);
+                point[i] = -point[i];
+            }
+            Self::Mirrored => point.iter_mut().for_each(|x| {
+                if uniform() < 0.5 {
+                    *x = -*x;
+                }
+            }),
+            Self::Moved => {
+                let i = if d <= number { number % d } else { pick(uniform(), d) };
+                point[i] = far(i, uniform());
+            }
+            Self::Anywhere => (0..d).for_each(|i| point[i] = far(i, uniform())),
+        }
+        point
+    }
+}
+
+/// Draws of a fit, and how far from 0 they get.
+pub(super) struct Scale<'a> {
+    draws: Vec<&'a Vec<f64>>,
+    reach: Vec<f64>,
+}
+
+impl<'a> Scale<'a> {
+    /// `None` without draws or coordinates.
+    pub fn of(draws: impl Iterator<Item = &'a Vec<f64>>) -> Option<Self> {
+        let draws: Vec<&Vec<f64>> = draws.collect();
+        let mut reach = vec![LEAST; draws.first().filter(|point| !point.is_empty())?.len()];
+        for point in &draws {
+            reach.iter_mut().zip(*point).for_each(|(reach, x)| *reach = reach.max(x.abs()));
+        }
+        Some(Self { draws, reach })
+    }
+}
+
+/// Stan's starts.
+pub(super) fn random(first: u32, how_many: usize) -> Vec<Start> {
+    (first..).take(how_many).map(Start::random).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crust_math::random::Purpose;
+
+    #[test]
+    fn starts_are_on_the_scale_of_the_fit() {
+        let draws = [vec![-40.0, 0.5], vec![-41.0, -0.5]];
+        let scale = Scale::of(draws.iter()).unwrap();
+        let key = |number: u32| StreamKey::new(1, Purpose::TEST).chain(number);
+        let starts = |place: Place| -> Vec<Vec<f64>> {
+            (0..40_usize).zip(0..).map(|(n, chain)| place.point(&scale, n, key(chain))).collect()
+        };
+        let mirrored = starts(Place::Mirrored);
+        assert!(mirrored[0] == [40.0, -0.5] || mirrored[0] == [41.0, 0.5]);
+        let abs = |point: &[f64]| [point[0].abs(), point[1].abs()];
+        assert!(mirrored.iter().all(|point| abs(point) == [40.0, 0.5] || abs(point) == [41.0, 0.5]));
+        let moved = starts(Place::Moved);
+        let known = |x: f64| [40.0, 41.0, 0.5].contains(&x.abs());
+        assert!(moved.iter().all(|point| known(point[0]) != known(point[1])), "one coordinate each");
+        let anywhere = starts(Place::Anywhere);
+        for i in 0..2 {
+            let least = anywhere.iter().map(|point| point[i]).fold(f64::INFINITY, f64::min);
+            let largest = anywhere.iter().map(|point| point[i]).fold(f64::NEG_INFINITY, f64::max);
+            // of 20 that are uniform within 10 times the reach, none below −1 times it: (0.55)²⁰ = 6e-6
+            assert!(least < -scale.reach[i] && largest > scale.reach[i], "{least} {largest}");
+            assert!(least >= -10.0 * scale.reach[i] && largest <= 10.0 * scale.reach[i]);
+        }
+        assert_eq!(scale.reach, [41.0, 2.0]);
+        assert!(Scale::of([].iter()).is_none() && Scale::of([vec![]].iter()).is_none());
+    }
+}
