@@ -33,6 +33,8 @@ const BRIEF: Effort = Effort::new(200, 50);
 const LONG: Effort = Effort::new(1000, 200);
 /// Tries to find a start where the posterior has a density.
 const TRIES: u32 = 4;
+/// The share of the budget that each of the two rounds has at least.
+const LEAST_SHARE: f64 = 0.03;
 /// Places beyond the draws of the fit by this share of their range are elsewhere.
 const MARGIN: f64 = 0.25;
 
@@ -73,7 +75,8 @@ impl StanExperiment<'_> {
 
     /// The chains that come to their end, of groups that share the time.
     fn rounds(&self, groups: &[Vec<Start>], effort: Effort, took: Duration) -> Result<Vec<Chain>, Trouble> {
-        let end = self.settings.budget.map(|_| Instant::now() + took.max(Duration::from_millis(500)));
+        let least = |budget: f64| Duration::from_secs_f64(LEAST_SHARE * budget);
+        let end = self.settings.budget.map(|budget| Instant::now() + took.max(least(budget)));
         let mut chains = Vec::new();
         for (group, left) in groups.iter().zip((1..=groups.len()).rev()) {
             let deadline = end.map(|end| {

@@ -203,3 +203,16 @@ fn what_stands_for_exact_draws_is_told() {
     let (sentence, rests_on, _) = told(Simulation::Conditional);
     assert!(!sentence.contains("if draws") && rests_on.contains("one simulated dataset"), "{sentence} {rests_on}");
 }
+
+/// That nothing was found where hardly anybody looked says nothing.
+#[test]
+fn few_chains_from_other_starts_are_told() {
+    let not_covered = |scouts: usize| {
+        let mut findings = fine();
+        findings.fit.as_mut().expect("a fit").scouts = scouts;
+        verdict::verdict(&findings, &plan()).does_not_cover.concat()
+    };
+    assert!(not_covered(0).contains("no chain from other starts"), "{}", not_covered(0));
+    assert!(not_covered(3).contains("only 3 chains from other starts"), "{}", not_covered(3));
+    assert!(!not_covered(40).contains("other starts"), "{}", not_covered(40));
+}

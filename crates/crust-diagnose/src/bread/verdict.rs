@@ -171,6 +171,14 @@ fn scatter(rung: &ForwardRung) -> f64 {
     if mean == f64::NEG_INFINITY { f64::INFINITY } else { rung.log_ml_lower - mean }
 }
 
+/// Chains from other starts that did not come to an end, or were not sent, have looked nowhere.
+fn few_scouts(fit: &Fit) -> Option<String> {
+    /// As many as there are of each kind of start.
+    const FEW: usize = 8;
+    let how_many = if fit.scouts == 0 { "no chain".to_owned() } else { format!("only {} chains", fit.scouts) };
+    (fit.scouts < FEW).then(|| format!("modes that the fit has missed: {how_many} from other starts looked for them"))
+}
+
 /// What makes a fit one that nothing may rest on. The limits are wider than those of warnings: beyond them chains are
 /// in different places, or have hardly moved.
 fn bad_fit(fit: &Fit) -> Option<String> {
@@ -350,6 +358,7 @@ fn does_not_cover(findings: &Findings, plan: &Plan) -> Vec<String> {
     };
     let samplers = "other samplers than the one that was annealed; NUTS on its own is judged by R-hat and effective sample size only";
     let mut list = vec![first.to_owned(), samplers.to_owned(), last.to_owned()];
+    list.extend(findings.fit.as_ref().and_then(few_scouts));
     list.extend(findings.skipped.iter().map(|what| format!("left out for want of time: {what} (`--budget`)")));
     list.extend(findings.size_notice.clone());
     if let Some(fit) = findings.fit.as_ref().filter(|fit| !fit.warnings.is_empty()) {
