@@ -172,11 +172,12 @@ impl StanExperiment<'_> {
     }
 }
 
-/// By how many nats a place may have less than the fit to be worth a word: a share of e⁻¹⁰, with room for what is not
-/// normal about either.
+/// By how many nats a place may have less than the fit to be worth a word. Chains that stay in a place with a share of
+/// e⁻¹⁵ have no business there; that they do says that others may, and that chance decided where the fit is. Beyond that
+/// there is room for what is not normal about either.
 #[expect(clippy::cast_precision_loss, reason = "dimensions are far fewer than 2⁵³")]
 fn negligible(dimension: usize) -> f64 {
-    10.0 + 0.5 * dimension as f64
+    15.0 + dimension as f64
 }
 
 /// Whether a chain found no way from where it was.
