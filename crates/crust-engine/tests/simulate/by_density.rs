@@ -6,7 +6,7 @@ use crust_stan::value::Value;
 
 use super::{data_of, key, parse};
 
-fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulator, Proof), ProveError> {
+pub fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulator, Proof), ProveError> {
     let reading = parse(text);
     let options = ReadOptions { likelihood_only: true, by_density, ..ReadOptions::default() };
     let joint = Joint::read(&reading.typed, &options).unwrap_or_else(|problems| {

@@ -140,9 +140,38 @@ pub fn lines(all: &mut dyn Along, searches: Vec<Search>, landmarks: &Landmarks) 
     let mut searches = searches;
     explore(all, &mut searches, landmarks)?;
     let atoms = atoms(all, &mut searches, landmarks)?;
+    if searches.iter().any(is_endless) {
+        return Err(SimulateError::Endless);
+    }
     let panels = integrate(all, &searches)?;
     let parts = searches.iter().zip(panels).zip(atoms);
     Ok(parts.map(|((search, panels), atoms)| line(search.top(), panels, atoms)).collect())
+}
+
+/// The share of a density that may lie beyond what is looked at.
+const MOST_BEYOND: f64 = 1e-7;
+
+/// Whether what lies beyond the last points cannot be left out. A density that falls like 1 / xᵃ⁺¹ there has f(x) x / a
+/// beyond x, which is compared with what has been seen.
+fn is_endless(search: &Search) -> bool {
+    let top = search.top();
+    if top == f64::NEG_INFINITY {
+        return false;
+    }
+    [1.0, -1.0].iter().any(|side| {
+        let edge = if *side > 0.0 { search.domain.upper } else { search.domain.lower };
+        let mut points = search.points.clone();
+        points.sort_by(|a, b| (side * b.0).total_cmp(&(side * a.0)));
+        let [end, before, ..] = points.as_slice() else { return false };
+        if edge.is_finite() || end.1 < top - NEGLIGIBLE {
+            return false;
+        }
+        let centre = points[points.len() / 2].0;
+        let (far, near) = ((end.0 - centre).abs(), (before.0 - centre).abs());
+        let power = (before.1 - end.1) / (far / near).ln() - 1.0;
+        let seen: f64 = points.windows(2).map(|w| (w[0].0 - w[1].0).abs() * (w[0].1.max(w[1].1) - top).exp()).sum();
+        power.is_nan() || power <= 0.0 || (end.1 - top).exp() * far / power > MOST_BEYOND * seen
+    })
 }
 
 fn line(top: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
