@@ -18,6 +18,7 @@ mod hmc;
 pub mod kernel;
 pub mod leap;
 mod mcmc;
+mod memo;
 pub mod mh;
 mod optimize;
 mod options;
@@ -26,6 +27,9 @@ mod pmcmc;
 mod rejection;
 mod smc;
 pub mod trace;
+mod walk;
+#[cfg(test)]
+mod walk_tests;
 
 use std::rc::Rc;
 
@@ -72,6 +76,7 @@ pub const ROOT: u64 = 0x5EED;
 impl Model {
     /// An execution that is about to begin.
     pub fn start(&self, world: &mut World) -> Run<State> {
+        world.tick()?;
         State::call(world, &self.function, Vec::new(), self.addr, self.store.clone())
     }
 }

@@ -71,6 +71,8 @@ pub enum Control {
 
 /// Native functions that take recorded numbers as they are: their results are recorded, or they only move values.
 const RECORDED: &[&str] = &[
+    "max",
+    "min",
     "sum",
     "sumreduce",
     "get",

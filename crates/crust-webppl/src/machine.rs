@@ -24,7 +24,7 @@ use frame::{Body, Frame, mix};
 
 pub use loops::{Fetched, Loop, fetched};
 pub use members::index;
-pub use same::same;
+pub use same::{digest, same};
 
 /// The whole state of an execution. Cloning it captures the continuation.
 #[derive(Clone)]
@@ -204,6 +204,23 @@ fn close(proto: &Rc<Proto>, frame: &Frame, closure: &Rc<Closure>) -> Value {
     Value::Closure(Rc::new(Closure { proto: proto.clone(), captured }))
 }
 
+/// Defines a variable that a function uses before. An execution that is gone on with a second time has the cells of the
+/// first, which still needs them: only the same value may be written again.
+fn set_cell(cell: &RefCell<Value>, value: Value) -> Run<()> {
+    let mut known = cell.borrow_mut();
+    if known.is_undefined() {
+        *known = value;
+        return Ok(());
+    }
+    if same::are_same(&known, &value) {
+        return Ok(());
+    }
+    fail(
+        "a function uses this variable before its definition, which depends on a random choice: inference cannot go \
+         back there; define the variable first, or pass it as an argument",
+    )
+}
+
 fn read_cell(value: &Value) -> Value {
     match value {
         Value::Cell(cell) => cell.borrow().clone(),
@@ -232,7 +249,10 @@ fn code(world: &mut World, state: &mut State, top: &mut Rc<Frame>) -> Run<Next> 
             Op::SetCell(i) => {
                 let value = pop(stack);
                 match &stack[i as usize] {
-                    Value::Cell(cell) => *cell.borrow_mut() = value,
+                    Value::Cell(cell) => {
+                        world.touched += 1;
+                        set_cell(cell, value)?;
+                    }
                     _ => stack[i as usize] = value,
                 }
             }

@@ -319,7 +319,8 @@ pub type Placed = (Rc<Tensor>, Option<(Rc<Tape>, u32)>);
 pub fn tensor_of(value: &Value) -> Option<Placed> {
     match value {
         Value::Tensor(t) => Some((t.clone(), None)),
-        Value::Ad(ad) => match ad.read() {
+        // that a number is no tensor does not depend on the number
+        Value::Ad(ad) if matches!(ad.raw(), Value::Tensor(_)) => match ad.read() {
             Value::Tensor(t) => Some((t.clone(), Some((ad.tape.clone(), ad.index)))),
             _ => None,
         },

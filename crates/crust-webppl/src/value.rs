@@ -10,6 +10,7 @@ use crate::library::Native;
 use crate::object::Object;
 use crate::tape::Ad;
 use crate::tensor::Tensor;
+use crate::world::World;
 
 /// A string: a thin pointer, so that a value has two words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,6 +20,11 @@ impl Text {
     #[inline]
     pub fn same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Where it is, which tells it from others as long as it lives.
+    pub fn address(&self) -> u64 {
+        Rc::as_ptr(&self.0) as u64
     }
 }
 
@@ -93,7 +99,9 @@ impl Array {
         self.0.borrow()
     }
 
-    pub fn with_mut<T>(&self, change: impl FnOnce(&mut Vec<Value>) -> T) -> T {
+    /// Changes the array for everybody who holds it, which the world has to know.
+    pub fn with_mut<T>(&self, world: &mut World, change: impl FnOnce(&mut Vec<Value>) -> T) -> T {
+        world.touched += 1;
         change(&mut self.0.borrow_mut())
     }
 }
@@ -150,7 +158,7 @@ impl Value {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Self::Number(x) => Some(*x),
-            Self::Ad(ad) => ad.read().as_number(),
+            Self::Ad(ad) if matches!(ad.raw(), Self::Number(_)) => ad.read().as_number(),
             _ => None,
         }
     }
@@ -159,7 +167,7 @@ impl Value {
     pub fn as_tensor(&self) -> Option<&Rc<Tensor>> {
         match self {
             Self::Tensor(t) => Some(t),
-            Self::Ad(ad) => ad.read().as_tensor(),
+            Self::Ad(ad) if matches!(ad.raw(), Self::Tensor(_)) => ad.read().as_tensor(),
             _ => None,
         }
     }

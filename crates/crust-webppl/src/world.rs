@@ -72,6 +72,9 @@ pub struct World {
     pub data: HashMap<String, PathBuf>,
     /// Something happened in a recorded run that a recording cannot stand for.
     pub spoiled: bool,
+    /// How often something was done that is neither part of a state nor seen from the others: values changed in
+    /// place, the clock read.
+    pub touched: u64,
     /// How many ids `_.uniqueId` has given.
     pub ids: u64,
     pub empty_store: Rc<Object>,
@@ -80,6 +83,15 @@ pub struct World {
     /// Random decisions one after the other, in place of random ones: for tests that sum over all of them.
     #[cfg(test)]
     pub script: Option<crate::script::Script>,
+}
+
+/// A moment of a world: random numbers used, lines printed, ids given, things touched.
+#[derive(PartialEq)]
+pub struct Marks {
+    pub stream: Stream,
+    pub printed: usize,
+    ids: u64,
+    touched: u64,
 }
 
 /// The model that a program is run for.
@@ -109,6 +121,7 @@ impl World {
             folder: None,
             data: HashMap::new(),
             spoiled: false,
+            touched: 0,
             ids: 0,
             empty_store: Rc::default(),
             wanted: None,
@@ -152,11 +165,23 @@ impl World {
     /// Counts a call.
     #[inline]
     pub fn tick(&mut self) -> Run<()> {
-        self.steps += 1;
+        self.skip(1)
+    }
+
+    /// Counts calls that need not be made again.
+    #[inline]
+    pub fn skip(&mut self, calls: u64) -> Run<()> {
+        self.steps += calls;
         match self.limits.steps {
             Some(limit) if self.steps > limit => Err(Failure::Steps(limit).into()),
             _ => Ok(()),
         }
+    }
+
+    /// What tells whether the program did anything but compute.
+    pub fn marks(&self) -> Marks {
+        let printed = self.printed.len();
+        Marks { stream: self.stream.clone(), printed, ids: self.ids, touched: self.touched }
     }
 
     /// Keeps the stack of a frame that is no longer needed.

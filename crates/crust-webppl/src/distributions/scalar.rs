@@ -82,10 +82,16 @@ fn score(family: Family, x: f64, a: f64, b: f64) -> Score {
 #[inline]
 pub fn value(family: Family, x: f64, a: f64, b: f64) -> f64 {
     if family == Family::Gaussian {
-        let z = (x - a) / b;
-        return -0.5 * (LOG_2PI + 2.0 * b.ln() + z * z);
+        return gaussian_score(x, a, b, b.ln());
     }
     score(family, x, a, b).0
+}
+
+/// log N(x; μ, σ²), where log σ is known.
+#[inline]
+pub fn gaussian_score(x: f64, mu: f64, sigma: f64, log_sigma: f64) -> f64 {
+    let z = (x - mu) / sigma;
+    -0.5 * (LOG_2PI + 2.0 * log_sigma + z * z)
 }
 
 /// Its partials.

@@ -24,16 +24,48 @@ pub struct Table {
 impl Table {
     /// The entry of a value; a new one has probability `zero`.
     pub fn entry(&mut self, value: &Value, zero: f64) -> &mut Entry {
+        let i = self.place(value, zero);
+        &mut self.entries[i]
+    }
+
+    fn place(&mut self, value: &Value, zero: f64) -> usize {
         let key = Text::from(json::key(value));
-        let i = match self.index.get(&key) {
+        match self.index.get(&key) {
             Some(i) => *i,
             None => {
                 self.index.insert(key.clone(), self.entries.len());
                 self.entries.push(Entry { key, value: value.clone(), prob: Num::Plain(zero) });
                 self.entries.len() - 1
             }
-        };
-        &mut self.entries[i]
+        }
+    }
+
+    /// How often each value was met, as a part of all.
+    fn count<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> Self {
+        let (mut table, mut counts) = (Self::default(), Vec::<u64>::new());
+        // where values are that were met before, without writing them as JSON
+        let mut near = vec![(NOTHING, 0); 1 << NEAR];
+        let n = values.len() as f64;
+        for value in values {
+            let identity = identity(value);
+            let slot = ((identity.0 ^ identity.1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - NEAR)) as usize;
+            let place = match near[slot] {
+                (known, place) if known == identity && identity != NOTHING => place,
+                _ => {
+                    let place = table.place(value, 0.0);
+                    near[slot] = (identity, place);
+                    place
+                }
+            };
+            if place == counts.len() {
+                counts.push(0);
+            }
+            counts[place] += 1;
+        }
+        for (entry, count) in table.entries.iter_mut().zip(counts) {
+            entry.prob = Num::Plain(count as f64 / n);
+        }
+        table
     }
 
     /// Adds to the probability of a value.
@@ -81,6 +113,22 @@ impl Table {
     }
 }
 
+/// Values with the same identity are the same; the other way round need not hold.
+fn identity(value: &Value) -> (u64, u64) {
+    match value {
+        Value::Bool(x) => (1, u64::from(*x)),
+        Value::Number(x) => (2, x.to_bits()),
+        Value::Text(t) => (5, t.address()),
+        Value::Array(a) => (3, Rc::as_ptr(a) as u64),
+        Value::Object(o) => (4, Rc::as_ptr(o) as u64),
+        _ => NOTHING,
+    }
+}
+
+const NOTHING: (u64, u64) = (0, 0);
+/// The logarithm of how many values are looked up quickly.
+const NEAR: u32 = 8;
+
 /// Samples with their scores.
 #[derive(Default)]
 pub struct Samples {
@@ -95,17 +143,7 @@ impl Samples {
 
     /// How often each value was met.
     pub fn table(&self) -> Rc<Table> {
-        let make = || {
-            let mut table = Table::default();
-            for (value, _) in &self.samples {
-                table.add(value, &Num::Plain(1.0));
-            }
-            let n = self.samples.len() as f64;
-            for entry in &mut table.entries {
-                entry.prob = Num::Plain(entry.prob.value() / n);
-            }
-            Rc::new(table)
-        };
+        let make = || Rc::new(Table::count(self.samples.iter().map(|(value, _)| value)));
         self.table.get_or_init(make).clone()
     }
 

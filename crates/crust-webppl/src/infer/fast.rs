@@ -2,10 +2,11 @@
 //! the same random numbers, so that it is a matter of speed only.
 
 use super::Model;
-use super::graph::{Graph, Update, is_tracked, record};
+use super::graph::{Graph, Update, Work, is_tracked, record};
 use super::kernel::Scope;
 use super::mh::{Mh, Proposal};
-use super::trace::{Ended, Reuse, Trace};
+use super::trace::{Choice, Ended, Reuse, Trace};
+use super::walk::{Walk, Walked};
 use crate::error::{Run, fail};
 use crate::value::Value;
 use crate::world::World;
@@ -14,7 +15,9 @@ use crate::world::World;
 #[derive(Clone)]
 pub struct Fast {
     pub graph: Option<Box<Graph>>,
-    /// Whether choices were changed in the graph since the program was run.
+    /// The execution as a path of legs that were run before. There is a path or a graph, never both.
+    walk: Option<Box<Walk>>,
+    /// Whether choices were changed in the graph or path since the program was run.
     stale: bool,
     /// Steps until a graph is tried.
     wait: u32,
@@ -28,6 +31,10 @@ pub struct Fast {
     /// What was spent for the graph, and how many steps it has done.
     spent: f64,
     handled: u32,
+    /// The program is not for paths.
+    no_walks: bool,
+    /// Memory of trajectories.
+    pub work: Work,
     /// Trajectories are not for graphs.
     no_leaps: bool,
 }
@@ -39,6 +46,7 @@ impl Default for Fast {
     fn default() -> Self {
         Self {
             graph: None,
+            walk: None,
             stale: false,
             wait: FIRST,
             patience: 256,
@@ -47,6 +55,8 @@ impl Default for Fast {
             run_cost: 0.0,
             spent: 0.0,
             handled: 0,
+            no_walks: false,
+            work: Work::default(),
             no_leaps: false,
         }
     }
@@ -83,7 +93,13 @@ impl Fast {
     /// What stays when the execution was changed by running the program.
     #[must_use]
     pub fn forget(&self) -> Self {
-        Self { graph: None, stale: false, ..self.clone() }
+        Self { graph: None, walk: None, stale: false, ..self.clone() }
+    }
+
+    /// Whether the execution is a path.
+    #[cfg(test)]
+    pub fn is_walk(&self) -> bool {
+        self.walk.is_some()
     }
 
     /// How many steps in a row were made in the graph.
@@ -101,25 +117,41 @@ impl Fast {
 impl Trace {
     /// The value of a choice.
     pub fn choice_value(&self, at: usize) -> Value {
+        if let Some(walk) = self.fast.walk.as_ref().filter(|_| self.fast.stale) {
+            return walk.choice(at);
+        }
         let changed = self.fast.graph.as_ref().filter(|_| self.fast.stale).and_then(|graph| graph.choice(at));
         changed.unwrap_or_else(|| self.choices[at].value.clone())
     }
 
+    /// How many choices there are.
+    pub fn len(&self) -> usize {
+        match &self.fast.walk {
+            Some(walk) if self.fast.stale => walk.len(),
+            _ => self.choices.len(),
+        }
+    }
+
     /// The value of an execution that has ended.
     pub fn value(&self) -> Run<Value> {
-        match &self.fast.graph {
-            Some(graph) if self.fast.stale => graph.result(),
+        match (&self.fast.graph, &self.fast.walk) {
+            (Some(graph), _) if self.fast.stale => graph.result(),
+            (_, Some(walk)) if self.fast.stale => Ok(walk.value()),
             _ => Ok(self.value.clone().unwrap_or(Value::Undefined)),
         }
     }
 
-    /// Runs the program with the choices of the graph, if they were changed.
+    /// Runs the program with the choices of the graph or path, if they were changed.
     pub fn sync(&mut self, world: &mut World, model: &Model) -> Run<()> {
+        let walk = self.fast.walk.take();
         if !self.fast.stale {
             return Ok(());
         }
         let before = world.steps;
         let mut values = std::mem::take(&mut self.choices);
+        if let Some(walk) = walk {
+            values = walk.choices();
+        }
         if let Some(graph) = &self.fast.graph {
             for (site, choice) in values.iter_mut().enumerate() {
                 if let Some(value) = graph.choice(site) {
@@ -143,6 +175,32 @@ impl Trace {
         self.fast.spent += cost;
         self.fast.run_cost = cost;
         Ok(())
+    }
+
+    /// A step along paths, if the program is for them; whether it was made.
+    fn walk(&mut self, mh: &Mh, world: &mut World, model: &Model, scope: &Scope) -> Run<bool> {
+        if self.fast.walk.is_none() {
+            let plain = |choice: &Choice| !choice.dist.is_continuous() && choice.options.is_undefined();
+            if self.fast.wait == 0 && !self.choices.is_empty() && self.choices.iter().all(plain) {
+                self.fast.walk = Walk::new(world, model, self)?.map(Box::new);
+            }
+            if self.fast.walk.is_none() {
+                self.fast.no_walks = self.fast.wait == 0;
+                return Ok(false);
+            }
+        }
+        let Some(walk) = &mut self.fast.walk else { return Ok(false) };
+        let (stream, printed, accepted) = (world.stream.clone(), world.printed.len(), self.info[0]);
+        let walked = walk.step(mh, world, scope, &mut self.scores, &mut self.info)?;
+        self.fast.stale |= self.info[0] != accepted;
+        if walked == Walked::Done {
+            return Ok(true);
+        }
+        world.stream = stream;
+        world.printed.truncate(printed);
+        self.fast.no_walks = true;
+        self.sync(world, model)?;
+        Ok(false)
     }
 
     /// Makes the graph, if it can be made.
@@ -177,6 +235,10 @@ pub fn step(mh: &Mh, world: &mut World, model: &Model, trace: &mut Trace, scope:
             return Ok(());
         }
         return by_program(world, model, trace, |world, trace| mh.step(world, trace, scope));
+    }
+    let walks = trace.fast.graph.is_none() && trace.data.is_none() && !mh.pair && !trace.fast.no_walks;
+    if walks && trace.walk(mh, world, model, scope)? {
+        return Ok(());
     }
     if trace.fast.graph.is_none() {
         trace.sync(world, model)?;

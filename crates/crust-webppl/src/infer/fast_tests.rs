@@ -16,7 +16,7 @@ use crust_math::random::{Purpose, StreamKey};
 use std::rc::Rc;
 
 /// A world with the program loaded, and the function `model`.
-fn load(text: &str, seed: u64) -> (World, Model) {
+pub fn load(text: &str, seed: u64) -> (World, Model) {
     let stream = StreamKey::new(seed, Purpose::TEST).stream();
     let mut world = World::new(stream, Limits::default()).expect("a world");
     let main = world.compile_unit("test.wppl", text).expect("compiles");
@@ -194,4 +194,33 @@ fn factorizations_are_changed_in_the_graph_only() {
         fast::step(&Mh::default(), &mut world, &model, &mut trace, &Scope::default()).expect("steps");
     }
     assert!(trace.fast.handled() > 1980, "{}", trace.fast.handled());
+}
+
+/// Functions of numbers are part of the graph: none of them looks at the number itself.
+#[test]
+fn functions_of_numbers_leave_no_guards() {
+    for function in [
+        "Math.exp(x)",
+        "Math.sqrt(y)",
+        "Math.log(y) + Math.sin(x)",
+        "Math.pow(y, 1.5)",
+        "Math.pow(x, 2) / y",
+        "Math.abs(x) + Math.max(x, y)",
+        "1 / (1 + Math.exp(-x))",
+        "T.sumreduce(T.mul(Vector([x, y]), 2))",
+        "T.get(T.dot(Matrix([[x, 1], [1, y]]), Vector([1, 2])), 0)",
+        "-Bernoulli({p: 1 / (1 + Math.exp(x))}).score(true)",
+        "-Categorical({ps: [y, 1], vs: [0, 1]}).score(0)",
+        "sum([x, y, x * y])",
+    ] {
+        let text = format!(
+            "var model = function() {{ var x = gaussian(0, 1); var y = gamma(2, 1); factor(-({function})); return x; }};"
+        );
+        let (mut world, model) = load(&text, 1);
+        let mut trace = Trace::initialize(&mut world, &model).expect("runs");
+        for _ in 0..200 {
+            fast::step(&Mh::default(), &mut world, &model, &mut trace, &Scope::default()).expect("steps");
+        }
+        assert!(trace.fast.handled() > 180, "{function}: {}", trace.fast.handled());
+    }
 }

@@ -6,15 +6,18 @@
 //! change is [`Update::Broken`], and the program itself has to be run.
 
 mod gradient;
+mod plan;
 mod record;
 mod state;
 
 pub use gradient::Adjoints;
+pub use plan::{Plan, Work};
 pub use record::{is_tracked, record};
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+use crate::distributions::build::within;
 use crate::distributions::{Dist, Family, NONE, Parts};
 use crate::error::Run;
 use crate::record::{Function, Guard, Input, Op};
@@ -45,6 +48,8 @@ pub struct Shape {
     /// Nodes that are terms.
     scored: Vec<u32>,
     constant: [f64; 2],
+    /// How all nodes are computed at once; made when it is first asked for.
+    plan: OnceCell<Option<Rc<Plan>>>,
 }
 
 const TERM: u8 = 1;
@@ -137,7 +142,24 @@ impl Shape {
     }
 }
 
+impl Check {
+    /// Whether a number is as it must be.
+    #[inline]
+    fn holds_number(&self, x: f64) -> bool {
+        match self {
+            Self::Number(y) => x.to_bits() == y.to_bits(),
+            Self::Within { low, high, closed } => within(x, *low, *high, *closed),
+            Self::Value(_) => false,
+        }
+    }
+}
+
 impl Graph {
+    /// The plan for moving all these choices, if there is one. They are the same whenever it is asked for.
+    pub fn plan(&self, sites: &[usize]) -> Option<Rc<Plan>> {
+        self.shape.plan.get_or_init(|| Plan::new(self, sites).map(Rc::new)).clone()
+    }
+
     /// The distribution of a choice, given the others.
     pub fn dist(&self, site: usize) -> Option<Dist> {
         match &self.shape.sites[site].params {

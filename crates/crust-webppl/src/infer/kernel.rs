@@ -58,6 +58,8 @@ impl Kernel {
     }
 
     pub fn step(&self, world: &mut World, model: &Model, trace: &mut Trace, scope: &Scope) -> Run<()> {
+        // a step that runs nothing counts, too: chains of programs without choices must come to their limit
+        world.tick()?;
         match self {
             Self::Mh(mh) => fast::step(mh, world, model, trace, scope),
             Self::HmcOnly(hmc) => hmc.step(world, model, trace, scope),

@@ -73,7 +73,7 @@ fn summary(trace: &Trace) -> Run<Value> {
     Ok(Value::object([
         ("value".into(), trace.value()?),
         ("score".into(), Value::Number(trace.scores.total(1.0))),
-        ("length".into(), Value::Number(trace.choices.len() as f64)),
+        ("length".into(), Value::Number(trace.len() as f64)),
         ("info".into(), Value::object(info)),
     ]))
 }

@@ -1,5 +1,7 @@
 //! Sequential Monte Carlo: particles that stop at each factor, are resampled there, and rejuvenated by Markov kernels.
 
+mod quick;
+
 use std::rc::Rc;
 
 use super::callbacks::Callbacks;
@@ -58,7 +60,9 @@ pub fn smc(world: &mut World, model: &Model, options: &mut Options) -> Run<Value
     let hmc = !matches!(kernel, Kernel::Mh(_));
     let keep_choices = rejuvenations > 0 || save;
     let smc = Smc { model, kernel, rejuvenations, keep_choices, importance, hmc };
-    let (particles, log_z) = smc.run(world, particles)?;
+    let quick = !keep_choices && smc.importance != "autoGuide";
+    let ended = if quick { smc.quick(world, particles)? } else { smc.start(world, particles)? };
+    let (particles, log_z) = smc.run(world, ended)?;
     let mut saved = Vec::new();
     for mut particle in particles {
         let repeat = if final_rejuvenation { rejuvenations } else { 0 };
@@ -86,17 +90,28 @@ pub fn smc(world: &mut World, model: &Model, options: &mut Options) -> Run<Value
 }
 
 impl Smc<'_> {
-    fn run(&self, world: &mut World, n: usize) -> Run<(Vec<Particle>, f64)> {
+    /// Particles at the beginning of the program.
+    fn start(&self, world: &mut World, n: usize) -> Run<Population> {
         let mut particles = Vec::with_capacity(n);
         for _ in 0..n {
             let state = Some(self.model.start(world)?);
             particles.push(Particle { trace: Trace::empty(), log_weight: 0.0, state });
         }
+        Ok(Population { particles, ahead: 0 })
+    }
+
+    /// Goes on to the end of all particles.
+    fn run(&self, world: &mut World, population: Population) -> Run<(Vec<Particle>, f64)> {
+        let Population { mut particles, ahead } = population;
         let mut step = 0;
+        if particles.iter().all(|particle| particle.state.is_none()) {
+            let log_z = particles[0].log_weight;
+            return Ok((particles, log_z));
+        }
         loop {
             step += 1;
-            let mut active = false;
-            for particle in &mut particles {
+            let mut active = step == 1 && ahead > 0;
+            for particle in particles.iter_mut().skip(if step == 1 { ahead } else { 0 }) {
                 if particle.state.is_some() {
                     self.advance(world, particle)?;
                     active |= particle.state.is_some();
@@ -182,12 +197,17 @@ impl Smc<'_> {
     }
 }
 
+/// Particles, some of which have made their next step already.
+struct Population {
+    particles: Vec<Particle>,
+    ahead: usize,
+}
+
 /// Residual resampling (Liu 2008, section 3.4.4): each particle as often as the whole part of its expected number says,
-/// the rest by chance.
-fn resample(world: &mut World, particles: Vec<Particle>) -> Run<Vec<Particle>> {
-    let m = particles.len();
-    let weights: Vec<f64> = particles.iter().map(|p| p.log_weight).collect();
-    let average = log_sum_exp_slice(&weights) - (m as f64).ln();
+/// the rest by chance. Which particles go on, and the log of their average weight.
+fn choose(world: &mut World, weights: &[f64]) -> Run<(Vec<usize>, f64)> {
+    let m = weights.len();
+    let average = log_sum_exp_slice(weights) - (m as f64).ln();
     if average == f64::NEG_INFINITY || average.is_nan() {
         return fail("all particles have zero weight");
     }
@@ -203,6 +223,13 @@ fn resample(world: &mut World, particles: Vec<Particle>) -> Run<Vec<Particle>> {
     let picker = Picker::new(rest.into_iter());
     let mut chosen: Vec<usize> = (retained.len()..m).map(|_| picker.pick(&mut world.stream)).collect();
     chosen.extend(retained);
+    Ok((chosen, average))
+}
+
+fn resample(world: &mut World, particles: Vec<Particle>) -> Run<Vec<Particle>> {
+    let m = particles.len();
+    let weights: Vec<f64> = particles.iter().map(|p| p.log_weight).collect();
+    let (chosen, average) = choose(world, &weights)?;
     // a particle that goes on once is moved, not copied
     let mut left = vec![0_u32; m];
     chosen.iter().for_each(|&i| left[i] += 1);

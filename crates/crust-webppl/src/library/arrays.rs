@@ -95,24 +95,27 @@ pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value])
         "indexOf" | "lastIndexOf" | "includes" => {
             let items = array.items();
             let same = |v: &Value| coerce::identical(v, &f);
-            let found =
-                if &**name == "lastIndexOf" { items.iter().rposition(same) } else { items.iter().position(same) };
+            let from = position(&arg(args, 1), items.len(), 0);
+            let found = match &**name {
+                "lastIndexOf" => items.iter().rposition(same),
+                _ => items[from..].iter().position(same).map(|i| from + i),
+            };
             Ok(match &**name {
                 "includes" => Value::Bool(found.is_some()),
                 _ => Value::Number(found.map_or(-1.0, |i| i as f64)),
             })
         }
         "reverse" => {
-            array.with_mut(|v| v.reverse());
+            array.with_mut(world, |v| v.reverse());
             Ok(Value::Array(array.clone()))
         }
-        "push" => Ok(Value::Number(array.with_mut(|v| {
+        "push" => Ok(Value::Number(array.with_mut(world, |v| {
             v.extend(args.iter().cloned());
             v.len() as f64
         }))),
-        "pop" => Ok(array.with_mut(Vec::pop).unwrap_or(Value::Undefined)),
-        "shift" => Ok(array.with_mut(|v| if v.is_empty() { Value::Undefined } else { v.remove(0) })),
-        "unshift" => Ok(Value::Number(array.with_mut(|v| {
+        "pop" => Ok(array.with_mut(world, Vec::pop).unwrap_or(Value::Undefined)),
+        "shift" => Ok(array.with_mut(world, |v| if v.is_empty() { Value::Undefined } else { v.remove(0) })),
+        "unshift" => Ok(Value::Number(array.with_mut(world, |v| {
             v.splice(0..0, args.iter().cloned());
             v.len() as f64
         }))),
@@ -121,10 +124,10 @@ pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value])
             let from = position(&f, n, 0);
             let count = if args.len() < 2 { n - from } else { position(&arg(args, 1), n - from, 0) };
             let new = args.get(2..).unwrap_or_default().to_vec();
-            Ok(Value::array(array.with_mut(|v| v.splice(from..from + count, new).collect())))
+            Ok(Value::array(array.with_mut(world, |v| v.splice(from..from + count, new).collect())))
         }
         "fill" => {
-            array.with_mut(|v| v.fill(f));
+            array.with_mut(world, |v| v.fill(f));
             Ok(Value::Array(array.clone()))
         }
         "flat" => Ok(Value::array(array.items().iter().flat_map(spread).collect())),
@@ -155,7 +158,7 @@ pub fn method(world: &mut World, array: &Rc<Array>, name: &Text, args: &[Value])
         }
         "sort" => {
             let sorted = sort(world, items(), &f)?;
-            array.with_mut(|v| *v = sorted);
+            array.with_mut(world, |v| *v = sorted);
             Ok(Value::Array(array.clone()))
         }
         other => fail(format!("arrays have no method '{other}'")),

@@ -202,7 +202,8 @@ fn get(world: &mut World, args: &[Value]) -> Run<Value> {
 }
 
 /// Sets fields of the first object: the one place, with `push` and its like, where a program can change a value.
-pub fn assign(_: &mut World, args: &[Value]) -> Run<Value> {
+pub fn assign(world: &mut World, args: &[Value]) -> Run<Value> {
+    world.touched += 1;
     let target = arg(args, 0);
     for source in args.iter().skip(1) {
         for (k, v) in fields_of(source) {
@@ -216,7 +217,7 @@ pub fn assign(_: &mut World, args: &[Value]) -> Run<Value> {
     Ok(target)
 }
 
-fn merge(_: &mut World, args: &[Value]) -> Run<Value> {
+fn merge(world: &mut World, args: &[Value]) -> Run<Value> {
     fn join(target: &Value, source: &Value) -> Value {
         match (target, source) {
             (Value::Object(t), Value::Object(s)) => {
@@ -230,6 +231,7 @@ fn merge(_: &mut World, args: &[Value]) -> Run<Value> {
             _ => source.clone(),
         }
     }
+    world.touched += 1;
     Ok(args.iter().skip(1).fold(arg(args, 0), |target, source| join(&target, source)))
 }
 

@@ -145,12 +145,17 @@ pub fn method(world: &mut World, text: &Text, name: &Text, args: &[Value]) -> Ru
     let first = arg(args, 0);
     let needle = || coerce::text(&first);
     let index = |bytes: Option<usize>| Value::Number(bytes.map_or(-1.0, |b| text[..b].chars().count() as f64));
+    // where a search begins: the second argument, which does not count from the end
+    let start = || {
+        let from = if coerce::number(&arg(args, 1)) < 0.0 { 0 } else { position(&arg(args, 1), n, 0) };
+        chars[..from].iter().map(|c| c.len_utf8()).sum::<usize>()
+    };
     Ok(match &**name {
         "split" => split(text, &chars, &first, &arg(args, 1))?,
-        "indexOf" => index(text.find(&needle())),
+        "indexOf" => index(text[start()..].find(&needle()).map(|found| start() + found)),
         "lastIndexOf" => index(text.rfind(&needle())),
-        "includes" => Value::Bool(text.contains(&needle())),
-        "startsWith" => Value::Bool(text.starts_with(&needle())),
+        "includes" => Value::Bool(text[start()..].contains(&needle())),
+        "startsWith" => Value::Bool(text[start()..].starts_with(&needle())),
         "endsWith" => Value::Bool(text.ends_with(&needle())),
         "slice" => slice(&chars, position(&first, n, 0), position(&arg(args, 1), n, n)),
         "substring" => {

@@ -128,7 +128,8 @@ pub fn console_list() -> Vec<Native> {
 }
 
 pub fn date_list() -> Vec<Native> {
-    plain(&[("now", |_, _| {
+    plain(&[("now", |world, _| {
+        world.touched += 1;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Ok(Value::Number(now.map_or(0.0, |d| (d.as_secs_f64() * 1000.0).floor())))
     })])

@@ -76,6 +76,7 @@ fn wrapped_call(
         }
         Wrapped::Cache(function, known, _) => {
             world.spoiled |= world.context.recording;
+            world.touched += 1;
             if args.iter().any(|v| matches!(v, Value::Ad(_))) {
                 return fail(
                     "cannot cache functions of scalar/tensor arguments when performing automatic differentiation",
@@ -257,8 +258,12 @@ fn control_call(
             }
             return Ok(Next::Value(Value::Undefined, parent));
         }
-        Control::Param => return Ok(Next::Value(infer::params::param(world, state, &arg(0), addr)?, parent)),
+        Control::Param => {
+            world.touched += 1;
+            return Ok(Next::Value(infer::params::param(world, state, &arg(0), addr)?, parent));
+        }
         Control::Eval => {
+            world.touched += 1;
             let closure = world.compile_unit("webpplEval", &coerce::text(&arg(0)))?;
             return call(world, state, parent, &Value::Closure(closure), Vec::new(), addr);
         }

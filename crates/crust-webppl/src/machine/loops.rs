@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::calls::{Next, call};
 use super::frame::{Body, Frame, mix};
-use super::same::{spend, values};
+use super::same::{bits, spend, values};
 use super::{Effect, State};
 use crate::coerce;
 use crate::error::{Run, fail};
@@ -122,6 +122,17 @@ impl Loop {
             && values(&self.function, &other.function, budget)
             && values(&self.data, &other.data, budget)
             && self.results.same(&other.results, budget)
+    }
+
+    /// Adds what is the same for loops that are the same.
+    pub(super) fn digest(&self, add: &mut impl FnMut(u64)) {
+        add(self.done as u64);
+        let mut link = self.results.last.as_ref();
+        for _ in 0..8 {
+            let Some(l) = link else { break };
+            add(bits(&l.value));
+            link = l.before.as_ref();
+        }
     }
 
     /// `mapData` without hooks, which is like `map`.

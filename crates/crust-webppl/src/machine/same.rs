@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::State;
-use super::frame::{Body, Frame};
+use super::frame::{Body, Frame, mix};
 use crate::coerce;
 use crate::object::Fields;
 use crate::value::Value;
@@ -17,7 +17,47 @@ pub fn same(a: &State, b: &State) -> bool {
     let budget = &mut budget;
     (Rc::ptr_eq(&a.store, &b.store) || fields(&a.store.fields(), &b.store.fields(), budget))
         && (Rc::ptr_eq(&a.query, &b.query) || fields(&a.query, &b.query, budget))
+        && match (&a.input, &b.input) {
+            (None, None) => true,
+            (Some(x), Some(y)) => values(x, y, budget),
+            _ => false,
+        }
         && frames(a.top.as_ref(), b.top.as_ref(), budget)
+}
+
+/// The same for values.
+pub(super) fn are_same(a: &Value, b: &Value) -> bool {
+    values(a, b, &mut { BUDGET })
+}
+
+/// A number that is equal for states that are the same.
+pub fn digest(state: &State) -> u64 {
+    let mut sum = 0;
+    let mut add = |x: u64| sum = mix(sum, x);
+    let mut frame = state.top.as_ref();
+    // the innermost calls say most, and addresses stand for the others
+    for _ in 0..3 {
+        let Some(f) = frame else { break };
+        add(f.addr ^ u64::from(f.pc));
+        match &f.body {
+            Body::Loop(looping) => looping.digest(&mut add),
+            _ => f.stack.iter().for_each(|value| add(bits(value))),
+        }
+        frame = f.parent.as_ref();
+    }
+    state.input.iter().for_each(|value| add(bits(value)));
+    sum
+}
+
+/// The same for values that are the same.
+pub(super) fn bits(value: &Value) -> u64 {
+    match value {
+        Value::Number(x) => x.to_bits(),
+        Value::Bool(x) => u64::from(*x) + 2,
+        Value::Text(text) => text.bytes().take(16).fold(text.len() as u64, |sum, byte| mix(sum, u64::from(byte))),
+        Value::Array(a) => a.items().len() as u64 + 4,
+        _ => 1,
+    }
 }
 
 pub(super) fn spend(budget: &mut usize) -> bool {

@@ -110,7 +110,7 @@ impl Graph {
         place as usize >= self.shape.kinds.len()
     }
 
-    fn leaf(&self, site: usize) -> u32 {
+    pub(super) fn leaf(&self, site: usize) -> u32 {
         self.shape.sites[site].leaf.unwrap_or(0)
     }
 

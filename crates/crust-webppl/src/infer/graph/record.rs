@@ -1,6 +1,6 @@
 //! Runs a program with a tape that writes down what it computes.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::{Check, FINITE, GUARD, General, Graph, Guard, Kind, NUMBER, Params, Shape, Site, TERM};
@@ -147,6 +147,7 @@ fn assemble(recording: Recording, recorder: Recorder) -> Option<Graph> {
         result: recording.result,
         scored: Vec::new(),
         constant: [0.0; 2],
+        plan: OnceCell::new(),
     };
     let mut edges: Vec<(u32, u32)> = Vec::new();
     for (i, node) in nodes.into_iter().enumerate() {
@@ -194,17 +195,7 @@ fn assemble(recording: Recording, recorder: Recorder) -> Option<Graph> {
         let score = if let Num::Ad(ad) = score { Some(ad.index) } else { None };
         shape.sites.push(Site { leaf: *leaf, score, params, continuous: dist.is_continuous() });
     }
-    for (which, terms) in [&recording.prior, &recording.factors].into_iter().enumerate() {
-        for term in terms {
-            match term {
-                Num::Plain(x) => shape.constant[which] += x,
-                Num::Ad(ad) => {
-                    shape.terms[ad.index as usize][which] += 1;
-                    shape.flags[ad.index as usize] |= TERM;
-                }
-            }
-        }
-    }
+    add_terms(&mut shape, [&recording.prior, &recording.factors]);
     shape.scored = (0..n).filter(|&i| shape.flags[i] & TERM != 0).map(index).collect();
     add_guards(&mut shape, guards, &values);
     link(&mut shape, edges, n);
@@ -227,6 +218,21 @@ fn holds_hidden(value: &Value) -> bool {
         Value::Dist(d) => d.has_derivatives(),
         Value::Closure(_) | Value::Wrapped(_) | Value::Cell(_) | Value::Query => true,
         _ => false,
+    }
+}
+
+/// Notes which nodes are terms of the log prior and of the factors; numbers are added up.
+fn add_terms(shape: &mut Shape, terms: [&[Num]; 2]) {
+    for (which, terms) in terms.into_iter().enumerate() {
+        for term in terms {
+            match term {
+                Num::Plain(x) => shape.constant[which] += x,
+                Num::Ad(ad) => {
+                    shape.terms[ad.index as usize][which] += 1;
+                    shape.flags[ad.index as usize] |= TERM;
+                }
+            }
+        }
     }
 }
 

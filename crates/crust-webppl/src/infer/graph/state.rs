@@ -1,7 +1,6 @@
 //! Values of nodes: computing them, taking changes back, checking guards.
 
 use super::{Check, FINITE, GUARD, Graph, Kind, NUMBER, Shape, TERM, Update};
-use crate::distributions::build::within;
 use crate::record::Input;
 use crate::value::Value;
 
@@ -175,13 +174,11 @@ impl Graph {
         let first = guards.partition_point(|(of, _)| *of < node);
         let all = guards[first..].iter().take_while(|(of, _)| *of == node);
         all.into_iter().all(|(_, check)| match check {
-            Check::Number(x) => self.numbers[node as usize].to_bits() == x.to_bits(),
-            Check::Within { low, high, closed } => within(self.numbers[node as usize], *low, *high, *closed),
             Check::Value(Value::Tensor(t)) => match self.object(node) {
                 Some(Value::Tensor(now)) => now.dims == t.dims && now.data == t.data,
                 _ => false,
             },
-            Check::Value(_) => false,
+            check => check.holds_number(self.numbers[node as usize]),
         })
     }
 

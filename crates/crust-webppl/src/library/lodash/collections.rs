@@ -294,9 +294,9 @@ pub fn list() -> Vec<Native> {
             }
             _ => Ok(Value::text("")),
         }),
-        ("fill", |_, args| {
+        ("fill", |world, args| {
             if let Value::Array(a) = arg(args, 0) {
-                a.with_mut(|v| v.fill(arg(args, 1)));
+                a.with_mut(world, |v| v.fill(arg(args, 1)));
             }
             Ok(arg(args, 0))
         }),
