@@ -12,8 +12,8 @@ use crate::session::{Session, Unit};
 use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::result::Taddaa;
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
-use crust_diagnose::taddaa::{ALPHA, Level};
-use crust_infer::improve::{self, Improver, improve};
+use crust_diagnose::taddaa::{ALPHA, Level, MOST_CORRELATION};
+use crust_infer::improve::{self, Improvement, Improver};
 use crust_math::random::{Purpose, StreamKey};
 use functionals::Functionals;
 use start::Start;
@@ -40,9 +40,9 @@ pub enum ShortKernel {
     /// The Metropolis-adjusted Langevin algorithm.
     Mala,
     /// Barker's proposal, which the paper recommends.
-    #[default]
     Barker,
-    /// Hamiltonian Monte Carlo.
+    /// Hamiltonian Monte Carlo, which tells most for its time where chains adapt.
+    #[default]
     Hmc,
 }
 
@@ -50,6 +50,13 @@ pub enum ShortKernel {
 const LOOKS: usize = 16;
 /// The most leapfrog steps of `hmc`.
 const STEPS: u32 = 10;
+/// T of `hmc` that adapts. Trajectories have as many steps as they need, so that gradients grow with d^(1/4) as in
+/// equation 8.
+const ADAPTED: usize = 60;
+/// The most states of a chain that are looked at.
+const STATES: usize = 32;
+/// How often chains go twice as far as before, as long as they need.
+const DOUBLINGS: usize = 2;
 /// More chains than this are a mistake, not a wish.
 const MOST_CHAINS: usize = 1_000_000;
 
@@ -72,6 +79,11 @@ impl ShortKernel {
         }
     }
 
+    /// T.
+    fn length(self, dimension: usize, published: bool) -> usize {
+        if self == Self::Hmc && !published { ADAPTED } else { self.iterations(dimension) }
+    }
+
     /// T of equations 7 and 8.
     pub(crate) fn iterations(self, dimension: usize) -> usize {
         iterations(dimension, (self == Self::Hmc).then_some(STEPS as usize / 2), EFFORT)
@@ -88,8 +100,12 @@ pub struct TaddaaOptions {
     pub kernel: ShortKernel,
     /// In place of equation 6.
     pub chains: Option<usize>,
-    /// In place of equations 7 and 8.
+    /// In place of T by the kernel and the dimension, which grows where chains need it.
     pub iterations: Option<NonZero<usize>>,
+    /// The paper's algorithm to the letter: the covariance of the approximation preconditions all chains throughout, T
+    /// is that of equations 7 and 8, and only the ends count. Otherwise halves of the chains learn from each other, and
+    /// the second half of the iterations counts.
+    pub published: bool,
     /// What error of a mean is worth noticing, in standard deviations.
     pub tolerance_mean: f64,
     /// What error of a log variance is worth noticing.
@@ -111,6 +127,7 @@ impl Default for TaddaaOptions {
             kernel: ShortKernel::default(),
             chains: None,
             iterations: None,
+            published: false,
             tolerance_mean: tolerances.mean,
             tolerance_variance: tolerances.log_variance,
             radius: 2.0,
@@ -148,6 +165,20 @@ impl TaddaaOptions {
     }
 }
 
+/// After which iterations positions are kept: some on the whole way for a report, and those whose states count.
+fn times_to_keep(done: usize, until: usize, looks: usize, published: bool) -> Vec<usize> {
+    let mut keep: Vec<usize> = (1..looks).map(|k| k * until / looks).filter(|&t| t > done).collect();
+    if !published {
+        let half = until - until / 2;
+        let states = half.min(STATES);
+        keep.extend((1..=states).map(|k| until / 2 + k * half / states));
+    }
+    keep.sort_unstable();
+    keep.dedup();
+    keep.retain(|&t| t > 0);
+    keep
+}
+
 /// A diagnosis, and what it says as an exit code does.
 #[derive(Clone, Debug)]
 pub struct TaddaaOutput {
@@ -164,27 +195,46 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
     with_evaluations(problem, &model, session, |evaluations| {
         let start = Start::of(options, wanted, &functionals, evaluations)?;
         session.begin("Short chains", 0, Unit::Transitions);
-        let iterations = options.iterations.map_or_else(|| options.kernel.iterations(model.dimension()), NonZero::get);
-        let mut keep: Vec<usize> =
-            if options.drift { (1..LOOKS).map(|k| k * iterations / LOOKS).collect() } else { vec![] };
-        keep.retain(|&t| t > 0);
-        keep.dedup();
+        let mut until = options
+            .iterations
+            .map_or_else(|| options.kernel.length(model.dimension(), options.published), NonZero::get);
         let settings = improve::Settings {
             key: StreamKey::new(session.seed, Purpose::KERNEL),
             kernel: options.kernel.kernel(),
-            iterations,
-            keep,
+            iterations: until,
+            keep: Vec::new(),
+            adapts: !options.published,
         };
-        let chains = improve(evaluations, start.points.clone(), &start.frame, &settings)?;
-        let found = functionals.judge(&start, &chains)?;
+        let mut way = Improvement::new(evaluations, start.points.clone(), &start.frame, &settings)?;
+        let mut doublings = if options.published || options.iterations.is_some() { 0 } else { DOUBLINGS };
+        let (found, partial) = loop {
+            let (done, looks) = (way.chains().acceptance.len(), if options.drift { LOOKS } else { 0 });
+            let partial = !way.advance(evaluations, until, &times_to_keep(done, until, looks, options.published))?;
+            let chains = way.chains();
+            let from = if options.published { until } else { chains.acceptance.len() / 2 + 1 };
+            let first = chains.times.partition_point(|&t| t < from).min(chains.last());
+            let found = functionals.judge(&start, chains, first..=chains.last())?;
+            let fine = !found.still_moving && found.rho2_max <= MOST_CORRELATION;
+            if partial || fine || doublings == 0 {
+                break (found, partial);
+            }
+            (until, doublings) = (2 * until, doublings - 1);
+        };
+        let chains = way.into_chains();
         let drift = if options.drift { functionals.drift(&found, &chains)? } else { vec![] };
-        let partial = chains.acceptance.len() < settings.iterations;
         let diagnosis = match found.verdict.level {
             _ if partial => Diagnosis::Partial,
             Level::Good => Diagnosis::Fine,
             Level::Bad | Level::Unknown => Diagnosis::Bad,
         };
         let mut notes = start.notes;
+        if !options.published && found.still_moving {
+            notes.push(
+                "functionals still moved at the end of the chains: bounds need that errors only shrink, which is likely \
+                 only where they stand still"
+                    .to_owned(),
+            );
+        }
         let bounds = start.elbo.as_ref().map(|elbo| {
             let mut forward = Vec::new();
             if options.divergence && !partial {

@@ -5,13 +5,16 @@
 //! Everything here works on the values of quantities at the start and at the end of the chains; who runs the chains
 //! does not matter.
 
+mod efficiency;
 pub mod functional;
 pub mod intervals;
 mod level;
+mod moving;
 mod quantiles;
 pub mod sizes;
 mod verdict;
 
+pub use efficiency::efficiency;
 pub(crate) use quantiles::student as student_quantile;
 pub use verdict::{Level, Verdict};
 
@@ -23,6 +26,9 @@ use serde::{Deserialize, Serialize};
 /// Beyond this squared correlation of starts and ends, chains have not moved enough to be relied on (section 3.4).
 pub const MOST_CORRELATION: f64 = 0.1;
 
+/// Means whose intervals are wider than this, in standard deviations, cannot be called right.
+pub const MOST_MARGIN: f64 = 0.5;
+
 /// The error probability of all bounds together, unless told otherwise.
 pub const ALPHA: f64 = 0.05;
 
@@ -30,12 +36,18 @@ pub const ALPHA: f64 = 0.05;
 #[derive(Clone, Debug)]
 pub struct Item<'a> {
     pub functional: Functional,
-    /// The quantity at the end of each chain.
+    /// The quantity at the end of each chain; or at its last states, chain after chain.
     pub end: &'a [f64],
+    /// How many states of each chain these are. Their average distribution takes the place of that of the ends: under
+    /// the paper's condition 1 its error has the sign of that of the approximation and is no larger, so that bounds hold
+    /// as well, and chains that mix tell as much as several.
+    pub states: usize,
     /// For covariances, the other quantity.
     pub other: Option<&'a [f64]>,
     /// What the approximation says.
     pub before: Known,
+    /// How many independent chains a chain is worth: 1, unless chains start at draws that depend on each other.
+    pub efficiency: f64,
 }
 
 /// What the chains say about a functional.
@@ -77,6 +89,13 @@ pub struct Taddaa {
     #[serde(with = "crate::number")]
     pub rho2_max: f64,
     pub functionals: Vec<Judged>,
+    /// The widest margin of a simultaneous interval of a mean, in standard deviations: smaller errors may go unnoticed.
+    /// 0 if no mean is judged.
+    #[serde(default, with = "crate::number")]
+    pub margin_max: f64,
+    /// Whether functionals still moved while they were looked at.
+    #[serde(default)]
+    pub still_moving: bool,
     /// The level at which each simultaneous interval is computed, so that all hold at once.
     pub simultaneous_level: f64,
     pub verdict: Verdict,
@@ -93,24 +112,45 @@ pub struct Settings {
 
 /// Judges functionals. `rho2` are the squared correlations of [`squared_correlation`].
 pub fn judge(items: &[Item<'_>], rho2: &[f64], settings: &Settings) -> Taddaa {
-    let chains = items.first().map_or(0, |item| item.end.len());
-    let level = level::simultaneous(items, settings.alpha, settings.seed);
-    let functionals: Vec<Judged> = items.iter().map(|item| judge_one(item, settings.alpha, level)).collect();
+    let chains = items.first().map_or(0, Item::chains);
+    // Summaries are as large as all states, so that they are made twice and not kept.
+    let first = |item: &Item<'_>| {
+        let summary = item.summary();
+        (summary.interval(settings.alpha), summary.influence)
+    };
+    let (plain, influences): (Vec<Interval>, Vec<Vec<f64>>) = items.iter().map(first).unzip();
+    let level = level::simultaneous(influences, settings.alpha, settings.seed);
+    let functionals: Vec<Judged> = items.iter().zip(plain).map(|(item, plain)| judge_one(item, plain, level)).collect();
     let rho2_max = rho2.iter().copied().fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
-    let verdict = verdict::verdict(&functionals, rho2_max);
-    Taddaa { chains, iterations: settings.iterations, rho2_max, functionals, simultaneous_level: level, verdict }
+    let margin = |(item, judged): (&Item<'_>, &Judged)| match item.functional.kind {
+        Kind::Mean => item.relative(0.5 * (judged.simultaneous_interval[1] - judged.simultaneous_interval[0])),
+        _ => 0.0,
+    };
+    let margin_max = items.iter().zip(&functionals).map(margin).fold(0.0, f64::max);
+    let still_moving = moving::still_moving(items, settings.alpha);
+    let doubts = verdict::Doubts { rho2_max, still_moving, margin_max };
+    let verdict = verdict::verdict(&functionals, doubts);
+    Taddaa {
+        chains,
+        iterations: settings.iterations,
+        rho2_max,
+        functionals,
+        margin_max,
+        still_moving,
+        simultaneous_level: level,
+        verdict,
+    }
 }
 
-fn judge_one(item: &Item<'_>, alpha: f64, level: f64) -> Judged {
-    let estimate = item.estimate();
-    let plain = item.interval(alpha);
-    let wide = item.interval(level);
+fn judge_one(item: &Item<'_>, plain: Interval, level: f64) -> Judged {
+    let summary = item.summary();
+    let wide = summary.interval(level);
     let bound = wide.least_distance();
     Judged {
         name: item.functional.to_string(),
         kind: item.functional.kind,
         approximation: item.before.value,
-        improved: estimate,
+        improved: summary.estimate,
         interval: vec![plain.low, plain.high],
         simultaneous_interval: vec![wide.low, wide.high],
         lower_bound: plain.least_distance(),

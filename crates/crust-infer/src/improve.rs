@@ -1,17 +1,34 @@
 //! Many short chains that start at draws of an approximation and improve them: what TADDAA looks at (Wang, Kasprzak &
 //! Huggins 2023, algorithm 1).
 //!
-//! All chains share one step size, which follows their mean acceptance probability (inter-chain adaptation, equation
-//! 5), and the covariance of the approximation as preconditioner. They live in coordinates u with x = m + S u and S Sᵀ
-//! that covariance, in which every kernel has the unit matrix as preconditioner: the gradient there is Sᵀ∇ log p(x).
-//! This settles what the paper's appendix leaves open (which root, on which side).
+//! A kernel moves a chain by x + S δ, with S Sᵀ the covariance that preconditions it, and sees the gradient as Sᵀ∇ log
+//! p(x): in these coordinates every kernel has the unit matrix as preconditioner. This settles what the paper's appendix
+//! leaves open (which root, on which side).
+//!
+//! **As published**, S Sᵀ is the covariance of the approximation throughout, and all chains share one step size, which
+//! follows their mean acceptance probability (inter-chain adaptation, equation 5). Where the approximation is much too
+//! narrow in some direction, chains of the paper's length do not come far: with variances a κ-th of the right ones a
+//! diffusion needs of the order of κ iterations.
+//!
+//! **Adapted** chains are two halves A and B, and what moves one half is learnt from the other: S of A is a root of the
+//! covariance of the present positions of B, and the other way round; the step size of A follows the acceptance of B.
+//! - Given B, every chain of A moves by a kernel that leaves p invariant, and so in turn for B. Hence p ⊗ ⋯ ⊗ p is
+//!   invariant under the moves of all chains together, for any rule that makes S of the other half's positions, and
+//!   however few chains there are. If the approximation is exact, so are the ends, and independent of each other. With S
+//!   of *all* chains this would hold for infinitely many only. (The step size is one number that also depends on the
+//!   past; it ties chains together to the order of 1/N, as in the paper's theorem 3.3.)
+//! - Where the posterior is flat on the scale of the chains, an iteration of HMC over the time τ ~ 1 multiplies their
+//!   variance by 1 + τ², so that a direction that is too narrow by the factor κ takes of the order of log κ iterations.
 
 mod barker;
+mod frame;
 mod hamiltonian;
 mod langevin;
+mod population;
 mod random_walk;
 
 use crust_math::random::{Stream, StreamKey};
+use population::Population;
 
 use crate::approximate::Error;
 use crate::approximate::evaluate::{Evaluations, Points};
@@ -28,19 +45,23 @@ pub enum Improver {
     /// Livingstone & Zanella 2022. What the paper recommends.
     Barker,
     /// With 1 to this many leapfrog steps, the same random number for all chains of an iteration. A fixed number may
-    /// bring chains back to where they started: on a standard normal target after a time of 2π.
+    /// bring chains back to where they started: on a standard normal target after a time of 2π. Chains that adapt go for
+    /// a random time about the best one, π/2, with at most this many steps.
     Hmc {
         most_steps: u32,
     },
 }
 
 impl Improver {
-    /// The acceptance probability that is best in high dimensions (section 3.1).
-    pub fn best_acceptance(self) -> f64 {
+    /// The acceptance probability that is best in high dimensions (section 3.1). For Hamiltonian kernels that adapt, 0.8:
+    /// their trajectories have a given time, not a given number of steps, and shorter steps cost less than chains that
+    /// stay behind where the posterior is narrow.
+    pub fn best_acceptance(self, adapts: bool) -> f64 {
         match self {
             Self::RandomWalk => 0.234,
             Self::Mala => 0.574,
             Self::Barker => 0.4,
+            Self::Hmc { .. } if adapts => 0.8,
             Self::Hmc { .. } => 0.651,
         }
     }
@@ -78,6 +99,9 @@ pub struct Settings {
     /// After how many iterations the positions of all chains are kept, ascending; those at the start and at the end
     /// always are.
     pub keep: Vec<usize>,
+    /// Whether each half of the chains is preconditioned by the covariance of the other half, or all by that of the
+    /// approximation.
+    pub adapts: bool,
 }
 
 /// What the chains did.
@@ -100,158 +124,136 @@ impl Chains {
         points.x.iter().skip(coordinate).step_by(points.dimension).copied().collect()
     }
 
+    /// The positions at several of the times, chain after chain.
+    pub fn states(&self, times: std::ops::RangeInclusive<usize>) -> Points {
+        let kept = &self.positions[times];
+        let (d, n) = (self.positions[0].dimension, self.positions[0].len());
+        Points::new(d, (0..n).flat_map(|chain| kept.iter().flat_map(move |at| at.point(chain))).copied().collect())
+    }
+
     /// At the end.
     pub fn last(&self) -> usize {
         self.times.len() - 1
     }
 }
 
-/// All chains between two iterations.
-struct Population<'a> {
-    frame: &'a Elliptical,
-    /// n × d.
-    u: Vec<f64>,
-    /// n × d: Sᵀ∇ log p.
-    gradient: Vec<f64>,
-    log_density: Vec<f64>,
-}
-
-/// How kernels with one evaluation propose.
+/// How kernels with one evaluation propose, in the coordinates of the preconditioner.
 trait Proposal {
-    /// Writes a point proposed from u, where the gradient is g.
-    fn propose(&self, h: f64, u: &[f64], g: &[f64], stream: &mut Stream, to: &mut [f64]);
+    /// Writes a step that is proposed where the gradient is g.
+    fn propose(&self, h: f64, g: &[f64], stream: &mut Stream, step: &mut [f64]);
 
     /// log of the density of the way back over that of the way there.
-    fn log_ratio(&self, h: f64, u: &[f64], g: &[f64], to: &[f64], g_to: &[f64]) -> f64;
+    fn log_ratio(&self, h: f64, g: &[f64], step: &[f64], g_to: &[f64]) -> f64;
 }
 
-/// Runs chains from points, chain after chain. `frame` has the mean and the covariance of the approximation. If the run
-/// is interrupted, ends with what there is.
+/// Fewer chains than this cannot adapt.
+const LEAST_CHAINS: usize = 16;
+
+/// Chains on their way, which may be sent further.
+pub struct Improvement {
+    /// One, or two halves that learn from each other.
+    groups: Vec<Population>,
+    settings: Settings,
+    chains: Chains,
+}
+
+/// Runs chains from points, chain after chain. `frame` has the covariance of the approximation. If the run is
+/// interrupted, ends with what there is.
 pub fn improve<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     starts: Points,
     frame: &Elliptical,
     settings: &Settings,
 ) -> Result<Chains, Error> {
-    let d = starts.dimension;
-    let mut h = settings.kernel.first_step_size(d);
-    let mut population = Population::new(evaluations, &starts, frame, settings.kernel.needs_gradient())?;
-    let mut chains = Chains { times: vec![0], positions: vec![starts], acceptance: Vec::new(), step_sizes: Vec::new() };
-    for t in 0..settings.iterations {
-        let key = settings.key.step(t as u64 + 1);
-        let stepped = match settings.kernel {
-            Improver::RandomWalk => population.step(evaluations, &random_walk::RandomWalk, h, key, false),
-            Improver::Mala => population.step(evaluations, &langevin::Langevin, h, key, true),
-            Improver::Barker => population.step(evaluations, &barker::Barker, h, key, true),
-            Improver::Hmc { most_steps } => population.hamiltonian(evaluations, most_steps, h, key),
-        };
-        let acceptance = match stepped {
-            Err(Error::Interrupted) => break,
-            other => other?,
-        };
-        chains.acceptance.push(acceptance);
-        chains.step_sizes.push(h);
-        // Equation 5.
-        h *= ((acceptance - settings.kernel.best_acceptance()) / (float(t) + 1.0).sqrt()).exp();
-        if settings.keep.binary_search(&(t + 1)).is_ok() && t + 1 < settings.iterations {
-            chains.times.push(t + 1);
-            chains.positions.push(population.positions());
-        }
-    }
-    chains.times.push(chains.acceptance.len());
-    chains.positions.push(population.positions());
-    Ok(chains)
+    let mut improvement = Improvement::new(evaluations, starts, frame, settings)?;
+    improvement.advance(evaluations, settings.iterations, &settings.keep)?;
+    Ok(improvement.into_chains())
 }
 
-impl<'a> Population<'a> {
-    fn new<T: Target + Clone + Send>(
+impl Improvement {
+    /// Chains that have not moved yet.
+    pub fn new<T: Target + Clone + Send>(
         evaluations: &mut Evaluations<'_, T>,
-        starts: &Points,
-        frame: &'a Elliptical,
-        with_gradient: bool,
+        starts: Points,
+        frame: &Elliptical,
+        settings: &Settings,
     ) -> Result<Self, Error> {
-        let d = starts.dimension;
-        let mut x = starts.clone();
-        evaluations.evaluate(&mut x, with_gradient)?;
-        let from_mean = |x: &[f64]| -> Vec<f64> { x.iter().zip(&frame.mean).map(|(x, m)| x - m).collect() };
-        let u = x.x.chunks_exact(d).flat_map(|x| frame.scale.solve(&from_mean(x))).collect();
-        let gradient = x.gradient.chunks_exact(d).flat_map(|g| frame.scale.apply_transposed(g)).collect();
-        Ok(Self { frame, u, gradient, log_density: x.log_density })
+        let (d, n) = (starts.dimension, starts.len());
+        let first = if settings.adapts && n >= LEAST_CHAINS { n / 2 } else { n };
+        let mut groups = Vec::new();
+        for (number, x) in [&starts.x[..first * d], &starts.x[first * d..]].into_iter().enumerate() {
+            if !x.is_empty() {
+                let points = Points::new(d, x.to_vec());
+                groups.push(Population::new(evaluations, points, number * first, &frame.scale, settings)?);
+            }
+        }
+        let chains = Chains { times: vec![0], positions: vec![starts], acceptance: Vec::new(), step_sizes: Vec::new() };
+        Ok(Self { groups, settings: settings.clone(), chains })
     }
 
-    fn dimension(&self) -> usize {
-        self.frame.mean.len()
+    pub fn chains(&self) -> &Chains {
+        &self.chains
     }
 
-    fn positions(&self) -> Points {
-        let d = self.dimension();
-        Points::new(d, self.u.chunks_exact(d).flat_map(|u| self.frame.place(u)).collect())
+    pub fn into_chains(self) -> Chains {
+        self.chains
     }
 
-    /// Log densities and gradients of points in the coordinates u.
-    fn evaluate<T: Target + Clone + Send>(
-        &self,
-        evaluations: &mut Evaluations<'_, T>,
-        u: &[f64],
-        with_gradient: bool,
-    ) -> Result<(Vec<f64>, Vec<f64>), Error> {
-        let d = self.dimension();
-        let mut x = Points::new(d, u.chunks_exact(d).flat_map(|u| self.frame.place(u)).collect());
-        evaluations.evaluate(&mut x, with_gradient)?;
-        let gradient = x.gradient.chunks_exact(d).flat_map(|g| self.frame.scale.apply_transposed(g)).collect();
-        Ok((x.log_density, gradient))
-    }
-
-    /// One iteration of all chains; returns their mean acceptance probability.
-    fn step<T: Target + Clone + Send>(
+    /// Goes on until so many iterations are done in all, and keeps the positions after some of them and after the last.
+    /// False if the run was interrupted before.
+    pub fn advance<T: Target + Clone + Send>(
         &mut self,
         evaluations: &mut Evaluations<'_, T>,
-        proposal: &impl Proposal,
-        h: f64,
-        key: StreamKey,
-        with_gradient: bool,
-    ) -> Result<f64, Error> {
-        let d = self.dimension();
-        let n = self.log_density.len();
-        let mut to = vec![0.0; n * d];
-        let mut uniforms = Vec::with_capacity(n);
-        for (chain, to) in to.chunks_exact_mut(d).enumerate() {
-            let mut stream = key.chain(chain_number(chain)).stream();
-            uniforms.push(stream.uniform());
-            proposal.propose(h, self.u(chain), self.gradient(chain), &mut stream, to);
-        }
-        let (log_density, gradient) = self.evaluate(evaluations, &to, with_gradient)?;
-        let mut total = 0.0;
-        for (chain, (to, new)) in to.chunks_exact(d).zip(log_density).enumerate() {
-            let g_to = gradient.chunks_exact(d).nth(chain).unwrap_or_default();
-            let ratio = proposal.log_ratio(h, self.u(chain), self.gradient(chain), to, g_to);
-            total += self.decide(chain, new - self.log_density[chain] + ratio, uniforms[chain], to, g_to, new);
-        }
-        Ok(total / float(n))
-    }
-
-    /// Accepts with probability min(1, e^ratio), which is returned. Whoever starts at a point without density leaves it
-    /// for any that has one.
-    fn decide(&mut self, chain: usize, log_ratio: f64, uniform: f64, to: &[f64], g_to: &[f64], new: f64) -> f64 {
-        let d = to.len();
-        let probability = if log_ratio.is_nan() { 0.0 } else { log_ratio.min(0.0).exp() };
-        if uniform < probability {
-            self.u[chain * d..][..d].copy_from_slice(to);
-            if !g_to.is_empty() {
-                self.gradient[chain * d..][..d].copy_from_slice(g_to);
+        until: usize,
+        keep: &[usize],
+    ) -> Result<bool, Error> {
+        let mut whole = true;
+        for t in self.chains.acceptance.len()..until {
+            whole = match self.step(evaluations, t) {
+                Err(Error::Interrupted) => false,
+                other => other.map(|()| true)?,
+            };
+            if !whole {
+                break;
             }
-            self.log_density[chain] = new;
+            if keep.binary_search(&(t + 1)).is_ok() && t + 1 < until {
+                self.keep(t + 1);
+            }
         }
-        probability
+        self.keep(self.chains.acceptance.len());
+        Ok(whole)
     }
 
-    fn u(&self, chain: usize) -> &[f64] {
-        &self.u[chain * self.dimension()..][..self.dimension()]
+    fn keep(&mut self, time: usize) {
+        let d = self.chains.positions[0].dimension;
+        self.chains.times.push(time);
+        self.chains
+            .positions
+            .push(Points::new(d, self.groups.iter().flat_map(Population::positions).copied().collect()));
     }
 
-    /// Empty without gradients.
-    fn gradient(&self, chain: usize) -> &[f64] {
-        self.gradient.chunks_exact(self.dimension()).nth(chain).unwrap_or_default()
+    /// One iteration of all chains.
+    fn step<T: Target + Clone + Send>(&mut self, evaluations: &mut Evaluations<'_, T>, t: usize) -> Result<(), Error> {
+        let Settings { kernel, key, adapts, .. } = self.settings;
+        let gain = 1.0 / (float(t) + 1.0).sqrt();
+        let number = self.groups.len();
+        let (mut acceptance, mut h) = (0.0, 0.0);
+        for group in 0..number {
+            let other = (group + 1) % number;
+            if let Ok([here, there]) = self.groups.get_disjoint_mut([group, other]) {
+                here.learn(there);
+            }
+            let here = &mut self.groups[group];
+            let share = float(here.len()) / float(self.chains.positions[0].len());
+            let accepted = here.step(evaluations, kernel, key.step(t as u64 + 1))?;
+            acceptance += share * accepted;
+            h += share * here.h;
+            // Equation 5, for the half that moves next.
+            self.groups[other].h *= ((accepted - kernel.best_acceptance(adapts)) * gain).exp();
+        }
+        self.chains.acceptance.push(acceptance);
+        self.chains.step_sizes.push(h);
+        Ok(())
     }
 }
 

@@ -1,20 +1,22 @@
 //! How often TADDAA's bounds hold and how much they tell, on normal targets with known errors; and what it costs.
 //! Behind docs/taddaa.md.
 //!
-//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- 100 0 2 10 30 100`: the number of runs, the
-//! number of chains (0: from the tolerances), then dimensions.
+//! `cargo run --release -p crust-testbed --example taddaa_gaussian -- hmc adapted 100 387 40 2 10 30 100`: the kernel,
+//! `adapted` or `published`, the number of runs, chains and iterations (0: from the tolerances, from equations 7 and
+//! 8), then dimensions. Without arguments: how long the paper's problem takes.
 #![allow(clippy::print_stdout, reason = "a table for people")]
 
-use std::time::Instant;
-
-use crust_diagnose::taddaa::Level;
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_infer::approximate::family::Elliptical;
 use crust_infer::improve::Improver;
-use crust_testbed::taddaa::{Equicorrelated, KINDS, diagnose};
+use crust_testbed::taddaa::{Equicorrelated, Plan, diagnose};
 
-const KERNELS: [Improver; 4] =
-    [Improver::RandomWalk, Improver::Mala, Improver::Barker, Improver::Hmc { most_steps: 10 }];
+const KERNELS: [(&str, Improver); 4] = [
+    ("rwmh", Improver::RandomWalk),
+    ("mala", Improver::Mala),
+    ("barker", Improver::Barker),
+    ("hmc", Improver::Hmc { most_steps: 10 }),
+];
 
 fn length(kernel: Improver, d: usize) -> usize {
     match kernel {
@@ -24,14 +26,15 @@ fn length(kernel: Improver, d: usize) -> usize {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let arguments: Vec<usize> = std::env::args().skip(1).map(|a| a.parse()).collect::<Result<_, _>>()?;
-    let (runs, given, dimensions) = match &arguments[..] {
-        [runs, chains, dimensions @ ..] => (*runs, *chains, dimensions),
-        _ => (20, 0, &[2, 10, 30][..]),
-    };
-    speed()?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kernel, how, numbers @ ..] = &arguments[..] else { return speed() };
+    let kernel = KERNELS.iter().find(|(name, _)| name == kernel).ok_or("no such kernel")?.1;
+    let numbers: Vec<usize> = numbers.iter().map(|a| a.parse()).collect::<Result<_, _>>()?;
+    let [runs, chains, given, dimensions @ ..] = &numbers[..] else { return Err("too few numbers".into()) };
     println!(
-        "\n{runs} runs; shares of runs or functionals\n d kernel approximation: N, T | a bound above the error | an alarm | bounds of at least half, for errors above the tolerance | rho2max above 0.1 | s"
+        "{runs} runs, {kernel:?}, {how}; shares of runs or functionals\n d approximation: N, T | a bound above the error \
+         | bounds of at least half, for errors above the tolerance | still moving | \
+         rho2max above 0.1 | gradients of a chain | CPU s of a run"
     );
     for &d in dimensions {
         let target = Equicorrelated::of_the_paper(d);
@@ -41,10 +44,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ("means + 0.3 sd, sds * 0.7", target.displaced(0.3, 0.7, 1)?),
             ("the same in every second coordinate", target.displaced(0.3, 0.7, 2)?),
         ];
-        let wanted = Tolerances::default().for_all(KINDS.len() * d).chains();
-        let chains = if given == 0 { wanted } else { given };
+        let chains = if *chains == 0 { Tolerances::default().chains() } else { *chains };
+        let iterations = if *given == 0 { length(kernel, d) } else { *given };
+        let plan = Plan { kernel, chains, iterations, adapts: how == "adapted" };
         for (name, q) in &approximations {
-            table(&target, name, q, chains, runs, d)?;
+            table(&target, (name, q), plan, *runs)?;
         }
     }
     Ok(())
@@ -52,23 +56,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn table(
     target: &Equicorrelated,
-    name: &str,
-    q: &Elliptical,
-    chains: usize,
+    (name, q): (&str, &Elliptical),
+    plan: Plan,
     runs: usize,
-    d: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let tolerance = Tolerances::default();
-    let kernel = Improver::Barker;
-    let sizes = (chains, length(kernel, d));
-    let (mut above, mut alarms, mut half, mut large, mut stuck) = (0, 0, 0, 0, 0);
-    let begin = Instant::now();
+    let (mut above, mut half, mut large, mut stuck, mut moving, mut gradients) = (0, 0, 0, 0, 0, 0);
+    let mut least = f64::INFINITY;
+    let begin = cpu_seconds();
     for seed in 0..runs {
-        let outcome = diagnose(target, q, kernel, sizes, seed as u64 + 1)?;
+        let outcome = diagnose(target, q, plan, seed as u64 + 1)?;
         let pairs = || outcome.found.functionals.iter().zip(&outcome.errors);
         above += usize::from(pairs().any(|(f, e)| f.simultaneous_lower_bound > e + 1e-12));
-        alarms += usize::from(outcome.found.verdict.level == Level::Bad);
         stuck += usize::from(outcome.found.rho2_max > 0.1);
+        moving += usize::from(outcome.found.still_moving);
+        gradients += outcome.gradients;
         for ((f, e), relative) in pairs().zip(&outcome.relative) {
             let limit = if f.name.starts_with("log") { 0.5 * tolerance.log_variance } else { tolerance.mean };
             // Quantiles have wider margins than means (the paper sets none for them): twice the tolerance.
@@ -76,20 +78,24 @@ fn table(
             if *relative > limit + 1e-9 {
                 large += 1;
                 half += usize::from(f.simultaneous_lower_bound >= 0.5 * e);
+                least = least.min(f.simultaneous_lower_bound / e);
             }
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "counts")]
     let share = |k: usize, n: usize| if n == 0 { f64::NAN } else { k as f64 / n as f64 };
+    #[expect(clippy::cast_precision_loss, reason = "counts")]
+    let each = gradients as f64 / (runs * plan.chains) as f64;
     println!(
-        "{d:4} {kernel:?} {name}: {}, {} | {:.3} | {:.3} | {:.4} of {large} | {:.3} | {:.1}",
-        sizes.0,
-        sizes.1,
+        "{:4} {name}: {}, {} | {:.3} | {:.4} of {large}, least {least:.2} | {:.3} | {:.3} | {each:.0} | {:.2}",
+        target.deviations().len(),
+        plan.chains,
+        plan.iterations,
         share(above, runs),
-        share(alarms, runs),
         share(half, large),
+        share(moving, runs),
         share(stuck, runs),
-        begin.elapsed().as_secs_f64()
+        (cpu_seconds() - begin) / share(runs, 1),
     );
     Ok(())
 }
@@ -99,9 +105,10 @@ fn speed() -> Result<(), Box<dyn std::error::Error>> {
     println!("d = 30, N = 386, the mean-field approximation: seconds of CPU");
     let target = Equicorrelated::of_the_paper(30);
     let q = target.mean_field();
-    for kernel in KERNELS {
+    for (_, kernel) in KERNELS {
         let before = cpu_seconds();
-        let outcome = diagnose(&target, &q, kernel, (386, length(kernel, 30)), 1)?;
+        let plan = Plan { kernel, chains: 386, iterations: length(kernel, 30), adapts: false };
+        let outcome = diagnose(&target, &q, plan, 1)?;
         let seconds = cpu_seconds() - before;
         let first = &outcome.found.functionals[1];
         println!(

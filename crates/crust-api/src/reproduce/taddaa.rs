@@ -150,6 +150,7 @@ fn judge(target: Target, session: &Session<'_>) -> Result<TaddaaTarget, Error> {
             functionals: functionals.clone(),
             kernel: *kernel,
             iterations: NonZero::new(kernel.iterations(dimension) * quarters / 4),
+            published: true,
             divergence: false,
             ..TaddaaOptions::default()
         };

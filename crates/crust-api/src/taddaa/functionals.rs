@@ -6,11 +6,13 @@ use crate::problem::Problem;
 use crust_diagnose::result::Drift;
 use crust_diagnose::taddaa::functional::{Kind, Request};
 use crust_diagnose::taddaa::intervals::Known;
-use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, judge, squared_correlation};
+use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, efficiency, judge, squared_correlation};
 use crust_engine::{Include, Model};
 use crust_infer::approximate::evaluate::Points;
 use crust_infer::improve::Chains;
 use crust_math::random::{Purpose, StreamKey};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 const ALL: Include = Include { transformed: true, generated: true };
@@ -72,28 +74,29 @@ impl<'a> Functionals<'a> {
         Ok(columns)
     }
 
-    /// Compares the ends of the chains with what they started from.
-    pub fn judge(&self, start: &Start, chains: &Chains) -> Result<Taddaa, Error> {
-        let last = chains.last();
-        let after = self.quantities(&chains.positions[last], Purpose::DATA)?;
+    /// Compares the last states of the chains, those at the given of the times that were kept, with what they started
+    /// from.
+    pub fn judge(&self, start: &Start, chains: &Chains, times: RangeInclusive<usize>) -> Result<Taddaa, Error> {
+        let (last, states) = (chains.last(), times.end() + 1 - times.start());
+        let after = self.quantities(&chains.states(times), Purpose::DATA)?;
         let moved = |i| squared_correlation(&chains.coordinate(0, i), &chains.coordinate(last, i));
         let rho2: Vec<f64> = (0..self.model.dimension()).map(moved).collect();
+        let [drawn, started] = &start.lengths;
         let mut ends = Vec::with_capacity(self.requests.len());
         for asked in &self.requests {
             let functional = &asked.request.functional;
             let before = asked.values(&start.before, "before the chains")?;
             let others = asked.other.map(|j| start.before[j].as_slice());
-            let known = Known::of_draws(functional, &before, others, start.efficiency[asked.at]);
+            let efficiency = efficiency(&asked.item(&before, 1, others), drawn);
+            let known = Known::of_draws(functional, &before, others, efficiency);
             let end = asked.values(&after, "at the end of a chain")?;
             ends.push((end, asked.other.map(|j| after[j].as_slice()), known));
         }
         let both = self.requests.iter().zip(&ends);
         let items: Vec<Item<'_>> = both
-            .map(|(asked, (end, other, before))| Item {
-                functional: asked.request.functional.clone(),
-                end,
-                other: *other,
-                before: *before,
+            .map(|(asked, (end, other, before))| {
+                let item = asked.item(end, states, *other);
+                Item { before: *before, efficiency: efficiency(&item, started), ..item }
             })
             .collect();
         Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), alpha: ALPHA, seed: self.seed }))
@@ -115,11 +118,10 @@ impl Functionals<'_> {
             let columns = self.quantities(positions, Purpose::DATA)?;
             for (way, &i) in ways.iter_mut().zip(&order) {
                 let asked = &self.requests[i];
-                let functional = asked.request.functional.clone();
                 let before = Known::exactly(found.functionals[i].approximation);
                 let end = asked.values(&columns, "on the way of a chain")?;
                 let other = asked.other.map(|j| columns[j].as_slice());
-                let item = Item { functional, end: &end, other, before };
+                let item = Item { before, ..asked.item(&end, 1, other) };
                 let interval = item.interval(ALPHA);
                 way.times.push(*time);
                 way.values.push(item.estimate());
@@ -132,9 +134,15 @@ impl Functionals<'_> {
 }
 
 impl Asked {
+    /// Of values that are compared with nothing yet.
+    fn item<'b>(&self, end: &'b [f64], states: usize, other: Option<&'b [f64]>) -> Item<'b> {
+        let functional = self.request.functional.clone();
+        Item { functional, end, states, other, before: Known::exactly(0.0), efficiency: 1.0 }
+    }
+
     /// The values of its quantity; of an event, 1 where it happens and 0 where it does not. A value that is no number
     /// would widen intervals until they say nothing, which looks as if there were no error.
-    fn values(&self, columns: &[Vec<f64>], place: &'static str) -> Result<Vec<f64>, Error> {
+    fn values<'b>(&self, columns: &'b [Vec<f64>], place: &'static str) -> Result<Cow<'b, [f64]>, Error> {
         let functional = || self.request.functional.to_string();
         let all = [Some(self.at), self.other];
         for column in all.into_iter().flatten().map(|i| &columns[i]) {
@@ -148,10 +156,10 @@ impl Asked {
         }
         let values = &columns[self.at];
         Ok(match self.request.event {
-            None => values.clone(),
+            None => Cow::Borrowed(values),
             Some((above, bound)) => {
                 let happens = |x: f64| if above { x > bound } else { x < bound };
-                values.iter().map(|&x| f64::from(u8::from(happens(x)))).collect()
+                Cow::Owned(values.iter().map(|&x| f64::from(u8::from(happens(x)))).collect())
             }
         })
     }

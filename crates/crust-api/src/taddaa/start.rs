@@ -6,7 +6,6 @@ use crate::approximate::{Failure, Wanted, fit, k_hat};
 use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
-use crust_diagnose::convergence::ess_bulk;
 use crust_diagnose::draws::{Draws, bracketed, read_draws};
 use crust_engine::{Model, Values};
 use crust_infer::approximate::elbo::{self, Estimate};
@@ -30,8 +29,8 @@ pub(super) struct Start {
     pub frame: Elliptical,
     /// Values of all quantities under the approximation, by quantity; empty where a file has none.
     pub before: Vec<Vec<f64>>,
-    /// How many independent draws one of these is worth, by quantity.
-    pub efficiency: Vec<f64>,
+    /// Of the Markov chains that these draws, and those that chains start at, come from; empty if they are independent.
+    pub lengths: [Vec<usize>; 2],
     pub k_hat: Option<f64>,
     /// Of an approximation with a density.
     pub elbo: Option<Estimate>,
@@ -81,8 +80,8 @@ impl Start {
         };
         // Not the starts themselves: their luck would count twice.
         let before = functionals.quantities(&draw(REFERENCE, key.step(1)), Purpose::GENERATED)?;
-        let efficiency = vec![1.0; before.len()];
-        Ok(Self { points: draw(chains, key), frame, before, efficiency, k_hat, elbo: None, notes: Vec::new() })
+        let lengths = [Vec::new(), Vec::new()];
+        Ok(Self { points: draw(chains, key), frame, before, lengths, k_hat, elbo: None, notes: Vec::new() })
     }
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
@@ -104,14 +103,18 @@ impl Start {
         let points = Points::new(functionals.model.dimension(), unconstrain(&draws, &rows, functionals.model)?);
         let frame = moments(&points, functionals.model)?;
         let column = |name: &String| draws.named(name).map_or_else(Vec::new, |parts| parts.concat());
-        let efficiency = |name: &String| {
-            let ess = draws.named(name).map_or(f64::NAN, |parts| ess_bulk(&parts));
-            if ess.is_finite() { (ess / ratio(total)).min(1.0) } else { 1.0 }
-        };
         let before = functionals.names.iter().map(column).collect();
-        let efficiency = functionals.names.iter().map(efficiency).collect();
+        let lengths: Vec<usize> = draws.chains.iter().map(|chain| chain.sampling.len()).collect();
+        let mut end = 0;
+        let starts = lengths.iter().map(|length| {
+            let begin = end;
+            end += length;
+            rows.iter().filter(|row| (begin..end).contains(*row)).count()
+        });
+        let starts = starts.collect();
+        let lengths = [lengths, starts];
         let k_hat = log_ratios(&draws).and_then(|ratios| k_hat(&ratios));
-        Ok(Self { points, frame, before, efficiency, k_hat, elbo: None, notes })
+        Ok(Self { points, frame, before, lengths, k_hat, elbo: None, notes })
     }
 }
 

@@ -90,7 +90,8 @@ fn taddaa() -> Taddaa {
     use crate::taddaa::intervals::Known;
     use crate::taddaa::{ALPHA, Item, Settings, judge};
     let functional = Functional::new(Kind::Mean, "x");
-    let item = Item { functional, end: &[0.5, 1.5, 2.5], other: None, before: Known::exactly(0.0) };
+    let before = Known::exactly(0.0);
+    let item = Item { functional, end: &[0.5, 1.5, 2.5], states: 1, other: None, before, efficiency: 1.0 };
     Taddaa {
         found: judge(&[item], &[0.25], &Settings { iterations: 7, alpha: ALPHA, seed: 1 }),
         k_hat: None,

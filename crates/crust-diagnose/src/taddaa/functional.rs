@@ -126,16 +126,18 @@ impl Item<'_> {
         estimate(self.functional.kind, self.end, self.other)
     }
 
-    /// How far each chain pulls the estimate: the empirical influence function, up to a factor.
-    pub(super) fn influence(&self) -> Vec<f64> {
+    /// How many chains there are.
+    pub fn chains(&self) -> usize {
+        self.end.len() / self.states.max(1)
+    }
+
+    /// How far each state pulls the estimate: the empirical influence function, up to a factor, chain after chain.
+    pub(super) fn influence_of_states(&self, estimate: f64) -> Vec<f64> {
         let (mean, variance) = moments(self.end);
         match self.functional.kind {
             Kind::Mean | Kind::Probability => self.end.iter().map(|x| x - mean).collect(),
             Kind::Deviation | Kind::LogVariance => self.end.iter().map(|x| (x - mean).powi(2) - variance).collect(),
-            Kind::Quantile(p) => {
-                let at = self.estimate();
-                self.end.iter().map(|x| p - f64::from(u8::from(*x <= at))).collect()
-            }
+            Kind::Quantile(p) => self.end.iter().map(|x| p - f64::from(u8::from(*x <= estimate))).collect(),
             Kind::Covariance => {
                 let other = self.other.unwrap_or(self.end);
                 let other_mean = moments(other).0;
@@ -180,7 +182,7 @@ pub fn estimate(kind: Kind, values: &[f64], other: Option<&[f64]>) -> f64 {
 
 /// The rank of inf{q: F(q) ≥ p} among n draws, from 1 (equation 4).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and n")]
-fn quantile_rank(n: usize, p: f64) -> usize {
+pub(super) fn quantile_rank(n: usize, p: f64) -> usize {
     ((p * count(n)).ceil() as usize).clamp(1, n.max(1))
 }
 

@@ -6,7 +6,6 @@
 //! Chernozhukov, Chetverikov & Kato 2013). Functionals that say the same thing so cost nothing extra. Never below
 //! Bonferroni's α/K, which holds whatever the correlations are.
 
-use super::Item;
 use crate::number::count;
 use crust_math::random::{Purpose, StreamKey};
 use crust_math::special::erfc;
@@ -16,10 +15,10 @@ const WEIGHTINGS: usize = 2000;
 /// Weightings side by side.
 const WIDTH: usize = 8;
 
-/// The level a.
-pub(super) fn simultaneous(items: &[Item<'_>], alpha: f64, seed: u64) -> f64 {
-    let least = alpha / count(items.len().max(1));
-    let influences: Vec<Vec<f64>> = items.iter().filter_map(|item| normalised(item.influence())).collect();
+/// The level a, given the influence of each chain on each functional.
+pub(super) fn simultaneous(influences: Vec<Vec<f64>>, alpha: f64, seed: u64) -> f64 {
+    let least = alpha / count(influences.len().max(1));
+    let influences: Vec<Vec<f64>> = influences.into_iter().filter_map(normalised).collect();
     let Some(chains) = influences.first().map(Vec::len) else { return least };
     let key = StreamKey::new(seed, Purpose::RESAMPLE);
     let mut greatest = Vec::with_capacity(WEIGHTINGS);

@@ -22,17 +22,6 @@ impl Default for Tolerances {
 }
 
 impl Tolerances {
-    /// What the bounds of K functionals need together, so that an error of the size of a tolerance is told with at
-    /// least half its size: half the margins, at the level α/K.
-    #[must_use]
-    pub fn for_all(self, functionals: usize) -> Self {
-        Self {
-            mean: 0.5 * self.mean,
-            log_variance: 0.5 * self.log_variance,
-            alpha: self.alpha / count(functionals.max(1)),
-        }
-    }
-
     /// N of equation 6: the smallest number of chains whose intervals have these margins.
     ///
     /// The margin of a log variance is half the width of its interval, log(χ²(1−α/2)/χ²(α/2))/2, as the margin of a
@@ -88,7 +77,6 @@ mod tests {
         let margin = |n: usize| student(count(n - 1), 0.975) / count(n).sqrt();
         assert!(margin(n) <= 0.1 && margin(n - 1) > 0.1);
         assert!(Tolerances { log_variance: 0.05, ..Tolerances::default() }.chains() > 3000);
-        assert!(Tolerances::default().for_all(150).chains() > 5000);
         assert_eq!(iterations(30, None, EFFORT), 155);
         assert_eq!(iterations(8, None, EFFORT), 100);
         assert_eq!(iterations(16, Some(10), EFFORT), 10);

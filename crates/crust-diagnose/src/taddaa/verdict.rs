@@ -1,7 +1,7 @@
 //! What all bounds say together, in a sentence.
 
 use super::functional::Kind;
-use super::{Judged, MOST_CORRELATION};
+use super::{Judged, MOST_CORRELATION, MOST_MARGIN};
 use serde::{Deserialize, Serialize};
 
 /// How bad it is.
@@ -12,7 +12,7 @@ pub enum Level {
     Good,
     /// An error is certain, at the level of all bounds together.
     Bad,
-    /// No error was found, but the chains have hardly moved: none could be.
+    /// No error was found, but none could be: the chains have hardly moved, were still on their way, or are too few.
     Unknown,
 }
 
@@ -22,34 +22,49 @@ pub struct Verdict {
     pub sentence: String,
 }
 
+/// What speaks against a verdict.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubts {
+    pub rho2_max: f64,
+    pub still_moving: bool,
+    pub margin_max: f64,
+}
+
 /// Based on the simultaneous bounds.
-pub(super) fn verdict(functionals: &[Judged], rho2_max: f64) -> Verdict {
+pub(super) fn verdict(functionals: &[Judged], doubts: Doubts) -> Verdict {
+    let Doubts { rho2_max, still_moving, margin_max } = doubts;
     let moved = rho2_max <= MOST_CORRELATION;
     let worst = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0);
-    let worst = worst.max_by(|a, b| a.relative.total_cmp(&b.relative));
-    match worst {
-        Some(worst) => {
-            let others = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).count() - 1;
-            let more = match others {
-                0 => String::new(),
-                1 => "; 1 other functional is wrong as well".to_owned(),
-                n => format!("; {n} other functionals are wrong as well"),
-            };
-            let caution =
-                if moved { "" } else { ". The chains have hardly moved in some direction: errors may be larger" };
-            Verdict { level: Level::Bad, sentence: format!("{}{more}{caution}", worst.sentence()) }
-        }
-        None if moved => {
-            Verdict { level: Level::Good, sentence: format!("no error was found in {} functionals", functionals.len()) }
-        }
-        None => Verdict {
-            level: Level::Unknown,
-            sentence: format!(
-                "no error was found, but the chains have hardly moved (the correlation of their ends with their starts is {:.2}): run them longer \
-                 or with another kernel",
-                rho2_max.sqrt()
-            ),
-        },
+    if let Some(worst) = worst.max_by(|a, b| a.relative.total_cmp(&b.relative)) {
+        let others = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).count() - 1;
+        let more = match others {
+            0 => String::new(),
+            1 => "; 1 other functional is wrong as well".to_owned(),
+            n => format!("; {n} other functionals are wrong as well"),
+        };
+        let caution = match (moved, still_moving) {
+            (false, _) => ". The chains have hardly moved in some direction: errors may be larger",
+            (true, true) => ". The chains were still on their way: errors may be larger, and small ones may go away",
+            (true, false) => "",
+        };
+        return Verdict { level: Level::Bad, sentence: format!("{}{more}{caution}", worst.sentence()) };
+    }
+    let unknown = |sentence: String| Verdict { level: Level::Unknown, sentence };
+    if !moved {
+        unknown(format!(
+            "no error was found, but the chains have hardly moved (the correlation of their ends with their starts is \
+             {:.2}): run them longer or with another kernel",
+            rho2_max.sqrt()
+        ))
+    } else if still_moving {
+        unknown("no error was found, but the chains were still on their way: run them longer".to_owned())
+    } else if margin_max > MOST_MARGIN {
+        unknown(format!(
+            "no error was found, but an error of {margin_max:.1} standard deviations of a mean could not have been: \
+             there are too few chains, or the draws are worth too few independent ones"
+        ))
+    } else {
+        Verdict { level: Level::Good, sentence: format!("no error was found in {} functionals", functionals.len()) }
     }
 }
 

@@ -225,6 +225,26 @@ impl Scale {
         }
     }
 
+    /// diag(r) S, for positive r.
+    #[must_use]
+    pub fn rescaled(&self, r: &[f64]) -> Self {
+        let times = |x: &[f64]| -> Vec<f64> { x.iter().zip(r).map(|(x, r)| x * r).collect() };
+        match self {
+            Self::Diagonal(s) => Self::Diagonal(times(s)),
+            Self::Lower(lower) => {
+                let rows = lower.chunks_exact(r.len().max(1)).zip(r);
+                Self::Lower(rows.flat_map(|(row, r)| row.iter().map(move |l| l * r)).collect())
+            }
+            // diag(r) (I + pqᵀ) = (I + (rp)(q/r)ᵀ) diag(r).
+            Self::Product(product) => {
+                let over = |x: &[f64]| x.iter().zip(r).map(|(x, r)| x / r).collect();
+                let updates = product.updates.iter().map(|[p, q]| [times(p), over(q)]).collect();
+                Self::Product(Product { diagonal: times(&product.diagonal), updates })
+            }
+            Self::LowRank(low) => Self::LowRank(LowRank { diagonal: times(&low.diagonal), ..low.clone() }),
+        }
+    }
+
     /// log |S|.
     pub fn log_determinant(&self) -> f64 {
         match self {
@@ -321,6 +341,9 @@ mod tests {
             close(&scale.variances(), &[covariance[0], covariance[5], covariance[10], covariance[15]], 1e-12);
             let lower = Scale::of_covariance(4, &covariance).unwrap();
             assert!((lower.log_determinant() - scale.log_determinant()).abs() < 1e-12, "{scale:?}");
+            let r = [2.0, 0.1, 3.0, 0.7];
+            let stretched: Vec<f64> = scale.apply(&z).iter().zip(&r).map(|(x, r)| x * r).collect();
+            close(&scale.rescaled(&r).apply(&z), &stretched, 1e-12);
         }
     }
 

@@ -11,20 +11,17 @@ use crust_math::special::{inv_logit, log1p_exp};
 pub(super) struct Barker;
 
 impl Proposal for Barker {
-    fn propose(&self, h: f64, u: &[f64], g: &[f64], stream: &mut Stream, to: &mut [f64]) {
-        stream.fill_normal(to);
-        let step = h.sqrt();
-        for ((to, u), g) in to.iter_mut().zip(u).zip(g) {
-            let delta = step * *to;
-            *to = if stream.uniform() < inv_logit(delta * g) { u + delta } else { u - delta };
+    fn propose(&self, h: f64, g: &[f64], stream: &mut Stream, step: &mut [f64]) {
+        stream.fill_normal(step);
+        let deviation = h.sqrt();
+        for (step, g) in step.iter_mut().zip(g) {
+            let delta = deviation * *step;
+            *step = if stream.uniform() < inv_logit(delta * g) { delta } else { -delta };
         }
     }
 
-    fn log_ratio(&self, _: f64, u: &[f64], g: &[f64], to: &[f64], g_to: &[f64]) -> f64 {
-        let term = |((u, g), (to, g_to)): ((&f64, &f64), (&f64, &f64))| {
-            let delta = to - u;
-            log1p_exp(-delta * g) - log1p_exp(delta * g_to)
-        };
-        u.iter().zip(g).zip(to.iter().zip(g_to)).map(term).sum()
+    fn log_ratio(&self, _: f64, g: &[f64], step: &[f64], g_to: &[f64]) -> f64 {
+        let term = |((g, delta), g_to): ((&f64, &f64), &f64)| log1p_exp(-delta * g) - log1p_exp(delta * g_to);
+        g.iter().zip(step).zip(g_to).map(term).sum()
     }
 }

@@ -32,11 +32,16 @@ impl Target for Skewed {
 const KERNELS: [Improver; 4] =
     [Improver::RandomWalk, Improver::Mala, Improver::Barker, Improver::Hmc { most_steps: 6 }];
 
-fn run(kernel: Improver, starts: Points, iterations: usize, how: Parallelism) -> Chains {
+fn run(kernel: Improver, adapts: bool, starts: Points, iterations: usize, how: Parallelism) -> Chains {
     let control = Control::default();
     let frame = Elliptical::normal(vec![1.0, 1.0], Scale::Lower(vec![0.6, 0.0, 0.6, 1.0]));
-    let settings =
-        Settings { key: StreamKey::new(1, Purpose::KERNEL), kernel, iterations, keep: vec![0, 1, 5, iterations] };
+    let settings = Settings {
+        key: StreamKey::new(1, Purpose::KERNEL),
+        kernel,
+        iterations,
+        keep: vec![0, 1, 5, iterations],
+        adapts,
+    };
     improve(&mut Evaluations::new(&Skewed, how, &control), starts, &frame, &settings).unwrap()
 }
 
@@ -70,38 +75,92 @@ fn check(chains: &Chains, what: &str) {
     let variance = std::f64::consts::PI.powi(2) / 6.0 - 1.25;
     let truth = [0.0, 0.0, variance, variance + 1.0, variance];
     for ((found, error), truth) in moments(chains).into_iter().zip(truth) {
-        // 40 comparisons in all: a false alarm has probability 2·10⁻⁵ each at 4.3 errors.
+        // 80 comparisons in all: a false alarm has probability 2·10⁻⁵ each at 4.3 errors.
         assert!((found - truth).abs() < 4.3 * error, "{what}: {found} ± {error} for {truth}");
     }
 }
 
 #[test]
 fn kernels_leave_the_target_invariant() {
-    for kernel in KERNELS {
+    for (kernel, adapts) in KERNELS.into_iter().flat_map(|kernel| [(kernel, false), (kernel, true)]) {
         // Step sizes adapt at first, which is why chains stay exactly stationary only in the limit of many: 20,000 are
         // enough.
-        let chains = run(kernel, exact(20_000), 12, Parallelism::default());
-        check(&chains, &format!("{kernel:?}, stationary"));
+        let chains = run(kernel, adapts, exact(20_000), 12, Parallelism::default());
+        check(&chains, &format!("{kernel:?}, {adapts}, stationary"));
         assert_eq!(chains.times, [0, 1, 5, 12]);
     }
 }
 
 #[test]
 fn chains_reach_the_target_from_elsewhere_and_find_a_good_step() {
-    for kernel in KERNELS {
-        let starts = Points::new(2, (0..8000).flat_map(|i| [-1.0 + 1e-4 * float(i), 3.0]).collect());
-        let chains = run(kernel, starts, 150, Parallelism::default());
-        check(&chains, &format!("{kernel:?}, from elsewhere"));
+    for (kernel, adapts) in KERNELS.map(|kernel| (kernel, false)) {
+        let starts =
+            Points::new(2, (0..8000).flat_map(|i| [-1.0 + 1e-4 * float(i), 3.0 + 1e-4 * float(i % 7)]).collect());
+        let chains = run(kernel, adapts, starts, 150, Parallelism::default());
+        check(&chains, &format!("{kernel:?}, {adapts}, from elsewhere"));
         // Over some iterations: Hamiltonian ones have different lengths.
         let last = chains.acceptance[110..].iter().sum::<f64>() / 40.0;
-        assert!((last - kernel.best_acceptance()).abs() < 0.06, "{kernel:?}: {last}");
+        assert!((last - kernel.best_acceptance(adapts)).abs() < 0.06, "{kernel:?}, {adapts}: {last}");
     }
 }
 
 #[test]
 fn results_do_not_depend_on_threads_or_lanes() {
     let how = Parallelism { threads: NonZero::new(3).unwrap(), width: NonZero::new(7).unwrap() };
-    for kernel in KERNELS {
-        assert_eq!(run(kernel, exact(100), 10, how), run(kernel, exact(100), 10, Parallelism::default()));
+    for (kernel, adapts) in KERNELS.into_iter().flat_map(|kernel| [(kernel, false), (kernel, true)]) {
+        let here = run(kernel, adapts, exact(100), 10, Parallelism::default());
+        assert_eq!(run(kernel, adapts, exact(100), 10, how), here);
     }
+}
+
+/// A normal distribution with variances 1 and 10,000 along (1, 1) and (1, −1), and a third coordinate.
+#[derive(Clone)]
+struct Narrow;
+
+impl Target for Narrow {
+    fn dimension(&self) -> usize {
+        3
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let n = batch.lanes;
+        for lane in 0..n {
+            let [a, b, c] = [batch.x[lane], batch.x[n + lane], batch.x[2 * n + lane]];
+            let (sum, difference) = (a + b, (a - b) / 1e4);
+            batch.log_prior[lane] = -0.25 * (sum * sum + (a - b) * difference) - 0.5 * c * c;
+            batch.log_likelihood[lane] = 0.0;
+            if batch.wants_gradient() {
+                batch.gradient[lane] = -0.5 * (sum + difference);
+                batch.gradient[n + lane] = -0.5 * (sum - difference);
+                batch.gradient[2 * n + lane] = -c;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn halves_that_learn_from_each_other_find_a_direction_that_the_approximation_does_not_know() {
+    // The approximation is the unit normal: too narrow by 100 standard deviations along (1, −1). Log variances there,
+    // of 400 chains, have an error of 0.07.
+    let control = Control::default();
+    let frame = Elliptical::normal(vec![0.0; 3], Scale::Diagonal(vec![1.0; 3]));
+    let mut stream = StreamKey::new(3, Purpose::TEST).stream();
+    let starts = Points::new(3, (0..1200).map(|_| stream.standard_normal()).collect());
+    let error = |adapts: bool| {
+        let kernel = Improver::Hmc { most_steps: 10 };
+        let settings =
+            Settings { key: StreamKey::new(1, Purpose::KERNEL), kernel, iterations: 40, keep: vec![], adapts };
+        let mut evaluations = Evaluations::new(&Narrow, Parallelism::default(), &control);
+        let mut way = Improvement::new(&mut evaluations, starts.clone(), &frame, &settings).unwrap();
+        assert!(way.advance(&mut evaluations, 8, &[]).unwrap());
+        assert!(way.advance(&mut evaluations, 40, &[12]).unwrap());
+        let chains = way.chains();
+        assert_eq!((&chains.times[..], chains.acceptance.len()), (&[0, 8, 12, 40][..], 40));
+        let (a, b) = (chains.coordinate(chains.last(), 0), chains.coordinate(chains.last(), 1));
+        let variance = a.iter().zip(&b).map(|(a, b)| 0.5 * (a - b).powi(2)).sum::<f64>() / 400.0;
+        (variance / 1e4).ln().abs()
+    };
+    assert!(error(true) < 0.28, "{}", error(true));
+    assert!(error(false) > 0.5, "{}", error(false));
 }

@@ -113,14 +113,18 @@ pub struct Taddaa {
     #[arg(long, value_name = "F", num_args = 1..)]
     pub functional: Vec<String>,
     /// How the chains move
-    #[arg(long, value_enum, default_value_t = ShortKernel::Barker)]
+    #[arg(long, value_enum, default_value_t = ShortKernel::Hmc)]
     pub kernel: ShortKernel,
     /// How many chains, in place of as many as the tolerances need
     #[arg(long, value_name = "N", value_parser = chains)]
     pub chains: Option<usize>,
-    /// How many iterations of each chain, in place of a number that grows with the dimension
+    /// How many iterations of each chain, in place of a number by kernel and dimension that grows where chains need it
     #[arg(long, value_name = "T", value_parser = one_in)]
     pub iterations: Option<NonZero<usize>>,
+    /// Move chains as in the TADDAA paper: the covariance of the approximation preconditions them throughout, and only
+    /// their ends count
+    #[arg(long)]
+    pub as_published: bool,
     /// What error of a mean is worth noticing, in standard deviations
     #[arg(long, value_name = "SD", default_value_t = 0.1, value_parser = positive)]
     pub tolerance_mean: f64,
@@ -158,6 +162,7 @@ impl Taddaa {
             },
             chains: self.chains,
             iterations: self.iterations,
+            published: self.as_published,
             tolerance_mean: self.tolerance_mean,
             tolerance_variance: self.tolerance_variance,
             radius: self.init,
