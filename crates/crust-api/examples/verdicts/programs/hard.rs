@@ -4,6 +4,36 @@ use super::{Case, bernoulli, normals, stream};
 use serde_json::json;
 
 pub fn cases() -> Vec<Case> {
+    let mut cases = far_from_zero();
+    cases.extend(near_zero());
+    cases
+}
+
+/// Modes to which starts around 0 do not lead.
+fn far_from_zero() -> Vec<Case> {
+    vec![
+        Case {
+            name: "modes far from zero",
+            program: include_str!("stan/modes_far_from_zero.stan"),
+            data: |d| {
+                let s = &mut stream(d);
+                json!({"N": 20, "y": normals(20, s).iter().map(|z| 42.0 + 0.1 * z).collect::<Vec<_>>()})
+            },
+        },
+        Case {
+            name: "a far mode of one of many",
+            program: include_str!("stan/a_far_mode_of_one_of_many.stan"),
+            data: |d| {
+                let s = &mut stream(d);
+                let x: Vec<Vec<f64>> = (0..60).map(|_| normals(6, s)).collect();
+                let y: Vec<f64> = x.iter().map(|x| 30.0 + x[0] - 0.5 * x[3] + 0.7 * s.standard_normal()).collect();
+                json!({"N": 60, "K": 6, "x": x, "y": y})
+            },
+        },
+    ]
+}
+
+fn near_zero() -> Vec<Case> {
     vec![
         Case {
             name: "two far modes",
@@ -45,24 +75,6 @@ pub fn cases() -> Vec<Case> {
                 let s = &mut stream(d);
                 let y: Vec<f64> = (0..150).map(|n| [-5.0, 0.0, 6.0][n % 3] + s.standard_normal()).collect();
                 json!({"N": 150, "y": y})
-            },
-        },
-        Case {
-            name: "modes far from zero",
-            program: include_str!("stan/modes_far_from_zero.stan"),
-            data: |d| {
-                let s = &mut stream(d);
-                json!({"N": 20, "y": normals(20, s).iter().map(|z| 42.0 + 0.1 * z).collect::<Vec<_>>()})
-            },
-        },
-        Case {
-            name: "a far mode of one of many",
-            program: include_str!("stan/a_far_mode_of_one_of_many.stan"),
-            data: |d| {
-                let s = &mut stream(d);
-                let x: Vec<Vec<f64>> = (0..60).map(|_| normals(6, s)).collect();
-                let y: Vec<f64> = x.iter().map(|x| 30.0 + x[0] - 0.5 * x[3] + 0.7 * s.standard_normal()).collect();
-                json!({"N": 60, "K": 6, "x": x, "y": y})
             },
         },
         Case {
