@@ -87,6 +87,7 @@ impl Observer for Listener {
     fn progress(&self, progress: &Progress<'_>) {
         match progress {
             Progress::Begin { what, .. } => self.begun.lock().expect("a list").push((*what).to_owned()),
+            Progress::Until(_) => {}
             Progress::Advance(steps) => {
                 self.advanced.fetch_add(*steps, Ordering::Relaxed);
             }
