@@ -33,6 +33,7 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
         frame: None,
         hoist: false,
         ordered: reads.any,
+        in_loop: false,
     };
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
@@ -53,6 +54,8 @@ struct Lowering<'a> {
     hoist: bool,
     /// Whether it matters in which order terms are added.
     ordered: bool,
+    /// Whether the statement at hand is in the body of a loop.
+    in_loop: bool,
 }
 
 impl Lowering<'_> {

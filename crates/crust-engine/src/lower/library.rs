@@ -3,14 +3,15 @@
 use crust_math::distributions::multivariate;
 use crust_math::functions::elementwise::{BINARY, Binary, TERNARY, Ternary, UNARY, Unary};
 use crust_math::functions::{VectorFunction, covariance, matrix, summaries};
+use crust_stan::ast::BinaryOp;
 use crust_stan::names::Suffix;
 use crust_stan::span::Span;
 use crust_stan::typed::{Call, Callee, Expr, ExprKind};
 use crust_stan::types::Type;
 
 use super::Lowering;
-use crate::code::{DensityCall, HigherOrder, HigherOrderKind, Kind, Node, VectorCall};
-use crate::density::Density;
+use crate::code::{DensityCall, HigherOrder, HigherOrderKind, Kind, Node, Varies, VectorCall};
+use crate::density::{Density, Linear};
 use crate::hidden_states::HiddenStates;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::random::Generator;
@@ -58,7 +59,7 @@ impl Lowering<'_> {
         let suffix = Suffix::of(name);
         // `hmm_marginal` is a log density without the name of one.
         if suffix.is_conditional() || vector_density(name).is_some() {
-            return self.density(name, arguments, call.unnormalised, span);
+            return self.density(name, (arguments, &types), call.unnormalised, span);
         }
         if name.ends_with("_rng") {
             return match Generator::named(name) {
@@ -72,12 +73,51 @@ impl Lowering<'_> {
         self.function(name, arguments, &types, span)
     }
 
-    /// A log density, log probability or cumulative function.
-    pub(super) fn density(&mut self, name: &str, arguments: Vec<Node>, propto: bool, span: Span) -> Kind {
+    /// A log density, log probability or cumulative function of arguments of these types.
+    pub(super) fn density(
+        &mut self,
+        name: &str,
+        (arguments, types): (Vec<Node>, &[&Type]),
+        propto: bool,
+        span: Span,
+    ) -> Kind {
         match Density::named(name) {
+            Some(Density::Linear(linear)) => self.predicted(linear, (arguments, types), propto, span),
             Some(density) => Kind::Density(DensityCall { density, propto, arguments }),
             None => self.lacking(format!("the engine has no `{name}`"), span).kind,
         }
+    }
+
+    /// `d_glm(y | x, α, β, …)` as what it stands for, `d(y | α + x β, …)`: linear predictors are computed where they are
+    /// looked at, and squares of a normal density by a triangular matrix. One row of predictors for all observations is
+    /// left to the machine, and so are functions, where nobody looks for predictors.
+    fn predicted(
+        &mut self,
+        linear: Linear,
+        (mut arguments, types): (Vec<Node>, &[&Type]),
+        propto: bool,
+        span: Span,
+    ) -> Kind {
+        let at = linear.before;
+        if self.frame.is_some() || types.get(at) != Some(&&Type::Matrix) || arguments.len() < at + 3 {
+            return Kind::Density(DensityCall { density: Density::Linear(linear), propto, arguments });
+        }
+        let any = |nodes: [&Node; 2]| {
+            if nodes.iter().all(|node| matches!(node.varies, Varies::No)) { Varies::No } else { Varies::Yes }
+        };
+        let rest = arguments.split_off(at + 3);
+        let mut parts = arguments.split_off(at).into_iter();
+        let (Some(x), Some(alpha), Some(beta)) = (parts.next(), parts.next(), parts.next()) else {
+            unreachable!("three arguments were split off")
+        };
+        let varies = any([&x, &beta]);
+        let kind = self.operator(BinaryOp::Multiply, (types[at], x), (types[at + 2], beta), span);
+        let product = Node { kind, span, varies };
+        let varies = any([&alpha, &product]);
+        let kind = self.operator(BinaryOp::Add, (types[at + 1], alpha), (&Type::Vector, product), span);
+        arguments.push(Node { kind, span, varies });
+        arguments.extend(rest);
+        Kind::Density(DensityCall { density: Density::Scalar(linear.inner), propto, arguments })
     }
 
     fn function(&mut self, name: &str, mut arguments: Vec<Node>, types: &[&Type], span: Span) -> Kind {
@@ -105,8 +145,7 @@ impl Lowering<'_> {
             ("dot_product", [a, b]) if *a == &Type::Vector && *b == &Type::Vector => {
                 let mut both = boxed(arguments);
                 let [first, _] = &mut *both;
-                let inner =
-                    std::mem::replace(first, Node { kind: Kind::Target, span, varies: crate::code::Varies::No });
+                let inner = std::mem::replace(first, Node { kind: Kind::Target, span, varies: Varies::No });
                 let varies = inner.varies;
                 *first = Node { kind: Kind::Transpose(Box::new(inner)), span, varies };
                 return Kind::Product(both);
@@ -135,11 +174,7 @@ impl Lowering<'_> {
             ("minus", [_]) => return Kind::Negate(Box::new(arguments.remove(0))),
             ("plus", [_]) => return arguments.remove(0).kind,
             ("multiply" | "divide", [a, b]) => {
-                let op = if name == "multiply" {
-                    crust_stan::ast::BinaryOp::Multiply
-                } else {
-                    crust_stan::ast::BinaryOp::Divide
-                };
+                let op = if name == "multiply" { BinaryOp::Multiply } else { BinaryOp::Divide };
                 let [x, y] = *boxed(arguments);
                 return self.operator(op, (a, x), (b, y), span);
             }

@@ -36,6 +36,22 @@ impl Lowering<'_> {
         }
     }
 
+    fn loop_body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
+        let outer = std::mem::replace(&mut self.in_loop, true);
+        let body = self.body(stmt);
+        self.in_loop = outer;
+        body
+    }
+
+    /// A branch outside of loops is a block of its own; inside, it belongs to the loop.
+    fn branch(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
+        match &stmt.kind {
+            _ if self.in_loop => self.body(stmt),
+            typed::StmtKind::Block(list) => self.statements(list),
+            _ => self.statements(std::slice::from_ref(stmt)),
+        }
+    }
+
     fn statement(&mut self, stmt: &typed::Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
         let pure = !self.code.reads_target && analysis::is_pure(stmt);
@@ -63,12 +79,12 @@ impl Lowering<'_> {
             typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
             typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
             typed::StmtKind::If { branches, otherwise } => StmtKind::If {
-                branches: branches.iter().map(|(e, s)| (self.expression(e), self.body(s))).collect(),
-                otherwise: otherwise.as_ref().map(|s| self.body(s)).unwrap_or_default(),
+                branches: branches.iter().map(|(e, s)| (self.expression(e), self.branch(s))).collect(),
+                otherwise: otherwise.as_ref().map(|s| self.branch(s)).unwrap_or_default(),
             },
             typed::StmtKind::For { variable, over, body } => self.for_loop(*variable, over, body),
             typed::StmtKind::While { condition, body } => {
-                StmtKind::While { condition: self.expression(condition), body: self.body(body) }
+                StmtKind::While { condition: self.expression(condition), body: self.loop_body(body) }
             }
             typed::StmtKind::Break => StmtKind::Break,
             typed::StmtKind::Continue => StmtKind::Continue,
@@ -99,7 +115,7 @@ impl Lowering<'_> {
         };
         let id = u32::try_from(self.code.loops).expect("few loops");
         self.code.loops += 1;
-        let body = self.body(body);
+        let body = self.loop_body(body);
         StmtKind::For(Box::new(For {
             slot: self.slot(variable),
             over,
@@ -203,8 +219,9 @@ impl Lowering<'_> {
         let factor = if self.frame.is_some() { Factor::ByVariate } else { factor(self.parts.of_tilde(tilde)) };
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
+        let types: Vec<&Type> = std::iter::once(&tilde.variate).chain(&tilde.arguments).map(|e| &e.ty).collect();
         let kind = match &tilde.density {
-            Callee::Library(name) => self.density(name, arguments, true, span),
+            Callee::Library(name) => self.density(name, (arguments, &types), true, span),
             Callee::User(id) => Kind::User { function: id.0, arguments, propto: true },
         };
         let value = Node { kind, span, varies: Varies::Yes };
@@ -225,7 +242,7 @@ impl Lowering<'_> {
             let kind = match &tilde.density {
                 Callee::Library(name) => {
                     let (stem, _) = Suffix::split(name);
-                    this.density(&format!("{stem}{ending}"), arguments, false, span)
+                    this.density(&format!("{stem}{ending}"), (arguments, &[]), false, span)
                 }
                 Callee::User(id) => {
                     let (stem, _) = Suffix::split(&this.program.function(*id).name);

@@ -256,6 +256,51 @@ fn terms_outside_of_loops() {
 }
 
 /// `target()` is what has been added before.
+/// A generalised linear model is the density of its linear predictor, whichever branch on data it is in.
+#[test]
+fn linear_models_are_what_they_stand_for() {
+    let pairs = [
+        ("y ~ normal_id_glm(x, a, b, s)", "y ~ normal(a + x * b, s)"),
+        ("y ~ normal_id_glm(x, v, b, s)", "y ~ normal(v + x * b, s)"),
+        ("target += normal_id_glm_lpdf(y | x, 0.3, b, rep_vector(s, N))", "target += normal_lpdf(y | 0.3 + x * b, s)"),
+        ("target += normal_id_glm_lupdf(y | x, a, b, 2)", "target += normal_lupdf(y | a + x * b, 2)"),
+        ("n ~ bernoulli_logit_glm(x, v, b)", "n ~ bernoulli_logit(v + x * b)"),
+        ("c ~ poisson_log_glm(x, a, b)", "c ~ poisson_log(a + x * b)"),
+        ("c ~ neg_binomial_2_log_glm(x, a, b, s)", "c ~ neg_binomial_2_log(a + x * b, s)"),
+        ("n ~ binomial_logit_glm(rep_array(3, N), x, a, b)", "n ~ binomial_logit(rep_array(3, N), a + x * b)"),
+        ("n ~ bernoulli_logit_glm(x[2], a, b)", "n ~ bernoulli_logit(rep_vector(a + x[2] * b, N))"),
+        ("n[1:4] ~ bernoulli_logit_glm(x[{2, 3, 3, 1}], a, b)", "n[1:4] ~ bernoulli_logit(a + x[{2, 3, 3, 1}] * b)"),
+    ];
+    for (model, stands_for) in pairs {
+        let found: Vec<_> = [model, stands_for]
+            .iter()
+            .flat_map(|statement| {
+                [format!("{statement};"), format!("if (N > 3) {{ {statement}; }} else a ~ cauchy(0, 1);")]
+            })
+            .map(|statements| {
+                let text = format!(
+                    "parameters {{ real a; vector[N] v; vector[K] b; real<lower=0> s; }}
+                     model {{ v ~ normal(0, 1); b ~ normal(0, 1); {statements} }}"
+                );
+                check_flat(&text, 0);
+                let model = bind(&format!("{HEAD}{text}"), DATA);
+                let points = spread(8, model.dimension());
+                [NORMALISED, PROPTO].map(|terms| evaluate(&mut model.evaluator(), &points, None, terms))
+            })
+            .collect();
+        for other in &found[1..] {
+            for (one, other) in found[0].iter().zip(other) {
+                for l in 0..8 {
+                    assert!(agree(one.log_prior[l], other.log_prior[l], 1e-12), "{model}: prior");
+                    assert!(agree(one.log_likelihood[l], other.log_likelihood[l], 1e-12), "{model}: likelihood");
+                    let mut slopes = one.gradient[l].iter().zip(&other.gradient[l]);
+                    assert!(slopes.all(|(a, b)| agree(*a, *b, 1e-11)), "{model}: gradient");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_target_so_far_is_in_order() {
     let model = bind("parameters { real a; } model { a ~ normal(0, 1); target += 2 * target(); target += -a; }", "{}");
