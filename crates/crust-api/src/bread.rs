@@ -41,6 +41,8 @@ pub struct BreadOptions {
 
 /// Seconds that a person who waits for an answer is asked for.
 const BUDGET: f64 = 90.0;
+/// More seconds than this are a mistake, not a wish: a year.
+const LONGEST: f64 = 31_557_600.0;
 /// S unless told otherwise.
 pub(crate) const START_STEPS: usize = 1000;
 
@@ -70,8 +72,8 @@ impl BreadOptions {
         if let Some(few) = self.start_steps.filter(|steps| *steps < 10) {
             return Err(Error::option("start-steps", few, "must be at least 10"));
         }
-        if let Some(bad) = self.budget.filter(|seconds| seconds.is_nan() || *seconds <= 0.0) {
-            return Err(Error::option("budget", bad, "must be a positive time"));
+        if let Some(bad) = self.budget.filter(|seconds| !(*seconds > 0.0 && *seconds <= LONGEST)) {
+            return Err(Error::option("budget", bad, "must be a positive time of at most a year, in seconds"));
         }
         let reference = self.annealing.path.as_ref().is_none_or(|path| *path == PathChoice::Reference);
         if self.simulate.is_some_and(Simulation::rests_on_fit) && !reference {

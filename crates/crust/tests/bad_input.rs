@@ -125,3 +125,15 @@ fn a_run_that_fails_leaves_no_empty_result_behind() {
     complaint(&["bread", &program, &data, "--json", &result]);
     assert!(!std::path::Path::new(&result).exists());
 }
+
+/// Times that no clock has.
+#[test]
+fn budgets_without_end_are_refused() {
+    let folder = Folder::new("budgets");
+    let (program, data) = (folder.file("model.stan", &model(PRIOR)), folder.file("data.json", DATA));
+    for budget in ["1e300h", "99999999999999999h", "0s", "nan"] {
+        let output = crust(&["bread", &program, &data, "--budget", budget, "-q"]);
+        assert_eq!(output.status.code(), Some(2), "{budget}: {}", stderr(&output));
+        assert!(stderr(&output).contains("budget"), "{budget}: {}", stderr(&output));
+    }
+}

@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How many of each kind.
 const EACH: usize = 8;
+/// Chains that run together: one thread has eight of them.
+const GROUP: usize = 16;
 /// Their numbers begin here, beyond those of the fit's chains.
 const FIRST: u32 = 1001;
 /// Those of chains that go on.
@@ -59,8 +61,7 @@ impl StanExperiment<'_> {
         if again.is_empty() {
             return Ok(scouted);
         }
-        let groups: Vec<Vec<Start>> = again.chunks(EACH).map(<[Start]>::to_vec).collect();
-        let second = self.rounds(&groups, LONG, took)?;
+        let second = self.rounds(&again, LONG, took)?;
         let correlated = tells_correlations(LONG.draws, names.len());
         let whole = self.with_own_densities(fit)?;
         let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
@@ -73,15 +74,19 @@ impl StanExperiment<'_> {
         Ok(scouted)
     }
 
-    /// The chains that come to their end, of groups that share the time.
-    fn rounds(&self, groups: &[Vec<Start>], effort: Effort, took: Duration) -> Result<Vec<Chain>, Trouble> {
+    /// The chains that come to their end. They run in groups, the first of which may take half of the time, the next half
+    /// of what is left, and so on.
+    fn rounds(&self, starts: &[Start], effort: Effort, took: Duration) -> Result<Vec<Chain>, Trouble> {
         let least = |budget: f64| Duration::from_secs_f64(LEAST_SHARE * budget);
         let end = self.settings.budget.map(|budget| Instant::now() + took.max(least(budget)));
         let mut chains = Vec::new();
-        for (group, left) in groups.iter().zip((1..=groups.len()).rev()) {
+        let groups = starts.chunks(GROUP);
+        let last = groups.len().saturating_sub(1);
+        for (number, group) in groups.enumerate() {
             let deadline = end.map(|end| {
                 let now = Instant::now();
-                now + end.saturating_duration_since(now).div_f64(f64::from(u32::try_from(left).unwrap_or(u32::MAX)))
+                let left = end.saturating_duration_since(now);
+                now + if number == last { left } else { left / 2 }
             });
             chains.extend(self.group(group, effort, deadline)?);
         }
@@ -92,7 +97,7 @@ impl StanExperiment<'_> {
     /// One chain that starts where the density is flat, which a vague prior reaches, ends all of its group: the others go
     /// on without it.
     fn group(&self, starts: &[Start], effort: Effort, deadline: Option<Instant>) -> Result<Vec<Chain>, Trouble> {
-        let evaluation = Evaluation::of(self.model(REAL)?, EACH);
+        let evaluation = Evaluation::of(self.model(REAL)?, GROUP);
         let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
         let target = self.posterior(REAL, evaluation)?;
         match draw_from(target, key, (starts, effort), &self.settings, deadline) {
@@ -107,23 +112,23 @@ impl StanExperiment<'_> {
         }
     }
 
-    /// Groups of starts that have a density, the most telling ones first.
-    fn scout_starts(&self, fit: &[Chain]) -> Result<Vec<Vec<Start>>, Trouble> {
+    /// Starts that have a density, the most telling ones first.
+    fn scout_starts(&self, fit: &[Chain]) -> Result<Vec<Start>, Trouble> {
         let mut numbers = (FIRST..).step_by(EACH);
         let mut first = || numbers.next().unwrap_or(FIRST);
         let mut simulator = self.prior.clone();
         let prior = |_: usize, key: StreamKey| simulator.draw_parameters(None, key).ok();
-        let mut groups = Vec::new();
+        let mut all = Vec::new();
         if !self.loaded.likelihood_only {
-            groups.push(self.starts(first(), prior)?);
+            all.extend(self.starts(first(), prior)?);
         }
-        groups.push(starts::random(first(), EACH));
+        all.extend(starts::random(first(), EACH));
         if let Some(scale) = Scale::of(fit.iter().flat_map(|chain| &chain.points)) {
             for place in Place::ALL {
-                groups.push(self.starts(first(), |number, key| Some(place.point(&scale, number, key)))?);
+                all.extend(self.starts(first(), |number, key| Some(place.point(&scale, number, key)))?);
             }
         }
-        Ok(groups)
+        Ok(all)
     }
 
     /// Starts at points that have a density, or Stan's where none is found.
