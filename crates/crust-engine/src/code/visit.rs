@@ -73,6 +73,12 @@ macro_rules! operands {
 }
 
 impl Node {
+    /// Whether this is an expression that depends on data only, computed once. Integers may depend on parameters all the
+    /// same, by comparisons; these are not.
+    pub fn is_hoisted(&self) -> bool {
+        matches!(self.kind, Kind::Hoisted(..))
+    }
+
     /// Visits the expressions directly below one.
     pub fn children<'a>(&'a self, visit: &mut dyn FnMut(&'a Node)) {
         operands!(&self.kind, visit, iter, nodes);

@@ -43,10 +43,10 @@ impl Lowering<'_> {
         body
     }
 
-    /// A branch outside of loops is a block of its own; inside, it belongs to the loop.
-    fn branch(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
+    /// A branch that data choose outside of loops is a block of its own; others belong to what they are in.
+    fn branch(&mut self, stmt: &typed::Stmt, by_data: bool) -> Vec<Stmt> {
         match &stmt.kind {
-            _ if self.in_loop => self.body(stmt),
+            _ if self.in_loop || !by_data => self.body(stmt),
             typed::StmtKind::Block(list) => self.statements(list),
             _ => self.statements(std::slice::from_ref(stmt)),
         }
@@ -78,10 +78,13 @@ impl Lowering<'_> {
             typed::StmtKind::TargetPlus(e) => return self.target(e, span, pure, out),
             typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
             typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
-            typed::StmtKind::If { branches, otherwise } => StmtKind::If {
-                branches: branches.iter().map(|(e, s)| (self.expression(e), self.branch(s))).collect(),
-                otherwise: otherwise.as_ref().map(|s| self.branch(s)).unwrap_or_default(),
-            },
+            typed::StmtKind::If { branches, otherwise } => {
+                let conditions: Vec<Node> = branches.iter().map(|(e, _)| self.expression(e)).collect();
+                let by_data = conditions.iter().all(Node::is_hoisted);
+                let bodies: Vec<Vec<Stmt>> = branches.iter().map(|(_, s)| self.branch(s, by_data)).collect();
+                let otherwise = otherwise.as_ref().map(|s| self.branch(s, by_data)).unwrap_or_default();
+                StmtKind::If { branches: conditions.into_iter().zip(bodies).collect(), otherwise }
+            }
             typed::StmtKind::For { variable, over, body } => self.for_loop(*variable, over, body),
             typed::StmtKind::While { condition, body } => {
                 StmtKind::While { condition: self.expression(condition), body: self.loop_body(body) }

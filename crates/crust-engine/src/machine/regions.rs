@@ -22,7 +22,7 @@ use super::symbolic::{Tracer, to_symbol};
 use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
-use crate::code::{Code, Factor, Slot, Stmt, StmtKind, Varies};
+use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
 use crate::ir;
 use crate::memory::Flags;
 use choice::{changes, has_control, is_constrained, is_special, looks_at, stays_flat, unit, units};
@@ -261,7 +261,7 @@ impl Machine {
                 flat(*id).is_none_or(|flat| !stays_flat(&flat) || !flat.inlined.contains(slot))
             }
             // The branch that data choose (`if (!prior_only)`) is as good as outside, if nothing else is in it.
-            StmtKind::If { branches, otherwise } if branches.iter().all(|(c, _)| matches!(c.varies, Varies::No)) => {
+            StmtKind::If { branches, otherwise } if branches.iter().all(|(condition, _)| condition.is_hoisted()) => {
                 let flat = |body: &Vec<Stmt>| !body.is_empty() && !body.iter().any(|stmt| self.wants_list(stmt));
                 !branches.iter().map(|(_, body)| body).chain([otherwise]).any(flat)
             }

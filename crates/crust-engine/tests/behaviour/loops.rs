@@ -420,9 +420,18 @@ fn parts_of_a_variable_beside_all_of_it() {
 /// on both data and parameters and there are several tiles.
 #[test]
 fn branches_by_parameters_teach_nothing() {
-    let program = "data { int N; vector[N] x; } parameters { real a; real s; }
+    teach_nothing(
+        "data { int N; vector[N] x; } parameters { real a; real s; }
+        model { if (a > 0) x ~ normal(a, exp(s)); else x ~ student_t(4, a, exp(s)); }",
+    );
+    teach_nothing(
+        "data { int N; vector[N] x; } parameters { real a; real s; }
         model { for (n in 1:N) { if (x[n] > a) target += -0.5 * square(x[n] - a) * exp(s); else if (x[n] > 0.3) target += -square(x[n] - a) / 3;
-                else target += -log1p(square(x[n] - a) / (n % 3 == 0 ? 7 : 1.1)); } }";
+                else target += -log1p(square(x[n] - a) / (n % 3 == 0 ? 7 : 1.1)); } }",
+    );
+}
+
+fn teach_nothing(program: &str) {
     let x: Vec<String> = (0..5000).map(|i| format!("{:.3}", f64::from(i * 37 % 5003) / 1251.0 - 2.0)).collect();
     let model = bind(program, &format!(r#"{{"N": 5000, "x": [{}]}}"#, x.join(",")));
     for width in [1, 8] {
