@@ -20,7 +20,12 @@ struct Frame {
     right: f64,
     top: f64,
     bottom: f64,
+    /// Of the whole drawing.
+    width: f64,
 }
+
+/// No axis has more ticks than this.
+const MOST_TICKS: usize = 9;
 
 /// A tick: its value and its text.
 type Tick = (f64, String);
@@ -36,12 +41,13 @@ pub(super) fn draw(plot: &Plot, size: Size) -> Drawing {
     }
     let top = cursor + 10.0;
     let bottom = top + size.area_height;
-    let y_ticks = choose(&plot.y.ticks, &y, 9, |_| 22.0, size.area_height);
+    let y_ticks = choose(&plot.y.ticks, &y, |_| 22.0, |at, _| at * size.area_height);
     let gutter = y_ticks.iter().map(|(_, t)| text::width(t, WORDS)).fold(18.0, f64::max);
     let (left, right) = (EDGE + gutter + 8.0, size.width - 16.0);
-    let x_ticks = choose(&plot.x.ticks, &x, 9, |t| text::width(t, WORDS) + 10.0, right - left);
-    let frame = Frame { x, y, left, right, top, bottom };
-    frame.axes(&mut canvas, &x_ticks, &y_ticks, size.width);
+    let frame = Frame { x, y, left, right, top, bottom, width: size.width };
+    let room = |t: &str| text::width(t, WORDS) + 10.0;
+    let x_ticks = choose(&plot.x.ticks, &x, room, |at, t| frame.middle_below(at, t));
+    frame.axes(&mut canvas, &x_ticks, &y_ticks);
     for series in &plot.series {
         canvas.open_group(&series.tone.class());
         frame.series(&mut canvas, series, plot);
@@ -134,17 +140,20 @@ fn stroke(series: &Series) -> &'static str {
     if series.thin { "thin" } else { series.dash.class() }
 }
 
-/// The densest choice of ticks whose texts stay apart.
-fn choose(given: &[f64], scale: &Scale, most: usize, room: impl Fn(&str) -> f64, length: f64) -> Vec<Tick> {
+/// The densest choice of ticks whose texts stay apart: each needs some room around its middle, which depends on the
+/// tick's place on the axis.
+fn choose(given: &[f64], scale: &Scale, room: impl Fn(&str) -> f64, middle: impl Fn(f64, &str) -> f64) -> Vec<Tick> {
     let choices = if given.is_empty() { scale.ticks() } else { scale.ticks_at(given) };
     let named = choices
         .into_iter()
         .map(|choice| choice.into_iter().map(|(v, step)| (v, number::tick(v, step))).collect::<Vec<Tick>>());
-    let place = |v: f64| scale.place(v).map_or(0.0, |p| p.at * length);
+    let text_at = |(v, words): &Tick| scale.place(*v).map_or(0.0, |p| middle(p.at, words));
     let apart = |ticks: &[Tick]| {
-        ticks.windows(2).all(|two| place(two[1].0) - place(two[0].0) >= f64::midpoint(room(&two[0].1), room(&two[1].1)))
+        ticks
+            .windows(2)
+            .all(|two| text_at(&two[1]) - text_at(&two[0]) >= f64::midpoint(room(&two[0].1), room(&two[1].1)))
     };
-    let mut fitting: Vec<Vec<Tick>> = named.filter(|ticks| ticks.len() <= most && apart(ticks)).collect();
+    let mut fitting: Vec<Vec<Tick>> = named.filter(|ticks| ticks.len() <= MOST_TICKS && apart(ticks)).collect();
     // of equally many, the first choice: `max_by_key` takes the last
     fitting.reverse();
     fitting.into_iter().max_by_key(Vec::len).unwrap_or_default()
@@ -158,7 +167,14 @@ impl Frame {
         Some(((across, down), x.beyond || y.beyond))
     }
 
-    fn axes(&self, canvas: &mut Canvas, x_ticks: &[Tick], y_ticks: &[Tick], width: f64) {
+    /// The middle of the text below a place on the x axis: at the very end of the axis the text moves in a little
+    /// rather than out of the drawing.
+    fn middle_below(&self, at: f64, words: &str) -> f64 {
+        let half = text::width(words, WORDS) / 2.0;
+        (self.left + at * (self.right - self.left)).clamp(half + 1.0, self.width - half - 1.0)
+    }
+
+    fn axes(&self, canvas: &mut Canvas, x_ticks: &[Tick], y_ticks: &[Tick]) {
         for (value, words) in y_ticks {
             let Some(place) = self.y.place(*value) else { continue };
             let y = self.bottom - place.at * (self.bottom - self.top);
@@ -169,10 +185,8 @@ impl Frame {
             let Some(place) = self.x.place(*value) else { continue };
             let x = self.left + place.at * (self.right - self.left);
             canvas.line((x, self.bottom), (x, self.bottom + 4.0), "frame");
-            // a text at the very end of the axis moves in a little rather than out of the frame
-            let half = text::width(words, WORDS) / 2.0;
-            let at = x.clamp(half + 1.0, width - half - 1.0);
-            canvas.text((at, self.bottom + 18.0), Anchor::Middle, WORDS, "", words);
+            let middle = self.middle_below(place.at, words);
+            canvas.text((middle, self.bottom + 18.0), Anchor::Middle, WORDS, "", words);
         }
         canvas.line((self.left, self.bottom), (self.right, self.bottom), "frame");
     }
