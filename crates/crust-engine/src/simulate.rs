@@ -6,6 +6,7 @@ mod complaints;
 mod forward;
 mod invert;
 mod mixtures;
+mod noted;
 mod program;
 mod score;
 mod scored;
@@ -76,6 +77,12 @@ pub enum SimulateError {
     LikelihoodAlone,
     #[error("{name} cannot be drawn from the values of the likelihood: {why}; {}", remedy())]
     NoDensity { name: String, why: String },
+    #[error(
+        "the likelihood as a function of an element of the outcome does not come to an end, as that of a censored \
+         observation does not; {}",
+        remedy()
+    )]
+    Endless,
     #[error("drawing data from the values of the likelihood takes longer than there is time for it; {}", remedy())]
     Slow,
     #[error(

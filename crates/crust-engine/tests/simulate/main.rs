@@ -2,6 +2,7 @@
 
 mod by_density;
 mod corpus;
+mod ends;
 mod identities;
 mod kinds;
 mod likelihoods;
