@@ -162,7 +162,7 @@ impl<'a> Generative<'a> {
     ) -> Result<Loaded, Error> {
         let program = problem.program();
         let joint = Joint::read(program.typed(), options);
-        let joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
+        let mut joint = joint.map_err(|problems| Error::Reading { program: program.clone(), problems })?;
         let data = match given {
             Outcomes::Given => problem.values()?.clone(),
             Outcomes::Simulated => {
@@ -181,6 +181,7 @@ impl<'a> Generative<'a> {
         let other = how.simulator.as_ref().map(Program::typed);
         let simulator = Simulator::new_until(program.typed(), &joint, &data, other, how.until);
         let mut simulator = simulator.map_err(|error| program.simulate(error))?;
+        joint.outcomes = simulator.outcomes().to_vec();
         let bounded = joint.outcomes.iter().any(|(id, _)| has_bounds(&joint.program, *id));
         let far = if bounded { Some(Far::Bounds) } else { solves_equations(program.typed()).then_some(Far::Solver) };
         let far = far.filter(|_| near);

@@ -6,6 +6,7 @@ mod complaints;
 mod forward;
 mod invert;
 mod mixtures;
+mod noted;
 mod program;
 mod score;
 mod scored;

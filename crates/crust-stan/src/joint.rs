@@ -260,10 +260,6 @@ impl Reader<'_> {
             self.outcomes.extend(candidates.into_iter().map(|id| (id, Source::Likelihood)));
         }
         self.outcomes.iter_mut().for_each(|(_, source)| *source = Source::Density);
-        let names: Vec<String> = self.outcomes.iter().map(|(id, _)| format!("`{}`", self.name(*id))).collect();
-        if !names.is_empty() {
-            self.notes.push(format!("{} drawn from the values of the likelihood", names.join(", ")));
-        }
     }
 
     /// Parameters are drawn before outcomes.

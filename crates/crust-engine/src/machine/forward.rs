@@ -29,6 +29,10 @@ const TOLERANCE: f64 = 1e-6;
 
 impl Machine {
     pub(super) fn forward(&mut self, step: Forward, views: &[View], span: Span) -> Run<View> {
+        if matches!(step, Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. }) {
+            self.note_terms(step, views)?;
+            return self.number(0.0);
+        }
         if self.width.lanes != 1 {
             return fatal("internal", "the forward sampler has one lane", span);
         }
@@ -71,10 +75,7 @@ impl Machine {
                 self.keep(rest, &mut out, span);
                 Ok(())
             }
-            Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. } => {
-                self.note_terms(step, &values);
-                return self.hand_out(Shape::SCALAR, &[0.0]);
-            }
+            Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. } => Ok(()),
             Forward::Weigh { loose } => {
                 self.weigh(loose, first, span);
                 Ok(())

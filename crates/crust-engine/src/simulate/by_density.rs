@@ -13,7 +13,10 @@
 mod chain;
 mod classes;
 mod counts;
+mod ends;
 mod evaluate;
+mod given;
+mod lanes;
 mod line;
 mod prefix;
 mod structure;
@@ -36,6 +39,7 @@ use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
 use classes::Classes;
 use evaluate::Terms;
+use given::Given;
 use structure::{Structure, Trouble};
 
 /// Where an element of the outcome can lie.
@@ -57,6 +61,7 @@ pub struct Likelihood {
     base: Vec<f64>,
     kind: Kind,
     classes: Classes,
+    given: Given,
 }
 
 /// How elements depend on each other.
@@ -164,13 +169,10 @@ impl Likelihood {
             }
             Err(trouble) => return Err(trouble.named(&names)),
         };
-        let classes = Classes::default();
-        let mut found = Self { terms, drawn: written.drawn, sizes, domains, base, kind, classes };
-        if found.has_combinations() && !found.is_density() {
-            found.classes = found.alike();
-            if !found.is_density() {
-                found.classes = Classes::default();
-            }
+        let (classes, given) = (Classes::default(), Given::default());
+        let mut found = Self { terms, drawn: written.drawn, sizes, domains, base, kind, classes, given };
+        if found.has_combinations() {
+            found.settle_combinations();
         }
         // Points at which there was no time for a sum were left out.
         evaluate::in_time(until)?;
@@ -184,9 +186,25 @@ impl Likelihood {
         structure.blocks.iter().any(|b| b.elements.len() > 1 && b.elements.iter().all(integer))
     }
 
-    /// Combinations of values that the likelihood does not tell apart.
-    fn alike(&self) -> Classes {
-        let Kind::Blocks(structure) = &self.kind else { return Classes::default() };
+    /// Combinations that the likelihood does not tell apart share a probability where that makes it a density; elements
+    /// that it is conditional on stay as they are.
+    fn settle_combinations(&mut self) {
+        let Kind::Blocks(structure) = &self.kind else { return };
+        let structure = Arc::clone(structure);
+        let seen = self.trials(&structure);
+        let lists: Vec<_> = seen.iter().map(|tables| tables.blocks.as_slice()).collect();
+        if self.is_density() {
+            self.given = Given::of(&lists, &self.base);
+            return;
+        }
+        self.classes = Classes::of(&lists);
+        if !self.is_density() {
+            self.classes = Classes::default();
+        }
+    }
+
+    /// Distributions at some points.
+    fn trials(&self, structure: &Structure) -> Vec<Tables> {
         let mut stream = StreamKey::new(3, Purpose::GENERATED).stream();
         let mut seen = Vec::new();
         for _ in 0..10 * TRIALS {
@@ -196,14 +214,15 @@ impl Likelihood {
                 break;
             }
         }
-        Classes::of(&seen.iter().map(|tables| tables.blocks.as_slice()).collect::<Vec<_>>())
+        seen
     }
 
     /// The log likelihood of outcomes, and the sum of the absolute values of its terms.
     pub fn log_density(&self, point: &[f64], numbers: &[f64]) -> (f64, f64) {
         let mut run = self.terms.run(point);
         let found = run.terms(numbers);
-        let sum = |of: fn(&f64) -> f64| found.as_ref().map_or(f64::NEG_INFINITY, |t| t.values().map(of).sum::<f64>());
+        let sum =
+            |of: fn(&f64) -> f64| found.as_ref().map_or(f64::NEG_INFINITY, |t| t.values.iter().map(of).sum::<f64>());
         (sum(|x| *x), sum(|x| x.abs()))
     }
 
@@ -255,6 +274,7 @@ impl Likelihood {
         let mut blocks = Vec::new();
         blocks.extend(counts::tables(&mut own, &self.domains)?);
         self.classes.share(&mut blocks);
+        self.given.keep(&mut blocks, &self.base);
         blocks.extend(line::tables(&mut own, &self.domains)?);
         Ok(Tables { blocks, rest })
     }

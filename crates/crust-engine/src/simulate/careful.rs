@@ -41,10 +41,15 @@ impl Careful<'_> {
             ExprKind::Target => true,
             _ => false,
         };
+        !walk::any(e, &density) && self.can_be_known(e)
+    }
+
+    /// Whether an expression can ever be known in this phase: outcomes are not there while parameters are drawn.
+    pub fn can_be_known(&self, e: &Expr) -> bool {
         let from_outcome = |id: &VariableId| {
             self.sources(*id).is_some_and(|all| all.iter().any(|source| self.joint.is_outcome(*source)))
         };
-        !walk::any(e, &density) && (self.phase == Phase::Outcomes || !walk::variables(e).iter().any(from_outcome))
+        self.phase == Phase::Outcomes || !walk::variables(e).iter().any(from_outcome)
     }
 
     fn changes_target(&self, call: &Call) -> bool {

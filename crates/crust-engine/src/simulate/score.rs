@@ -7,6 +7,7 @@ use crust_math::functions::{Argument, Shape};
 use crust_stan::span::Span;
 
 use super::forward::cumulative;
+use super::noted::Noted;
 use crate::density::Density;
 use crate::random::Scalar;
 
@@ -54,51 +55,6 @@ pub struct Score {
     pub terms: Noted,
 }
 
-/// Terms of the likelihood, summed up for each iteration of the loops around them.
-#[derive(Clone, Debug, Default)]
-pub struct Noted {
-    /// By a number made of the loops and their iterations.
-    pub sums: BTreeMap<u64, f64>,
-    /// The loops that are being run, with their iterations.
-    path: Vec<(u32, i64)>,
-    /// Iterations of loops deeper than this are not told apart.
-    pub finest: Option<u32>,
-}
-
-impl Noted {
-    /// The next iteration of a loop, by its index or by counting.
-    pub fn mark(&mut self, depth: u32, number: u32, index: Option<i64>) {
-        let depth = depth as usize;
-        let before = self.path.get(depth).filter(|(own, _)| *own == number).map(|(_, n)| *n);
-        let index = index.unwrap_or_else(|| before.map_or(1, |n| n + 1));
-        self.path.truncate(depth);
-        self.path.push((number, index));
-    }
-
-    /// Adds a term; `element` is its number among others of the same statement.
-    pub fn add(&mut self, depth: u32, element: Option<(u32, usize)>, value: f64) {
-        self.path.truncate(depth as usize);
-        // FNV-1a over the path.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut eat = |x: u64| {
-            for byte in x.to_le_bytes() {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        let finest = self.finest.map_or(usize::MAX, |n| n as usize);
-        let element = element.filter(|_| self.path.len() < finest);
-        for (loop_number, index) in self.path.iter().take(finest) {
-            eat(u64::from(*loop_number));
-            eat(index.cast_unsigned());
-        }
-        if let Some((statement, element)) = element {
-            eat(u64::from(statement) | 1 << 40);
-            eat(element as u64);
-        }
-        *self.sums.entry(hash).or_default() += value;
-    }
-}
-
 /// A mixture that is being gone through.
 #[derive(Clone, Debug)]
 struct Frame {
@@ -128,9 +84,9 @@ impl Score {
 
     /// Nothing has been added up.
     pub fn clear(&mut self) {
-        let finest = self.terms.finest;
+        let terms = Noted::new(self.terms.lanes, self.terms.finest);
         *self = Self::new(self.mode);
-        self.terms.finest = finest;
+        self.terms = terms;
     }
 
     /// Adds what another pass has scored.

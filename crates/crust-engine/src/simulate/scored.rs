@@ -3,6 +3,7 @@
 use crust_math::random::StreamKey;
 use crust_stan::data::Data;
 use crust_stan::joint::{Joint, Source};
+use crust_stan::typed::VariableId;
 use crust_stan::value::Value;
 
 use super::by_density::Normaliser;
@@ -65,6 +66,11 @@ pub struct ScoredDraw {
 impl Simulator {
     pub(crate) fn joint(&self) -> &Joint {
         &self.joint
+    }
+
+    /// What is drawn given parameters, and by what. Where no density names the outcome, this is known only here.
+    pub fn outcomes(&self) -> &[(VariableId, Source)] {
+        &self.joint.outcomes
     }
 
     pub(crate) fn data(&self) -> &Data {

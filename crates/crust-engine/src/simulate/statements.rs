@@ -59,8 +59,7 @@ impl<'a> Rewriter<'a> {
             StmtKind::Block(list) => self.statements(list),
             _ => self.statements(std::slice::from_ref(stmt)),
         };
-        let works = list.iter().any(|s| !matches!(s.kind, StmtKind::Declare { .. } | StmtKind::Skip));
-        works.then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span })
+        list.iter().any(works).then_some(Stmt { kind: StmtKind::Block(list), span: stmt.span })
     }
 
     fn statement(&mut self, stmt: &Stmt, before: &[Stmt], out: &mut Vec<Stmt>) {
@@ -115,12 +114,16 @@ impl<'a> Rewriter<'a> {
                     LoopOver::Range { lower, upper } => vec![lower, upper],
                     LoopOver::Each(e) => vec![e],
                 };
+                // Outcomes are not there while parameters are drawn, nor is what loops over them.
+                if !bounds.iter().all(|e| self.careful.can_be_known(e)) {
+                    return;
+                }
                 let open: Vec<&Expr> = bounds.into_iter().filter(|e| self.careful.is_open(e)).collect();
                 let kind = StmtKind::For { variable: *variable, over: over.clone(), body: Box::new(inner) };
                 out.push(self.careful.guarded(&open, Stmt { kind, span }));
             }
             StmtKind::While { condition, body } => {
-                let Some(inner) = self.body(body) else { return };
+                let Some(inner) = self.body(body).filter(|_| self.careful.can_be_known(condition)) else { return };
                 let kind = StmtKind::While { condition: condition.clone(), body: Box::new(inner) };
                 out.push(self.careful.guarded(&[condition], Stmt { kind, span }));
             }
@@ -163,7 +166,8 @@ impl<'a> Rewriter<'a> {
         self.masks.extend(&used);
         let bodies: Vec<Option<Stmt>> = branches.iter().map(|(_, s)| self.body(s)).collect();
         let otherwise = otherwise.and_then(|s| self.body(s));
-        if bodies.iter().all(Option::is_none) && otherwise.is_none() {
+        let known = branches.iter().all(|(condition, _)| self.careful.can_be_known(condition));
+        if (bodies.iter().all(Option::is_none) && otherwise.is_none()) || !known {
             return None;
         }
         let empty = || Stmt { kind: StmtKind::Block(Vec::new()), span };
@@ -294,6 +298,15 @@ impl<'a> Rewriter<'a> {
             Some(target) => Stmt { kind: StmtKind::Assign { target, op: None, value }, span },
             None => Stmt { kind: StmtKind::Skip, span },
         }
+    }
+}
+
+/// Whether a statement does anything.
+fn works(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Declare { .. } | StmtKind::Skip => false,
+        StmtKind::Block(list) => list.iter().any(works),
+        _ => true,
     }
 }
 

@@ -134,7 +134,7 @@ fn chains() {
 
 /// Kolmogorov's distance from a distribution.
 #[allow(clippy::cast_precision_loss, reason = "few numbers")]
-fn distance(all: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
+pub fn distance(all: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
     all.sort_by(f64::total_cmp);
     let n = all.len() as f64;
     let gap = |(i, x): (usize, &f64)| {
@@ -144,7 +144,7 @@ fn distance(all: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
     all.iter().enumerate().map(gap).fold(0.0, f64::max)
 }
 
-fn normal_cdf(x: f64) -> f64 {
+pub fn normal_cdf(x: f64) -> f64 {
     // Simpson's rule is more than enough here.
     let (n, low) = (400, -9.0_f64);
     let h = (x - low) / f64::from(n);

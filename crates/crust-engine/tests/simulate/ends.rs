@@ -1,9 +1,53 @@
-//! Outcomes whose likelihood does not come to an end.
+//! Outcomes that are cut off at a limit, that do not come to an end, or that are conditional on others.
 
-use crust_engine::{ProveError, SimulateError};
+use crust_engine::{Proof, ProveError, SimulateError, Simulator};
 use crust_stan::joint::ByDensity;
+use crust_stan::value::Value;
 
-use super::by_density::numeric;
+use super::by_density::{distance, normal_cdf, numeric};
+use super::{key, parse};
+
+/// Outcomes drawn at a point, one after the other.
+fn draws(text: &str, simulator: &mut Simulator, point: &[f64], number: u32) -> Vec<Vec<f64>> {
+    let reading = parse(text);
+    let one = |i: u32| {
+        let data = simulator.draw_data(point, key(i)).expect("data");
+        data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers")
+    };
+    (0..number).map(one).collect()
+}
+
+fn sums_to_one(proof: &Proof) {
+    let (points, log) = proof.normaliser.expect("a normaliser");
+    assert!(points >= 3 && log.abs() < 1e-7, "{points} {log}");
+}
+
+fn logit(p: f64) -> f64 {
+    (p / (1.0 - p)).ln()
+}
+
+/// What is below a limit is only known to be there. All of it has the probability of the value that the data have.
+#[test]
+fn cut_off_at_a_limit() {
+    let text = "data { int N; vector[N] y; real L; } parameters { real m; real<lower=0> s; }
+        model { for (n in 1:N) { if (y[n] > L) target += normal_lpdf(y[n] | m, s);
+            else target += normal_lcdf(L | m, s); } }";
+    let json = r#"{"N": 6, "y": [0.5, 1.5, 0.5, 0.7, 3, 0.5], "L": 0.5}"#;
+    let (mut simulator, proof) = numeric(text, json, ByDensity::WhereNeeded).expect("proven");
+    let (_, log) = proof.normaliser.expect("a normaliser");
+    assert!(log.abs() < 1e-5, "{log}");
+    let mut all = draws(text, &mut simulator, &[1.0, 0.0], 1000).concat();
+    #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+    let cut = all.iter().filter(|y| y.total_cmp(&&0.5).is_eq()).count() as f64;
+    assert!(all.iter().all(|y| *y >= 0.5));
+    // 6,000 numbers of which Φ(−½) are cut off: a standard deviation of 36
+    let share = normal_cdf(-0.5);
+    assert!((cut - 6000.0 * share).abs() < 144.0, "{cut}");
+    all.retain(|y| *y > 0.5);
+    let far = distance(&mut all, |x| (normal_cdf(x - 1.0) - share) / (1.0 - share));
+    // 1.63 / √4149
+    assert!(far < 0.026, "{far}");
+}
 
 /// A censored observation has no density: as a function of when it was censored, the likelihood does not end.
 #[test]
@@ -25,4 +69,32 @@ fn heavy_tails() {
     let (_, proof) = numeric(text, r#"{"N": 3, "y": [0.5, -3, 40]}"#, ByDensity::WhereNeeded).expect("proven");
     let log = proof.normaliser.expect("a normaliser").1;
     assert!((log - 3.0 * std::f64::consts::PI.ln()).abs() < 1e-5, "{log}");
+}
+
+/// Captures after the first one: what is before it stays.
+#[test]
+fn captures_after_the_first() {
+    let text = "functions { int first(array[] int y) { for (k in 1:size(y)) if (y[k]) return k; return 0; }
+            int last(array[] int y) { int l = 0; for (k in 1:size(y)) if (y[k]) l = k; return l; } }
+        data { int I; int T; array[I, T] int<lower=0, upper=1> y; }
+        transformed data { array[I] int f; array[I] int l; for (i in 1:I) { f[i] = first(y[i]); l[i] = last(y[i]); } }
+        parameters { real<lower=0, upper=1> phi; real<lower=0, upper=1> p; }
+        transformed parameters { vector[T] chi; chi[T] = 1;
+            for (k in 1:(T - 1)) { int t = T - k; chi[t] = 1 - phi + phi * (1 - p) * chi[t + 1]; } }
+        model { for (i in 1:I) if (f[i] > 0) {
+            for (t in (f[i] + 1):l[i]) { 1 ~ bernoulli(phi); y[i, t] ~ bernoulli(p); }
+            1 ~ bernoulli(chi[l[i]]); } }";
+    let json = r#"{"I": 3, "T": 4, "y": [[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 1, 1]]}"#;
+    let (mut simulator, proof) = numeric(text, json, ByDensity::WhereNeeded).expect("proven");
+    sums_to_one(&proof);
+    let (phi, p) = (0.8, 0.6);
+    let all = draws(text, &mut simulator, &[logit(phi), logit(p)], 500);
+    for y in &all {
+        assert_eq!([&y[..1], &y[4..6], &y[8..11]].concat(), [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+    // seen at the next time: φ p, each time
+    #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+    let seen = all.iter().map(|y| usize::from(y[1] > 0.0) + usize::from(y[11] > 0.0)).sum::<usize>() as f64;
+    // a standard deviation of 16
+    assert!((seen - 1000.0 * phi * p).abs() < 64.0, "{seen}");
 }

@@ -62,12 +62,18 @@ impl Joint {
             likelihood: self.likelihood(*id, *source, text),
             depends_on: depends(*id),
         });
+        let by_values = self.outcomes.iter().filter(|(_, source)| *source == Source::Density);
+        let by_values: Vec<String> = by_values.map(|(id, _)| format!("`{}`", name(id))).collect();
+        let mut notes = self.notes.clone();
+        if !by_values.is_empty() {
+            notes.push(format!("{} drawn from the values of the likelihood", by_values.join(", ")));
+        }
         JointSummary {
             parameters: parameters.collect(),
             outcomes: outcomes.collect(),
             hyperparameters: names(&mut self.hyperparameters.iter()),
             order: names(&mut self.order.iter()),
-            notes: self.notes.clone(),
+            notes,
             warnings: self.warnings.iter().map(|w| w.message.clone()).collect(),
         }
     }

@@ -5,8 +5,10 @@ use crust_math::functions::{Cell, Shape};
 use crust_math::random::{Draw, Stream};
 use crust_math::special::lgamma;
 use crust_stan::span::Span;
+use smallvec::SmallVec;
 
-use super::super::Machine;
+use super::super::value::View;
+use super::super::{Machine, Run};
 use super::component;
 use crate::density::Density;
 use crate::random::Scalar;
@@ -60,40 +62,53 @@ impl Machine {
         }
     }
 
-    /// Notes terms of the likelihood, and the loops around them.
+    /// Notes terms of the likelihood, and the loops around them. Each lane is an outcome.
     #[allow(clippy::cast_possible_truncation, reason = "indices are integers of 32 bits")]
-    pub(super) fn note_terms(&mut self, step: Forward, values: &[Vec<f64>]) {
-        let Some(score) = self.score.as_mut().filter(|s| s.mode == Mode::Terms) else { return };
-        let Some((first, rest)) = values.split_first() else { return };
-        let noted = &mut score.terms;
+    pub(super) fn note_terms(&mut self, step: Forward, views: &[View]) -> Run<()> {
+        let index = match step {
+            Forward::Mark { counted: false, .. } => Some(self.uniform_number(views[0])? as i64),
+            _ => None,
+        };
+        let (width, lanes) = (self.width, self.width.lanes);
+        let Self { score, arena, .. } = self;
+        let Some(score) = score.as_mut().filter(|s| s.mode == Mode::Terms) else { return Ok(()) };
+        let (noted, numbers) = (&mut score.terms, arena.values());
+        let of = |view: &View| {
+            let [by_element, _, by_lane] = view.block.strides(width);
+            let (start, single) = (view.block.start(), view.block.count() == 1);
+            move |e: usize, lane: usize| numbers[start + if single { 0 } else { e * by_element } + lane * by_lane]
+        };
         match step {
-            Forward::Mark { depth, number, counted } => {
-                noted.mark(depth, number, (!counted).then_some(first[0] as i64));
-            }
+            Forward::Mark { depth, number, .. } => noted.mark(depth, number, index),
             Forward::Term { depth, number } => {
-                for (e, x) in first.iter().enumerate() {
-                    noted.add(depth, (first.len() > 1 || depth == 0).then_some((number, e)), *x);
+                let (at, size) = (of(&views[0]), views[0].block.count());
+                for e in 0..size {
+                    let row = noted.row(depth, (size > 1 || depth == 0).then_some((number, e)));
+                    row.iter_mut().take(lanes).enumerate().for_each(|(lane, to)| *to += at(e, lane));
                 }
             }
             Forward::Terms { depth, number, density, scalar } => {
-                let Density::Scalar(function) = density else { return };
+                let Density::Scalar(function) = density else { return Ok(()) };
                 let arity = function.arity.saturating_sub(1);
-                let size = values.iter().map(Vec::len).max().unwrap_or(1);
+                let size = views.iter().map(|v| v.block.count()).max().unwrap_or(1);
+                let arguments: SmallVec<[_; 6]> = views.iter().map(of).collect();
                 for e in 0..size {
-                    let at = |list: &Vec<f64>| if list.len() == 1 { list[0] } else { list[e] };
-                    let x: Vec<f64> = rest.iter().map(at).collect();
-                    let (x, bounds) = x.split_at(arity.min(x.len()));
-                    let y = at(first);
-                    let mut value = number_density(Some(density), y, x).log_density;
-                    if let ([low, high], Some(scalar)) = (bounds, scalar) {
-                        let mass = log_mass(scalar, x, *low, *high).unwrap_or(f64::NAN);
-                        value = if y < *low || y > *high { f64::NEG_INFINITY } else { value - mass };
+                    let row = noted.row(depth, (size > 1 || depth == 0).then_some((number, e)));
+                    for (lane, to) in row.iter_mut().take(lanes).enumerate() {
+                        let x: SmallVec<[f64; 6]> = arguments.iter().map(|at| at(e, lane)).collect();
+                        let (y, (x, bounds)) = (x[0], x[1..].split_at(arity.min(x.len() - 1)));
+                        let mut value = number_density(Some(density), y, x).log_density;
+                        if let ([low, high], Some(scalar)) = (bounds, scalar) {
+                            let mass = log_mass(scalar, x, *low, *high).unwrap_or(f64::NAN);
+                            value = if y < *low || y > *high { f64::NEG_INFINITY } else { value - mass };
+                        }
+                        *to += value;
                     }
-                    noted.add(depth, (size > 1 || depth == 0).then_some((number, e)), value);
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// Whether what is outside of the domain of a density is NaN and no reason to stop.

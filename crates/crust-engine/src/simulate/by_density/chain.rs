@@ -104,7 +104,7 @@ impl Chain {
                 (values.first().copied().unwrap_or(f64::NAN), log_sum)
             } else {
                 let at = next.log_densities(&[(0, start)])?[0];
-                let search = Search { line: 0, domain: self.domains[n - 1], points: vec![(start, at)] };
+                let search = Search::new(0, self.domains[n - 1], start, at);
                 let line = lines(&mut next, vec![search], &landmarks)?.remove(0);
                 (line.draw(stream), line.log_integral())
             };

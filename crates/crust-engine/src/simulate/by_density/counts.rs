@@ -1,5 +1,7 @@
 //! Integers: all values between bounds, or until what is left is negligible; combinations of few values.
 
+use std::collections::BTreeMap;
+
 use crust_math::random::Stream;
 
 use super::super::SimulateError;
@@ -10,7 +12,7 @@ use super::{Domain, Table};
 /// Values that are so much less likely than the likeliest are left out: e⁻³⁷ is a unit in the last place.
 const NEGLIGIBLE: f64 = 37.0;
 
-/// A walk over integers ends here.
+/// A walk over integers that is not over by then never is.
 const FARTHEST: f64 = 100_000.0;
 
 pub type Listed = Vec<(Values, f64)>;
@@ -29,23 +31,16 @@ pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize
 
 /// All combinations of the values of several elements.
 fn combined(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Result<Vec<(usize, Listed)>, SimulateError> {
+    let mut changes = Vec::new();
+    for b in blocks {
+        let elements = &all.structure.blocks[*b].elements;
+        changes.extend((0..).map_while(|number| combination(elements, domains, number)).map(|values| (*b, values)));
+    }
+    let found = all.evaluate(&changes)?;
     let mut tables: Vec<(usize, Listed)> = blocks.iter().map(|b| (*b, Vec::new())).collect();
-    for number in 0.. {
-        let mut changes = Vec::new();
-        for (b, _) in &tables {
-            if let Some(values) = combination(&all.structure.blocks[*b].elements, domains, number) {
-                changes.push((*b, values));
-            }
-        }
-        if changes.is_empty() {
-            break;
-        }
-        let found = all.evaluate(&changes)?;
-        for ((b, values), x) in changes.into_iter().zip(found) {
-            if let Some((_, list)) = tables.iter_mut().find(|(own, _)| *own == b) {
-                list.push((values, x));
-            }
-        }
+    let place: BTreeMap<usize, usize> = blocks.iter().copied().zip(0..).collect();
+    for ((b, values), x) in changes.into_iter().zip(found) {
+        tables[place[&b]].1.push((values, x));
     }
     Ok(tables)
 }
@@ -101,6 +96,18 @@ struct Walk {
     empty: u32,
 }
 
+impl Walk {
+    /// The next values, at most so many.
+    fn next(&self, most: usize) -> Vec<f64> {
+        let inside = |x: &f64| if self.step > 0.0 { *x <= self.end } else { *x >= self.end };
+        let ahead = std::iter::successors(Some(self.at + self.step), |x| Some(x + self.step));
+        ahead.take_while(inside).take(if self.open { most } else { 0 }).collect()
+    }
+}
+
+/// How many values are looked at in one go: few at first, since many walks end soon.
+const STRIDES: [usize; 4] = [4, 8, 16, 32];
+
 fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateError> {
     let mut lists: Vec<Listed> = starts.iter().map(|s| vec![(vec![s.at], s.value)]).collect();
     let mut tops: Vec<f64> = starts.iter().map(|s| s.value).collect();
@@ -109,34 +116,42 @@ fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateEr
         let walk = |s: &Start| Walk { at: s.at, step, end: end(s), open: true, last: s.value, empty: 0 };
         let mut walks: Vec<Walk> = starts.iter().map(walk).collect();
         let mut steps = 0.0;
-        loop {
-            let mut turns = Vec::new();
-            for (i, walk) in walks.iter_mut().enumerate().filter(|(_, w)| w.open) {
-                walk.at += walk.step;
-                walk.open = if walk.step > 0.0 { walk.at <= walk.end } else { walk.at >= walk.end };
-                if walk.open {
-                    turns.push(i);
-                }
+        for round in 0.. {
+            let stride = STRIDES[round.min(STRIDES.len() - 1)];
+            let (mut requests, mut who) = (Vec::new(), Vec::new());
+            for (i, walk) in walks.iter_mut().enumerate() {
+                let next = walk.next(stride);
+                walk.open = !next.is_empty();
+                who.extend(next.iter().map(|_| i));
+                requests.extend(next.into_iter().map(|x| (starts[i].line, x)));
             }
-            if turns.is_empty() {
+            if requests.is_empty() {
                 break;
             }
-            let requests: Vec<(usize, f64)> = turns.iter().map(|i| (starts[*i].line, walks[*i].at)).collect();
             let found = all.log_densities(&requests)?;
-            steps += 1.0;
-            for (i, x) in turns.into_iter().zip(found) {
+            #[allow(clippy::cast_precision_loss, reason = "strides are short")]
+            let far = steps + stride as f64;
+            steps = far;
+            for ((i, (_, at)), x) in who.into_iter().zip(requests).zip(found) {
                 let walk = &mut walks[i];
-                lists[i].push((vec![walk.at], x));
+                if !walk.open {
+                    continue;
+                }
+                walk.at = at;
+                lists[i].push((vec![at], x));
                 tops[i] = tops[i].max(x);
                 walk.empty = if x == f64::NEG_INFINITY { walk.empty + 1 } else { 0 };
                 // The rest of a tail that falls faster than geometrically is below x / (1 − ratio).
                 let ratio = (x - walk.last).exp();
                 let rest = if ratio < 1.0 { x - (-ratio).ln_1p() } else { f64::INFINITY };
                 let beyond = walk.empty >= 3 || (walk.empty == 0 && rest < tops[i] - NEGLIGIBLE);
-                walk.open = !beyond && steps < FARTHEST;
+                walk.open = !beyond;
                 if x > f64::NEG_INFINITY {
                     walk.last = x;
                 }
+            }
+            if steps >= FARTHEST && walks.iter().any(|walk| walk.open) {
+                return Err(SimulateError::Endless);
             }
         }
     }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crust_math::random::{Purpose, StreamKey};
-
-use super::super::score::{Mode, Score};
-use super::super::{GENERATED, SimulateError};
+use super::super::SimulateError;
+use super::super::noted::TermSums;
+use super::lanes::Together;
 use super::line::Along;
 use super::structure::Structure;
 use crate::evaluator::Evaluator;
@@ -25,9 +24,6 @@ pub struct Terms {
     /// When to give up.
     pub until: Option<Instant>,
 }
-
-/// Sums of terms by the iteration that they come from.
-pub type Sums = BTreeMap<u64, f64>;
 
 impl Terms {
     pub fn new(model: Arc<Model>, size: usize, fresh: bool) -> Self {
@@ -50,6 +46,7 @@ impl Terms {
             point: point.to_vec(),
             finest: self.finest,
             fresh: self.fresh.then(|| Arc::clone(&self.model)),
+            keys: Arc::default(),
             until: self.until,
         }
     }
@@ -67,49 +64,37 @@ pub struct Run {
     finest: Option<u32>,
     /// The model, if every evaluation begins anew.
     fresh: Option<Arc<Model>>,
+    /// Those of the last evaluation.
+    keys: Arc<Vec<u64>>,
     pub until: Option<Instant>,
 }
 
 impl Run {
     /// The terms of these outcomes; nothing where the program refuses them.
-    pub fn terms(&mut self, numbers: &[f64]) -> Option<Sums> {
-        let all = [self.point.as_slice(), numbers].concat();
-        if let Some(model) = &self.fresh {
-            self.evaluator = model.evaluator();
+    pub fn terms(&mut self, numbers: &[f64]) -> Option<TermSums> {
+        self.many(&[numbers.to_vec()]).pop().flatten()
+    }
+
+    /// The same for many outcomes.
+    pub fn many(&mut self, outcomes: &[Vec<f64>]) -> Vec<Option<TermSums>> {
+        let Self { evaluator, point, finest, fresh, keys, .. } = self;
+        let Some(model) = fresh else {
+            return Together { evaluator, point, outcomes, finest: *finest, keys }.terms();
+        };
+        let mut all = Vec::new();
+        for one in outcomes.chunks(1) {
+            *evaluator = model.evaluator();
+            all.extend(Together { evaluator, point, outcomes: one, finest: *finest, keys }.terms());
         }
-        let mut score = Score::new(Mode::Terms);
-        score.terms.finest = self.finest;
-        self.evaluator.machine.score = Some(Box::new(score));
-        let mut stream = StreamKey::new(0, Purpose::GENERATED).stream();
-        // An index that is out of range, or a size that does not fit, refuses the outcome like everything else.
-        let Ok(found) = self.evaluator.quantities_from(&all, &mut stream, GENERATED) else { return None };
-        let score = self.evaluator.machine.score.take();
-        match (found.rejection, score) {
-            (None, Some(score)) => Some(score.terms.sums),
-            _ => None,
-        }
+        all
     }
 }
 
 impl Along for Blocks<'_> {
-    /// One point of each block at a time.
+    /// One point of each block at a time, and many times at once.
     fn log_densities(&mut self, requests: &[(usize, f64)]) -> Result<Vec<f64>, SimulateError> {
-        let mut passes: Vec<Vec<usize>> = Vec::new();
-        let mut turns: BTreeMap<usize, usize> = BTreeMap::new();
-        for (i, (block, _)) in requests.iter().enumerate() {
-            let turn = turns.entry(*block).or_default();
-            if passes.len() == *turn {
-                passes.push(Vec::new());
-            }
-            passes[*turn].push(i);
-            *turn += 1;
-        }
-        let mut all = vec![f64::NAN; requests.len()];
-        for pass in passes {
-            let changes: Vec<(usize, Values)> = pass.iter().map(|i| (requests[*i].0, vec![requests[*i].1])).collect();
-            pass.iter().zip(self.evaluate(&changes)?).for_each(|(i, x)| all[*i] = x);
-        }
-        Ok(all)
+        let changes: Vec<(usize, Values)> = requests.iter().map(|(block, x)| (*block, vec![*x])).collect();
+        self.evaluate(&changes)
     }
 }
 
@@ -127,12 +112,29 @@ pub struct Blocks<'a> {
     at_base: Vec<f64>,
     /// Terms that belong to no group.
     pub rest: f64,
+    places: Vec<(Arc<Vec<u64>>, Places)>,
 }
+
+/// Where a term belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Group(usize),
+    Rest,
+    Unknown,
+}
+
+type Places = Arc<Vec<Place>>;
+
+/// How many outcomes are evaluated between looks at the clock.
+const AT_ONCE: usize = 256;
+
+/// For how many sets of terms it is remembered where they belong.
+const MOST_PLACES: usize = 64;
 
 impl<'a> Blocks<'a> {
     pub fn new(run: &'a mut Run, structure: &'a Structure, base: &'a [f64]) -> Self {
         let own = structure.terms.clone();
-        let mut all = Self { run, structure, base, own, at_base: Vec::new(), rest: 0.0 };
+        let mut all = Self { run, structure, base, own, at_base: Vec::new(), rest: 0.0, places: Vec::new() };
         let mut at_base = vec![f64::NAN; structure.groups];
         if let Some(found) = all.run.terms(base) {
             let (sums, rest, _) = all.by_group(&found);
@@ -144,21 +146,39 @@ impl<'a> Blocks<'a> {
     }
 
     /// Sums by group (NaN for one without any term), the rest, and whether all terms are known.
-    fn by_group(&self, found: &Sums) -> (Vec<f64>, f64, bool) {
+    fn by_group(&mut self, found: &TermSums) -> (Vec<f64>, f64, bool) {
         let mut sums = vec![f64::NAN; self.structure.groups];
         let (mut rest, mut known) = (0.0, true);
-        for (term, x) in found {
-            match self.own.get(term) {
-                Some(Some(group)) => {
+        for (place, x) in self.places_of(&found.keys).iter().zip(&found.values) {
+            match place {
+                Place::Group(group) => {
                     // A number outside of a domain is NaN, and so is what has no term: both have no density.
                     let x = if x.is_nan() { f64::NEG_INFINITY } else { *x };
                     sums[*group] = if sums[*group].is_nan() { x } else { sums[*group] + x };
                 }
-                Some(None) => rest += x,
-                None => known = false,
+                Place::Rest => rest += x,
+                Place::Unknown => known = false,
             }
         }
         (sums, rest, known)
+    }
+
+    /// Where terms belong. Most outcomes have the same terms, so that it is looked up once.
+    fn places_of(&mut self, keys: &Arc<Vec<u64>>) -> Places {
+        if let Some((_, places)) = self.places.iter().find(|(known, _)| Arc::ptr_eq(known, keys)) {
+            return Arc::clone(places);
+        }
+        let place = |key: &u64| match self.own.get(key) {
+            Some(Some(group)) => Place::Group(*group),
+            Some(None) => Place::Rest,
+            None => Place::Unknown,
+        };
+        let places: Places = Arc::new(keys.iter().map(place).collect());
+        if self.places.len() >= MOST_PLACES {
+            self.places.clear();
+        }
+        self.places.push((Arc::clone(keys), Arc::clone(&places)));
+        places
     }
 
     /// The log likelihood of a block at the base.
@@ -170,58 +190,87 @@ impl<'a> Blocks<'a> {
     }
 
     /// The log likelihoods of blocks with these values, the others being as given. A block that is refused has none.
+    /// Blocks of different groups are changed together, those of one group in different outcomes.
     pub fn evaluate(&mut self, changes: &[(usize, Values)]) -> Result<Vec<f64>, SimulateError> {
-        let turn = |i: usize| self.structure.blocks[changes[i].0].turn;
-        if changes.is_empty() || (0..changes.len()).all(|i| turn(i) == turn(0)) {
-            return self.together(changes);
+        let mut outcomes: Vec<Vec<usize>> = Vec::new();
+        let mut turns: Vec<usize> = vec![0; self.structure.groups];
+        for (i, (block, _)) in changes.iter().enumerate() {
+            let turn = &mut turns[self.structure.blocks[*block].group];
+            if outcomes.len() == *turn {
+                outcomes.push(Vec::new());
+            }
+            outcomes[*turn].push(i);
+            *turn += 1;
         }
-        let mut by_turn: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        (0..changes.len()).for_each(|i| by_turn.entry(turn(i)).or_default().push(i));
-        let mut all = vec![f64::NAN; changes.len()];
-        for list in by_turn.into_values() {
-            let some: Vec<(usize, Values)> = list.iter().map(|i| changes[*i].clone()).collect();
-            list.iter().zip(self.together(&some)?).for_each(|(i, x)| all[*i] = x);
+        let mut all = vec![f64::NEG_INFINITY; changes.len()];
+        for some in outcomes.chunks(AT_ONCE) {
+            self.together(changes, some, &mut all)?;
         }
         Ok(all)
     }
 
-    /// The same for blocks of different groups.
-    fn together(&mut self, changes: &[(usize, Values)]) -> Result<Vec<f64>, SimulateError> {
+    /// The same for outcomes in which at most one block of each group is changed.
+    fn together(
+        &mut self,
+        changes: &[(usize, Values)],
+        outcomes: &[Vec<usize>],
+        all: &mut [f64],
+    ) -> Result<(), SimulateError> {
         in_time(self.run.until)?;
+        let numbers: Vec<Vec<f64>> = outcomes.iter().map(|some| self.numbers(changes, some)).collect();
+        let found = self.run.many(&numbers);
+        let mut apart = Vec::new();
+        for (some, found) in outcomes.iter().zip(&found) {
+            if let (Some(found), [only]) = (found, some.as_slice()) {
+                // Terms that were not seen before are this block's.
+                self.learn(found, self.structure.blocks[changes[*only].0].group);
+            }
+            let known = found.as_ref().map(|found| self.by_group(found)).filter(|(_, _, known)| *known);
+            match known {
+                Some((sums, ..)) => {
+                    for i in some {
+                        let block = &self.structure.blocks[changes[*i].0];
+                        let sum = sums[block.group];
+                        // The group's value at the base is counted once, with its first block.
+                        let x = if block.turn == 0 { sum } else { sum - self.at_base[block.group] };
+                        all[*i] = if x.is_nan() { f64::NEG_INFINITY } else { x };
+                    }
+                }
+                // Some block is refused, or has terms of its own: which one shows when they are taken apart.
+                None if some.len() > 1 => {
+                    let (first, second) = some.split_at(some.len() / 2);
+                    apart.extend([first.to_vec(), second.to_vec()]);
+                }
+                None => {}
+            }
+        }
+        for some in apart.chunks(AT_ONCE) {
+            self.together(changes, some, all)?;
+        }
+        Ok(())
+    }
+
+    /// The given outcome with some changes.
+    fn numbers(&self, changes: &[(usize, Values)], some: &[usize]) -> Vec<f64> {
         let mut numbers = self.base.to_vec();
-        for (block, values) in changes {
+        for i in some {
+            let (block, values) = &changes[*i];
             let elements = &self.structure.blocks[*block].elements;
             elements.iter().zip(values).for_each(|(e, x)| numbers[*e] = *x);
         }
-        let found = self.run.terms(&numbers);
-        if let Some(found) = &found {
-            if let [(block, _)] = changes {
-                // Terms that were not seen before are this block's.
-                let group = self.structure.blocks[*block].group;
-                for term in found.keys() {
-                    self.own.entry(*term).or_insert(Some(group));
-                }
-            }
-            let (sums, _, known) = self.by_group(found);
-            if known {
-                let of = |(block, _): &(usize, Values)| {
-                    let block = &self.structure.blocks[*block];
-                    let sum = sums[block.group];
-                    // The group's value at the base is counted once, with its first block.
-                    if block.turn == 0 { sum } else { sum - self.at_base[block.group] }
-                };
-                return Ok(changes.iter().map(of).map(|x| if x.is_nan() { f64::NEG_INFINITY } else { x }).collect());
-            }
+        numbers
+    }
+
+    fn learn(&mut self, found: &TermSums, group: usize) {
+        let mut new = false;
+        for term in found.keys.iter() {
+            self.own.entry(*term).or_insert_with(|| {
+                new = true;
+                Some(group)
+            });
         }
-        // Some block is refused, or has terms of its own: which one shows when they are taken apart.
-        match changes {
-            [] | [_] => Ok(vec![f64::NEG_INFINITY; changes.len()]),
-            _ => {
-                let (first, second) = changes.split_at(changes.len() / 2);
-                let mut all = self.together(first)?;
-                all.extend(self.together(second)?);
-                Ok(all)
-            }
+        if new {
+            self.places.clear();
         }
     }
 }

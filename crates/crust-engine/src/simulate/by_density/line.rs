@@ -3,6 +3,7 @@
 use crust_math::random::Stream;
 
 use super::super::SimulateError;
+use super::ends::{fold, is_endless};
 use super::evaluate::Blocks;
 use super::{Domain, Table};
 
@@ -13,10 +14,10 @@ pub trait Along {
 }
 
 /// Densities below e⁻⁴⁵ of the highest are left out.
-const NEGLIGIBLE: f64 = 45.0;
+pub(super) const NEGLIGIBLE: f64 = 45.0;
 
-/// The error of the integral of a panel, relative to the whole.
-const TOLERANCE: f64 = 1e-9;
+/// The error of the integral of a panel, relative to the whole. It is that of Simpson's rule, which is then extrapolated.
+const TOLERANCE: f64 = 1e-8;
 
 /// Panels of one density.
 const MOST_PANELS: usize = 4000;
@@ -109,10 +110,16 @@ pub struct Search {
     pub domain: Domain,
     /// Points with their log densities; at first one.
     pub points: Vec<(f64, f64)>,
+    /// Whether there is something below, and above, if there are no bounds.
+    pub(super) open: [bool; 2],
 }
 
 impl Search {
-    fn top(&self) -> f64 {
+    pub fn new(line: usize, domain: Domain, at: f64, log_density: f64) -> Self {
+        Self { line, domain, points: vec![(at, log_density)], open: [true; 2] }
+    }
+
+    pub(super) fn top(&self) -> f64 {
         self.points.iter().map(|(_, x)| *x).fold(f64::NEG_INFINITY, f64::max)
     }
 }
@@ -128,7 +135,7 @@ pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize
         .iter()
         .map(|b| {
             let x = all.base[element(*b)];
-            Search { line: *b, domain: domains[element(*b)], points: vec![(x, all.at_base(*b))] }
+            Search::new(*b, domains[element(*b)], x, all.at_base(*b))
         })
         .collect();
     let lines = lines(all, searches, &Landmarks::of(given))?;
@@ -139,39 +146,14 @@ pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize
 pub fn lines(all: &mut dyn Along, searches: Vec<Search>, landmarks: &Landmarks) -> Result<Vec<Line>, SimulateError> {
     let mut searches = searches;
     explore(all, &mut searches, landmarks)?;
-    let atoms = atoms(all, &mut searches, landmarks)?;
+    let mut atoms = atoms(all, &mut searches, landmarks)?;
+    fold(all, &mut searches, &mut atoms, landmarks)?;
     if searches.iter().any(is_endless) {
         return Err(SimulateError::Endless);
     }
     let panels = integrate(all, &searches)?;
     let parts = searches.iter().zip(panels).zip(atoms);
     Ok(parts.map(|((search, panels), atoms)| line(search.top(), panels, atoms)).collect())
-}
-
-/// The share of a density that may lie beyond what is looked at.
-const MOST_BEYOND: f64 = 1e-7;
-
-/// Whether what lies beyond the last points cannot be left out. A density that falls like 1 / xᵃ⁺¹ there has f(x) x / a
-/// beyond x, which is compared with what has been seen.
-fn is_endless(search: &Search) -> bool {
-    let top = search.top();
-    if top == f64::NEG_INFINITY {
-        return false;
-    }
-    [1.0, -1.0].iter().any(|side| {
-        let edge = if *side > 0.0 { search.domain.upper } else { search.domain.lower };
-        let mut points = search.points.clone();
-        points.sort_by(|a, b| (side * b.0).total_cmp(&(side * a.0)));
-        let [end, before, ..] = points.as_slice() else { return false };
-        if edge.is_finite() || end.1 < top - NEGLIGIBLE {
-            return false;
-        }
-        let centre = points[points.len() / 2].0;
-        let (far, near) = ((end.0 - centre).abs(), (before.0 - centre).abs());
-        let power = (before.1 - end.1) / (far / near).ln() - 1.0;
-        let seen: f64 = points.windows(2).map(|w| (w[0].0 - w[1].0).abs() * (w[0].1.max(w[1].1) - top).exp()).sum();
-        power.is_nan() || power <= 0.0 || (end.1 - top).exp() * far / power > MOST_BEYOND * seen
-    })
 }
 
 fn line(top: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
@@ -194,7 +176,7 @@ pub struct Landmarks {
     /// Quantiles.
     marks: Vec<f64>,
     /// Values that are in it more than once.
-    repeated: Vec<f64>,
+    pub(super) repeated: Vec<f64>,
     spread: f64,
 }
 
@@ -286,7 +268,7 @@ fn climb(all: &mut dyn Along, searches: &mut [Search], spread: f64) -> Result<()
     Ok(())
 }
 
-fn sort(searches: &mut [Search]) {
+pub(super) fn sort(searches: &mut [Search]) {
     for search in searches {
         search.points.sort_by(|a, b| a.0.total_cmp(&b.0));
         search.points.dedup_by(|a, b| a.0.total_cmp(&b.0).is_eq());
@@ -314,7 +296,7 @@ fn evaluate(
     Ok(!requests.is_empty())
 }
 
-type Atoms = Vec<(f64, f64)>;
+pub(super) type Atoms = Vec<(f64, f64)>;
 
 /// Values that have a probability of their own: the density there is another one than right beside them.
 fn atoms(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) -> Result<Vec<Atoms>, SimulateError> {

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crust_math::random::{Purpose, Stream, StreamKey};
 
 use super::super::SimulateError;
+use super::super::noted::TermSums;
 use super::Domain;
-use super::evaluate::{Run, Sums, Terms, in_time};
+use super::evaluate::{Run, Terms, in_time};
 
 /// Elements that share terms.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Structure {
         for _ in 0..STARTS {
             let point: Vec<f64> = (0..terms.dimension()).map(|_| 4.0 * stream.uniform() - 2.0).collect();
             let mut run = terms.run(&point);
-            let fine = run.terms(base).filter(|found| found.values().all(|x| x.is_finite()));
+            let fine = run.terms(base).filter(|found| found.values.iter().all(|x| x.is_finite()));
             if let Some(found) = fine {
                 let fine = terms.finest.is_none();
                 let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream, fine };
@@ -110,7 +111,7 @@ struct Search<'a> {
     base: &'a [f64],
     domains: &'a [Domain],
     /// The terms at the base.
-    found: Sums,
+    found: TermSums,
     /// The elements of each term.
     sets: BTreeMap<u64, BTreeSet<usize>>,
     stream: Stream,
@@ -155,10 +156,10 @@ impl Search<'_> {
             let own = structure.blocks.iter().filter(|b| chosen[b.group]);
             own.flat_map(|b| &b.elements).for_each(|e| numbers[*e] = others[*e]);
             let Some(some) = self.run.terms(&numbers) else { continue };
-            let by_group = |sums: &Sums| -> Option<Vec<f64>> {
+            let by_group = |sums: &TermSums| -> Option<Vec<f64>> {
                 let mut list = vec![0.0; structure.groups];
-                for (term, x) in sums {
-                    if let Some(group) = structure.terms.get(term)? {
+                for (term, x) in sums.iter() {
+                    if let Some(group) = structure.terms.get(&term)? {
                         list[*group] += x;
                     }
                 }
@@ -219,15 +220,15 @@ impl Search<'_> {
         let mut numbers = self.base.to_vec();
         elements.iter().for_each(|e| numbers[*e] = others[*e]);
         let Some(now) = self.run.terms(&numbers) else { return Ok(None) };
-        if self.fine && !now.keys().eq(self.found.keys()) {
+        if self.fine && now.keys != self.found.keys {
             return Err(Trouble::Branches);
         }
         let same = |a: f64, b: f64| a.total_cmp(&b).is_eq();
-        let differs = |term: &u64| match (self.found.get(term), now.get(term)) {
-            (Some(a), Some(b)) => !same(*a, *b),
+        let differs = |term: &u64| match (self.found.get(*term), now.get(*term)) {
+            (Some(a), Some(b)) => !same(a, b),
             _ => true,
         };
-        let all: BTreeSet<u64> = self.found.keys().chain(now.keys()).copied().collect();
+        let all: BTreeSet<u64> = self.found.keys.iter().chain(now.keys.iter()).copied().collect();
         Ok(Some(all.into_iter().filter(differs).collect()))
     }
 
@@ -291,7 +292,7 @@ impl Search<'_> {
                 return Err(Trouble::Coupled { elements: elements.len() });
             }
         }
-        let mut terms: BTreeMap<u64, Option<usize>> = self.found.keys().map(|term| (*term, None)).collect();
+        let mut terms: BTreeMap<u64, Option<usize>> = self.found.keys.iter().map(|term| (*term, None)).collect();
         for (term, set) in &self.sets {
             let first = set.first().map(|e| top(&mut parent, *e));
             terms.insert(*term, first.and_then(|root| numbers.get(&root).copied()));
@@ -311,8 +312,8 @@ impl Search<'_> {
     /// Whether the terms of a block are sums over its elements: what changes with some of them is the sum of what
     /// changes with each.
     fn adds_up(&mut self, elements: &[usize], others: &[f64]) -> Result<bool, Trouble> {
-        let total = |sums: Option<Sums>| sums.map_or(f64::NAN, |s| s.values().sum::<f64>());
-        let start = self.found.values().sum::<f64>();
+        let total = |sums: Option<TermSums>| sums.map_or(f64::NAN, |s| s.sum());
+        let start = self.found.sum();
         let mut alone = BTreeMap::new();
         for e in elements {
             in_time(self.run.until)?;
