@@ -12,6 +12,7 @@
 //!
 //! **Adapted** chains are two halves A and B, and what moves one half is learnt from the other: S of A is a root of the
 //! covariance of the present positions of B, and the other way round; the step size of A follows the acceptance of B.
+//! Where the scale of some coordinates follows another one, they move in coordinates in which it does not (`funnel.rs`).
 //! - Given B, every chain of A moves by a kernel that leaves p invariant, and so in turn for B. Hence p ⊗ ⋯ ⊗ p is
 //!   invariant under the moves of all chains together, for any rule that makes S of the other half's positions, and
 //!   however few chains there are. If the approximation is exact, so are the ends, and independent of each other. With S
@@ -24,6 +25,7 @@
 
 mod barker;
 mod frame;
+mod funnel;
 mod hamiltonian;
 mod langevin;
 mod population;

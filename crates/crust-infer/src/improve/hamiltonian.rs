@@ -41,21 +41,23 @@ impl Population {
             stream.fill_normal(momentum);
         }
         let before: Vec<f64> = momenta.chunks_exact(d).map(|p| 0.5 * dot(p, p)).collect();
-        let mut to = Points::new(d, self.x.clone());
+        let mut straight = self.straight();
+        let mut to = Points::default();
         let mut gradient = self.gradient.clone();
         for _ in 0..steps {
             add_scaled(&mut momenta, 0.5 * step, &gradient);
-            for (x, p) in to.x.chunks_exact_mut(d).zip(momenta.chunks_exact(d)) {
-                add_scaled(x, step, &self.scale.apply(p));
+            for (v, p) in straight.chunks_exact_mut(d).zip(momenta.chunks_exact(d)) {
+                add_scaled(v, step, &self.scale.apply(p));
             }
+            to = self.bent(&straight);
             evaluations.evaluate(&mut to, true)?;
-            gradient = self.turned(&to.gradient);
+            gradient = self.turned(&to.x, &to.gradient);
             add_scaled(&mut momenta, 0.5 * step, &gradient);
         }
         let mut total = 0.0;
         for chain in 0..n {
             let momentum = &momenta[chain * d..][..d];
-            let ratio = to.log_density[chain] - self.log_density[chain] + before[chain] - 0.5 * dot(momentum, momentum);
+            let ratio = self.log_ratio(chain, &to) + before[chain] - 0.5 * dot(momentum, momentum);
             total += self.decide(chain, ratio, uniforms[chain], &to, &gradient);
         }
         Ok(total / float(n))

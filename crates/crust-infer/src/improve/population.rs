@@ -1,5 +1,6 @@
 //! Chains that move alike: by one kernel, with one step size and one preconditioner.
 
+use super::funnel::Funnel;
 use super::{Improver, Proposal, Settings, barker, chain_number, langevin, random_walk};
 use crate::approximate::Error;
 use crate::approximate::evaluate::{Evaluations, Points};
@@ -18,9 +19,11 @@ pub(super) struct Population {
     pub(super) x: Vec<f64>,
     /// n × d: ∇ log p, empty where no kernel looks at it.
     pub(super) slope: Vec<f64>,
-    /// n × d: Sᵀ∇ log p.
+    /// n × d: Sᵀ∇ log p, with respect to straight coordinates where there is a funnel.
     pub(super) gradient: Vec<f64>,
     pub(super) log_density: Vec<f64>,
+    /// What straightens the posterior before S does the rest.
+    pub(super) funnel: Option<Funnel>,
     /// S of the approximation, and as it is now.
     pub(super) original: Scale,
     pub(super) scale: Scale,
@@ -42,8 +45,20 @@ impl Population {
         let h = settings.kernel.first_step_size(dimension);
         let (original, scale) = (scale.clone(), scale.clone());
         let adapts = settings.adapts;
-        let mut new = Self { first, dimension, x, slope, gradient: vec![], log_density, original, scale, h, adapts };
-        new.gradient = new.turned(&new.slope);
+        let mut new = Self {
+            first,
+            dimension,
+            x,
+            slope,
+            gradient: vec![],
+            log_density,
+            funnel: None,
+            original,
+            scale,
+            h,
+            adapts,
+        };
+        new.gradient = new.turned(&new.x, &new.slope);
         Ok(new)
     }
 
@@ -55,16 +70,51 @@ impl Population {
         &self.x
     }
 
-    /// Sᵀ g of each point.
-    pub(super) fn turned(&self, slopes: &[f64]) -> Vec<f64> {
-        slopes.chunks_exact(self.dimension).flat_map(|g| self.scale.apply_transposed(g)).collect()
+    /// Sᵀ g of each point x, g being the gradient of the log density with respect to straight coordinates.
+    pub(super) fn turned(&self, x: &[f64], slopes: &[f64]) -> Vec<f64> {
+        let points = x.chunks_exact(self.dimension).zip(slopes.chunks_exact(self.dimension));
+        let one = |(x, g): (&[f64], &[f64])| match &self.funnel {
+            None => self.scale.apply_transposed(g),
+            Some(funnel) => {
+                let mut g = g.to_vec();
+                funnel.pull(x, &mut g);
+                self.scale.apply_transposed(&g)
+            }
+        };
+        points.flat_map(one).collect()
     }
 
-    /// Takes the preconditioner that another population suggests.
+    /// The positions of all chains in straight coordinates.
+    pub(super) fn straight(&self) -> Vec<f64> {
+        let mut all = self.x.clone();
+        if let Some(funnel) = &self.funnel {
+            all.chunks_exact_mut(self.dimension).for_each(|x| funnel.straighten(x));
+        }
+        all
+    }
+
+    /// The points x of straight coordinates.
+    pub(super) fn bent(&self, straight: &[f64]) -> Points {
+        let mut x = straight.to_vec();
+        if let Some(funnel) = &self.funnel {
+            x.chunks_exact_mut(self.dimension).for_each(|x| funnel.bend(x));
+        }
+        Points::new(self.dimension, x)
+    }
+
+    /// By how much the log density of a point in straight coordinates is above that of where a chain is.
+    pub(super) fn log_ratio(&self, chain: usize, to: &Points) -> f64 {
+        let volume = |x: &[f64]| self.funnel.as_ref().map_or(0.0, |funnel| funnel.log_determinant(x));
+        let here = &self.x[chain * self.dimension..][..self.dimension];
+        to.log_density[chain] - self.log_density[chain] + volume(to.point(chain)) - volume(here)
+    }
+
+    /// Takes the coordinates that another population suggests.
     pub(super) fn learn(&mut self, other: &Self) {
-        if let Some(scale) = other.suggested_scale() {
-            self.scale = scale;
-            self.gradient = self.turned(&self.slope);
+        let funnel = Funnel::learn(&other.x, self.dimension);
+        if let Some(scale) = other.suggested_scale(funnel.as_ref()) {
+            (self.funnel, self.scale) = (funnel, scale);
+            self.gradient = self.turned(&self.x, &self.slope);
         }
     }
 
@@ -93,20 +143,21 @@ impl Population {
         let (d, n, h) = (self.dimension, self.len(), self.h);
         let mut steps = vec![0.0; n * d];
         let mut uniforms = Vec::with_capacity(n);
-        let mut to = Points::new(d, self.x.clone());
+        let mut straight = self.straight();
         for (chain, step) in steps.chunks_exact_mut(d).enumerate() {
             let mut stream = key.chain(chain_number(self.first + chain)).stream();
             uniforms.push(stream.uniform());
             proposal.propose(h, self.gradient(chain), &mut stream, step);
-            add_scaled(&mut to.x[chain * d..][..d], 1.0, &self.scale.apply(step));
+            add_scaled(&mut straight[chain * d..][..d], 1.0, &self.scale.apply(step));
         }
+        let mut to = self.bent(&straight);
         evaluations.evaluate(&mut to, with_gradient)?;
-        let gradient = self.turned(&to.gradient);
+        let gradient = self.turned(&to.x, &to.gradient);
         let mut total = 0.0;
         for (chain, step) in steps.chunks_exact(d).enumerate() {
             let g_to = gradient.get(chain * d..(chain + 1) * d).unwrap_or_default();
             let ratio = proposal.log_ratio(h, self.gradient(chain), step, g_to);
-            let ratio = to.log_density[chain] - self.log_density[chain] + ratio;
+            let ratio = self.log_ratio(chain, &to) + ratio;
             total += self.decide(chain, ratio, uniforms[chain], &to, &gradient);
         }
         Ok(total / float(n))

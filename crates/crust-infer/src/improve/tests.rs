@@ -112,3 +112,73 @@ fn results_do_not_depend_on_threads_or_lanes() {
         assert_eq!(run(kernel, adapts, exact(100), 10, how), here);
     }
 }
+
+/// log τ ~ N(0, 2²), μ ~ N(0, 3²), θᵢ ~ N(μ, τ²) for i = 1 … 5: a funnel with a long neck.
+#[derive(Clone)]
+struct Hierarchy;
+
+const GROUPS: usize = 5;
+
+impl Target for Hierarchy {
+    fn dimension(&self) -> usize {
+        GROUPS + 2
+    }
+
+    fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let lanes = batch.lanes;
+        for lane in 0..lanes {
+            let at = |i: usize| i * lanes + lane;
+            let (t, mu) = (batch.x[at(GROUPS)], batch.x[at(GROUPS + 1)]);
+            let z: Vec<f64> = (0..GROUPS).map(|i| (batch.x[at(i)] - mu) * (-t).exp()).collect();
+            let squares: f64 = z.iter().map(|z| z * z).sum();
+            batch.log_prior[lane] = -t * t / 8.0 - mu * mu / 18.0 - 0.5 * squares - float(GROUPS) * t;
+            batch.log_likelihood[lane] = 0.0;
+            if batch.wants_gradient() {
+                z.iter().enumerate().for_each(|(i, z)| batch.gradient[at(i)] = -z * (-t).exp());
+                batch.gradient[at(GROUPS)] = -t / 4.0 + squares - float(GROUPS);
+                batch.gradient[at(GROUPS + 1)] = -mu / 9.0 + z.iter().sum::<f64>() * (-t).exp();
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hierarchy(n: usize, iterations: usize, kernel: Improver) -> Chains {
+    let mut stream = StreamKey::new(4, Purpose::TEST).stream();
+    let mut draw = |_| {
+        let (t, mu) = (2.0 * stream.standard_normal(), 3.0 * stream.standard_normal());
+        let mut x: Vec<f64> = (0..GROUPS).map(|_| mu + t.exp() * stream.standard_normal()).collect();
+        x.extend([t, mu]);
+        x
+    };
+    let starts = Points::new(GROUPS + 2, (0..n).flat_map(&mut draw).collect());
+    let frame = Elliptical::normal(vec![0.0; GROUPS + 2], Scale::Diagonal(vec![3.0; GROUPS + 2]));
+    let key = StreamKey::new(8, Purpose::KERNEL);
+    let settings = Settings { key, kernel, iterations, keep: Vec::new(), adapts: true };
+    let control = Control::default();
+    improve(&mut Evaluations::new(&Hierarchy, Parallelism::default(), &control), starts, &frame, &settings).unwrap()
+}
+
+/// Straight coordinates change neither what is invariant, nor do chains stay in the neck.
+#[test]
+fn chains_leave_the_neck_of_a_funnel() {
+    for kernel in [Improver::Hmc { most_steps: 10 }, Improver::Barker] {
+        let chains = hierarchy(4000, 60, kernel);
+        let last = chains.last();
+        let (t, mu) = (chains.coordinate(last, GROUPS), chains.coordinate(last, GROUPS + 1));
+        let theta = chains.coordinate(last, 0);
+        let n = float(t.len());
+        let z: Vec<f64> = (0..t.len()).map(|i| (theta[i] - mu[i]) * (-t[i]).exp()).collect();
+        for (name, x, sd) in [("t", &t, 2.0), ("mu", &mu, 3.0), ("z", &z, 1.0)] {
+            let mean = x.iter().sum::<f64>() / n / sd;
+            let square = x.iter().map(|x| x * x).sum::<f64>() / n / (sd * sd);
+            assert!(
+                mean.abs() < 4.0 / n.sqrt() && (square - 1.0).abs() < 4.0 * (2.0 / n).sqrt(),
+                "{name} {mean} {square}"
+            );
+        }
+        let start = chains.coordinate(0, GROUPS);
+        let correlation = t.iter().zip(&start).map(|(a, b)| a * b).sum::<f64>() / (4.0 * n);
+        assert!(correlation.abs() < 0.1, "{kernel:?}: {correlation}");
+    }
+}
