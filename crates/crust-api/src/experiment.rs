@@ -8,6 +8,7 @@ mod scouts;
 mod whole;
 
 pub(crate) use path::centre;
+pub(crate) use whole::Whole;
 
 use crate::annealing::PathChoice;
 use crate::error::{Faults, Trouble};

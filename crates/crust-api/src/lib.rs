@@ -79,7 +79,7 @@ pub use generative::Generation;
 pub use problem::{Problem, Program, Source};
 pub use run::{RunOptions, RunOutput, run};
 pub use sample::{MethodChoice, MetricChoice, SampleOptions, SampleOutput, sample};
-pub use sbc::{SbcMethod, SbcOptions, SbcOutput, sbc};
+pub use sbc::{SbcMethod, SbcOptions, SbcOutput, SbcSimulation, sbc};
 pub use session::{Message, Nobody, Observer, Part, Progress, Session, Stop, Unit};
 pub use simulate::{SimulateOptions, Simulations, simulate};
 pub use taddaa::{ShortKernel, Subject, TaddaaOptions, TaddaaOutput, taddaa};

@@ -1,5 +1,6 @@
 //! `crust sbc`: simulation-based calibration. Is a method right on data that the model itself has made?
 
+mod origin;
 mod trial;
 
 use crate::annealing::Diagnosis;
@@ -7,10 +8,11 @@ use crate::approximate::ApproximationChoice;
 use crate::error::{Error, Faults};
 use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
-use crate::session::{Progress, Session, Unit};
+use crate::session::{Message, Progress, Session, Unit};
 use crust_diagnose::number::count;
-use crust_diagnose::result::{Level, Sbc, SbcQuantity, Troubles, Verdict};
+use crust_diagnose::result::{Level, Sbc, SbcFit, SbcQuantity, Troubles, Verdict};
 use crust_diagnose::sbc::{Uniformity, fault, holm};
+use origin::Origin;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,13 +25,38 @@ pub struct SbcOptions {
     pub datasets: NonZero<usize>,
     /// What is judged.
     pub method: SbcMethod,
+    pub simulate: SbcSimulation,
     pub generation: Generation,
+}
+
+/// What parameters data are simulated with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SbcSimulation {
+    /// Draws of the prior.
+    #[default]
+    Prior,
+    /// Draws of a fit to the real data, which count as well then.
+    Conditional,
+}
+
+impl SbcSimulation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Prior => "prior",
+            Self::Conditional => "conditional",
+        }
+    }
 }
 
 impl Default for SbcOptions {
     fn default() -> Self {
         let datasets = NonZero::new(200).unwrap_or(NonZero::<usize>::MIN);
-        Self { datasets, method: SbcMethod::default(), generation: Generation::default() }
+        Self {
+            datasets,
+            method: SbcMethod::default(),
+            simulate: SbcSimulation::default(),
+            generation: Generation::default(),
+        }
     }
 }
 
@@ -69,19 +96,45 @@ const MOST_TROUBLES: f64 = 0.1;
 const SIMULATIONS: usize = 10_000;
 const SIMULATIONS_EACH: usize = 500;
 const BAND: f64 = 0.95;
+/// What the fit to the real data must reach.
+const MOST_R_HAT: f64 = 1.05;
+const LEAST_ESS: f64 = 100.0;
+/// Draws of it at which the reading of the likelihood is proven.
+const PROVEN: usize = 20;
 
 /// Simulates datasets with the parameters behind them, runs the method on each, and asks whether the parameters lie
 /// among its draws as one more draw would.
 pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Result<SbcOutput, Error> {
-    let loaded = Generative::read(problem, &options.generation, Outcomes::Simulated, session)?;
     let wanted = options.datasets.get();
+    let conditional = options.simulate == SbcSimulation::Conditional;
+    let generation = Generation { likelihood_only: conditional, ..options.generation.clone() };
+    let given = if conditional { Outcomes::Given } else { Outcomes::Simulated };
+    let loaded = Generative::read(problem, &generation, given, session).inspect_err(|error| {
+        if !conditional && matches!(error, Error::Reading { .. } | Error::Simulate { .. }) {
+            session.message(Message::Note(
+                "`--simulate conditional` draws parameters from a fit to the real data: then no prior has to be drawn from",
+            ));
+        }
+    })?;
+    let faults = Faults::default();
+    let (origin, fit) = if conditional {
+        session.begin("The fit to the real data", 0, Unit::Transitions);
+        let fitted = Origin::fitted(&loaded, wanted, (session, &faults));
+        let (origin, fit) = fitted.map_err(|trouble| named(&loaded, &faults, trouble))?;
+        if let Origin::Conditional { truths, .. } = &origin {
+            loaded.prove_at(&truths[..truths.len().min(PROVEN)], session.seed)?;
+        }
+        (origin, Some(fit))
+    } else {
+        (Origin::Prior, None)
+    };
     session.begin("Simulated datasets", wanted, Unit::Trials);
-    let trials = all(&loaded, options, session)?;
+    let trials = all((&loaded, &origin), options, (session, &faults))?;
     let partial = trials.len() < wanted;
     if partial && trials.is_empty() {
         return Err(Error::Interrupted);
     }
-    let result = summarise(problem, options, session, &trials);
+    let result = summarise(problem, options, session, (&trials, fit));
     let diagnosis = match result.verdict.level {
         _ if partial => Diagnosis::Partial,
         Level::Good | Level::Partial => Diagnosis::Fine,
@@ -91,8 +144,12 @@ pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Re
 }
 
 /// All datasets in order, as far as the run was not stopped. Results do not depend on how they are spread over threads.
-fn all(loaded: &Generative<'_>, options: &SbcOptions, session: &Session<'_>) -> Result<Vec<Trial>, Error> {
-    let (next, faults) = (AtomicUsize::new(0), Faults::default());
+fn all<'a>(
+    (loaded, origin): (&'a Generative<'a>, &Origin<'a>),
+    options: &SbcOptions,
+    (session, faults): (&Session<'_>, &Faults),
+) -> Result<Vec<Trial>, Error> {
+    let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Result<Trial, Trouble>)>> = Mutex::default();
     let threads = session.threads().get().min(options.datasets.get());
     let work = || {
@@ -102,7 +159,7 @@ fn all(loaded: &Generative<'_>, options: &SbcOptions, session: &Session<'_>) -> 
             if number >= options.datasets.get() {
                 break;
             }
-            let trial = run(loaded, &mut simulator, options.method, number, (session, &faults));
+            let trial = run((loaded, origin), &mut simulator, options.method, number, (session, faults));
             if session.stop.is_stopped() {
                 break;
             }
@@ -121,14 +178,23 @@ fn all(loaded: &Generative<'_>, options: &SbcOptions, session: &Session<'_>) -> 
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by_key(|(number, _)| *number);
     let trials: Result<Vec<Trial>, Trouble> = found.into_iter().map(|(_, trial)| trial).collect();
-    trials.map_err(|trouble| match trouble {
-        Trouble::Simulate(error) => loaded.program().simulate(error),
-        Trouble::Engine(error) => loaded.program().engine(error),
-        Trouble::Infer(error) => loaded.context(&faults).infer(error),
-    })
+    trials.map_err(|trouble| named(loaded, faults, trouble))
 }
 
-fn summarise(problem: &Problem, options: &SbcOptions, session: &Session<'_>, trials: &[Trial]) -> Sbc {
+fn named(loaded: &Generative<'_>, faults: &Faults, trouble: Trouble) -> Error {
+    match trouble {
+        Trouble::Simulate(error) => loaded.program().simulate(error),
+        Trouble::Engine(error) => loaded.program().engine(error),
+        Trouble::Infer(error) => loaded.context(faults).infer(error),
+    }
+}
+
+fn summarise(
+    problem: &Problem,
+    options: &SbcOptions,
+    session: &Session<'_>,
+    (trials, fit): (&[Trial], Option<SbcFit>),
+) -> Sbc {
     let sampled: Vec<&Trial> = trials.iter().filter(|trial| !trial.places.is_empty()).collect();
     let quantities = sampled.first().map_or(0, |trial| trial.places.len());
     let simulations = SIMULATIONS.max(SIMULATIONS_EACH * quantities).min(50 * SIMULATIONS);
@@ -158,7 +224,8 @@ fn summarise(problem: &Problem, options: &SbcOptions, session: &Session<'_>, tri
         model: problem.program().file_name(),
         data: problem.data_file_name(),
         seed: session.seed,
-        simulate: "prior".to_owned(),
+        simulate: options.simulate.name().to_owned(),
+        fit,
         method: options.method.name().to_owned(),
         datasets: trials.len(),
         wanted: options.datasets.get(),
@@ -192,7 +259,15 @@ fn verdict(result: &Sbc) -> Verdict {
     ];
     let trouble = trouble.into_iter().filter(|(n, _)| share(*n) > MOST_TROUBLES).max_by_key(|(n, _)| *n);
     let trouble = trouble.map(|(n, words)| format!("{method} {words} on {n} of {datasets} datasets"));
+    let bad_fit = result.fit.as_ref().filter(|fit| fit.r_hat.is_nan() || fit.r_hat > MOST_R_HAT || fit.ess < LEAST_ESS);
     let (level, sentence) = match (places, trouble) {
+        _ if let Some(SbcFit { r_hat, name, ess }) = bad_fit => {
+            let words = format!(
+                "The fit to the real data cannot be trusted: R-hat of {name} is {r_hat:.2}, and the least effective sample \
+                 size {ess:.0}. What was simulated rests on it."
+            );
+            (Level::Poor, words)
+        }
         (Some(places), None) => (Level::Poor, format!("{method} is not calibrated: {places}.")),
         (Some(places), Some(trouble)) => (Level::Poor, format!("{method} is not calibrated: {places}; {trouble}.")),
         (None, Some(trouble)) => {
@@ -214,12 +289,21 @@ fn verdict(result: &Sbc) -> Verdict {
     Verdict {
         sentence,
         rests_on: vec![
-            format!("{datasets} datasets that the model itself has made, with the parameters behind them"),
+            match result.fit {
+                None => format!("{datasets} datasets that the model itself has made, with the parameters behind them"),
+                Some(_) => format!(
+                    "{datasets} datasets that were simulated with draws of a fit to the real data by NUTS, and posteriors \
+                     given the real and the simulated data: those draws are exact ones if the fit is right"
+                ),
+            },
             "ranks of unconstrained parameters, and of the log likelihood".to_owned(),
         ],
         does_not_cover: vec![
             "whether the model fits the real data".to_owned(),
-            "parts of the prior that are rare among the simulated datasets".to_owned(),
+            match result.fit {
+                None => "parts of the prior that are rare among the simulated datasets".to_owned(),
+                Some(_) => "data that are unlike the real ones; places that the fit to the real data misses".to_owned(),
+            },
         ],
         level,
     }

@@ -125,6 +125,13 @@ impl<'a> StanTarget<'a> {
         Ok(batch.log_prior)
     }
 
+    /// Whether another target has the same prior at some points: it may look at the outcomes.
+    pub fn states_prior_of(&mut self, other: &mut Self, points: &[Vec<f64>]) -> bool {
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()) || a.to_bits() == b.to_bits();
+        let (own, others) = (self.log_priors(points).unwrap_or_default(), other.log_priors(points).unwrap_or_default());
+        own.iter().zip(&others).all(near)
+    }
+
     /// Evaluates, without a word about why lanes are rejected.
     fn fill(&mut self, batch: &mut Batch) -> Result<(), EngineError> {
         let mut lanes = EngineBatch {

@@ -32,7 +32,7 @@ pub use reproduce::{
     TaddaaReference, TaddaaRun, TaddaaTable, TaddaaTarget, Toy, ToyRow,
 };
 pub use sample::{Sample, SampleFacts, Seconds};
-pub use sbc::{Sbc, SbcQuantity, Troubles};
+pub use sbc::{Sbc, SbcFit, SbcQuantity, Troubles};
 pub use simulate::{Json, Simulate, SimulatedData};
 pub use testbed::{
     GroundTruth, Knob, ModelName, ModelTiming, OurResult, PaperComparison, PaperResult, Testbed, TestbedKind,

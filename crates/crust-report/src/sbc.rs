@@ -13,11 +13,15 @@ const PLOTS: usize = 8;
 pub fn page(result: &Sbc) -> String {
     let mut page = Page::new(&result.verdict.sentence);
     let data = result.data.as_ref().map_or_else(String::new, |data| format!(" with {data}"));
+    let (origin, beside) = match result.fit {
+        None => ("prior", ""),
+        Some(_) => ("posterior of the real data", " together with the real data"),
+    };
     page.paragraph(&format!(
-        "crust sbc: {} on {}{data}. {} of {} datasets were simulated from the {}, each with the parameters behind it, and the \
-         method was run on each. If it is right, those parameters lie among its draws as one more draw would: their places \
+        "crust sbc: {} on {}{data}. {} of {} datasets were simulated from the {origin}, each with the parameters behind it, and the \
+         method was run on each{beside}. If it is right, those parameters lie among its draws as one more draw would: their places \
          are uniform.",
-        result.method, result.model, result.datasets, result.wanted, result.simulate
+        result.method, result.model, result.datasets, result.wanted
     ));
     page.section("Places of exact draws");
     let worst = in_order(result);

@@ -45,6 +45,26 @@ fn nuts_is_calibrated_and_mean_field_is_not() {
     assert!(adjusted(&folder.json("out/result.json")) < 0.01);
 }
 
+/// A flat prior: parameters come from a fit to the real data, and the posterior is that of both datasets. Places of a
+/// normal distribution without correlations show its mistake there as well.
+#[test]
+fn flat_priors_are_judged_beside_the_real_data() {
+    let folder = Folder::new("conditional");
+    let flat = program().replace("a ~ normal(0, 1); b ~ normal(0, 1);", "");
+    let model = folder.file("flat.stan", &flat);
+    let real = SIZES.replace("\"N\"", "\"y\": [3.1, 2.8, 4.9, 4.1, 5.6, 6.3, 5.2, 4.4], \"N\"");
+    let data = folder.file("real.json", &real);
+    let right = crust(&["sbc", &model, &data, "--simulate", "conditional", "--datasets", "60", "--json", "-"]);
+    assert_eq!(right.status.code(), Some(0), "{}", text(&right));
+    let right = json(&right);
+    assert_eq!((&right["verdict"]["level"], &right["simulate"]), (&"good".into(), &"conditional".into()));
+    assert!(number(&right["fit"]["r_hat"]) < 1.05 && number(&right["fit"]["ess"]) > 100.0, "{}", right["fit"]);
+    let options = ["--simulate", "conditional", "--datasets", "60", "--method", "meanfield"];
+    let wrong = crust(&[&["sbc", &model, &data], &options[..]].concat());
+    assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong));
+    assert!(text(&wrong).contains("too close together"), "{}", text(&wrong));
+}
+
 /// Results depend on the seed alone.
 #[test]
 fn places_do_not_depend_on_threads() {
@@ -64,7 +84,11 @@ fn what_cannot_be_simulated_is_refused() {
     let flat = folder.file("flat.stan", "data { real y; } parameters { real m; } model { y ~ normal(m, 1); }");
     let output = crust(&["sbc", &flat]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
-    assert!(text(&output).contains("improper"), "{}", text(&output));
+    assert!(
+        text(&output).contains("improper") && text(&output).contains("--simulate conditional"),
+        "{}",
+        text(&output)
+    );
     let output = crust(&["sbc", &flat, "--datasets", "0"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
 }

@@ -86,10 +86,8 @@ impl<'a> StanExperiment<'a> {
 
     /// Whether the prior looks at the outcomes.
     pub(super) fn prior_differs(&self, mut real: StanTarget<'a>, mut other: StanTarget<'a>) -> bool {
-        let points: Vec<Vec<f64>> = self.anchor.truths.iter().take(4).cloned().collect();
-        let priors = |target: &mut StanTarget<'a>| target.log_priors(&points).unwrap_or_default();
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()) || a.to_bits() == b.to_bits();
-        !priors(&mut real).iter().zip(&priors(&mut other)).all(near)
+        let truths = &self.anchor.truths;
+        !real.states_prior_of(&mut other, &truths[..truths.len().min(4)])
     }
 
     /// q, fitted once: all datasets share it.

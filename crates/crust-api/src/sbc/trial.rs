@@ -1,18 +1,20 @@
 //! One simulated dataset: draws of a method, and where the parameters behind the data lie among them.
 
 use super::SbcMethod;
+use super::origin::Origin;
 use crate::approximate::{Wanted, fit};
 use crate::error::Faults;
 use crate::generative::Generative;
 use crate::session::Session;
-use crate::target::{Evaluation, StanTarget};
 use crust_diagnose::convergence::{ess_bulk, rhat};
 use crust_diagnose::number::count;
+use crust_diagnose::result::SbcFit;
 use crust_engine::{EngineError, SimulateError, Simulator};
 use crust_infer::approximate::Error as ApproximateError;
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error as InferError;
+use crust_infer::path::Path;
 use crust_infer::sample::{Draw, Observer, Settings, Start, sample};
 use crust_math::random::{Purpose, StreamKey};
 use std::num::NonZero;
@@ -20,7 +22,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Chains of the sampler, their warm-up and draws. Ranks need a hundred draws that are nearly independent.
-const CHAINS: u32 = 4;
+pub const CHAINS: u32 = 4;
 const WARMUP: usize = 500;
 const DRAWS: usize = 250;
 /// Draws among which the exact one is placed: as many as the effective sample size allows.
@@ -59,8 +61,8 @@ pub enum Trouble {
 }
 
 /// Simulates a dataset and judges the method on it.
-pub fn run(
-    loaded: &Generative<'_>,
+pub fn run<'a>(
+    (loaded, origin): (&'a Generative<'a>, &Origin<'a>),
     simulator: &mut Simulator,
     method: SbcMethod,
     number: usize,
@@ -68,18 +70,22 @@ pub fn run(
 ) -> Result<Trial, Trouble> {
     let dataset = u32::try_from(number).unwrap_or(u32::MAX);
     let key = StreamKey::new(session.seed, Purpose::PRIOR).dataset(dataset);
-    let exact = simulator.draw_parameters(None, key)?;
+    let exact = origin.parameters(simulator, number, key)?;
     let data = simulator.draw_data(&exact, key.purpose(Purpose::DATA))?;
     let model = Arc::new(loaded.bind(&data, session.seed)?);
-    let text = loaded.program().text();
-    let target = StanTarget::path(&model, text, Evaluation::of(&model, CHAINS as usize)).reporting_to(faults);
+    let target = origin.posterior(loaded, &model, faults);
     let how = Parallelism { threads: NonZero::<usize>::MIN, width: session.lanes };
     let control = session.stop.control();
     let mut driver = Driver::new(target.clone(), how);
     let at = driver.evaluate_points(std::slice::from_ref(&exact), 1.0, false, control)?;
     let exact_likelihood = at.first().map_or(f64::NAN, |at| at.densities.log_likelihood);
     let drawn = match method {
-        SbcMethod::Nuts => nuts(&mut driver, key, control)?,
+        SbcMethod::Nuts => match nuts(&mut driver, key, (WARMUP, DRAWS), control) {
+            Ok(drawn) => Some(drawn),
+            Err(error @ (InferError::Fatal(_) | InferError::Interrupted)) => return Err(error.into()),
+            // Where chains cannot start.
+            Err(_) => None,
+        },
         SbcMethod::Approximation(choice) => {
             let mut evaluations = Evaluations::new(&target, how, control);
             let seed = session.seed ^ (u64::from(dataset) << 32);
@@ -108,32 +114,33 @@ pub fn run(
 
 /// The draws of a chain with their log likelihoods.
 #[derive(Clone, Debug, Default)]
-struct Chain {
+pub struct Chain {
     points: Vec<Vec<f64>>,
     likelihoods: Vec<f64>,
 }
 
-struct Drawn {
+pub struct Drawn {
     chains: Vec<Chain>,
     divergences: usize,
     independent: bool,
 }
 
-/// Chains of NUTS; nothing where they cannot start.
-fn nuts(driver: &mut Driver<StanTarget<'_>>, key: StreamKey, control: &Control) -> Result<Option<Drawn>, InferError> {
-    let settings = Settings { warmup: WARMUP, draws: DRAWS, ..Settings::new(key.purpose(Purpose::NUTS)) };
+/// Chains of NUTS, of some iterations of warm-up and draws.
+pub fn nuts<P: Path + Clone + Send>(
+    driver: &mut Driver<P>,
+    key: StreamKey,
+    (warmup, draws): (usize, usize),
+    control: &Control,
+) -> Result<Drawn, InferError> {
+    let settings = Settings { warmup, draws, ..Settings::new(key.purpose(Purpose::NUTS)) };
     let starts: Vec<Start> = (0..CHAINS).map(Start::random).collect();
     let recorder = Recorder((0..CHAINS).map(|_| Mutex::default()).collect());
-    let outcomes = match sample(driver, &settings, &starts, &recorder, control) {
-        Ok(outcomes) => outcomes,
-        Err(error @ (InferError::Fatal(_) | InferError::Interrupted)) => return Err(error),
-        Err(_) => return Ok(None),
-    };
+    let outcomes = sample(driver, &settings, &starts, &recorder, control)?;
     let divergences = outcomes.iter().map(|outcome| outcome.divergences).sum();
     let chains: Vec<Chain> =
         recorder.0.into_iter().map(|chain| chain.into_inner().unwrap_or_else(PoisonError::into_inner)).collect();
-    let whole = chains.iter().all(|chain| chain.points.len() == DRAWS);
-    Ok(whole.then_some(Drawn { chains, divergences, independent: false }))
+    let whole = chains.iter().all(|chain| chain.points.len() == draws);
+    if whole { Ok(Drawn { chains, divergences, independent: false }) } else { Err(InferError::Interrupted) }
 }
 
 struct Recorder(Vec<Mutex<Chain>>);
@@ -150,6 +157,26 @@ impl Observer for Recorder {
 }
 
 impl Drawn {
+    /// Chain after chain.
+    pub fn points(&self) -> Vec<&Vec<f64>> {
+        self.chains.iter().flat_map(|chain| &chain.points).collect()
+    }
+
+    /// The worst R-hat and effective sample size of all parameters.
+    pub fn fit(&self, names: &[String]) -> SbcFit {
+        let mut worst = SbcFit { r_hat: 1.0, ess: f64::INFINITY, ..SbcFit::default() };
+        for (j, name) in names.iter().enumerate() {
+            let chains: Vec<Vec<f64>> =
+                self.chains.iter().map(|chain| chain.points.iter().map(|point| point[j]).collect()).collect();
+            let (r_hat, ess) = (rhat(&chains), ess_bulk(&chains));
+            if r_hat.is_nan() || r_hat > worst.r_hat {
+                (worst.r_hat, worst.name) = (r_hat, name.clone());
+            }
+            worst.ess = worst.ess.min(ess);
+        }
+        worst
+    }
+
     fn judge(&self, exact: &[f64], names: Arc<[String]>, key: StreamKey) -> Trial {
         let last = exact.len() - 1;
         let column = |j: usize| -> Vec<Vec<f64>> {

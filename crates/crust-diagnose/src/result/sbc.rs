@@ -13,6 +13,9 @@ pub struct Sbc {
     pub seed: u64,
     /// Where data were simulated from: `prior` or `conditional`.
     pub simulate: String,
+    /// Of the real data, where simulated ones rest on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<SbcFit>,
     /// The method that is judged, in the words of the command line.
     pub method: String,
     /// Datasets that were finished.
@@ -26,6 +29,16 @@ pub struct Sbc {
     pub band: Vec<Band>,
     pub verdict: Verdict,
     pub partial: bool,
+}
+
+/// How a fit by NUTS went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SbcFit {
+    /// The largest R-hat, and whose it is.
+    pub r_hat: f64,
+    pub name: String,
+    /// The smallest effective sample size.
+    pub ess: f64,
 }
 
 /// How many datasets were hard.

@@ -41,11 +41,20 @@ impl From<SbcMethod> for crust_api::SbcMethod {
     }
 }
 
+/// Where simulated data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SbcSimulation {
+    /// The prior
+    Prior,
+    /// Draws of a fit to the real data, which are judged on both datasets together; for flat and vague priors
+    Conditional,
+}
+
 #[derive(Debug, Args)]
 pub struct Sbc {
     /// The Stan program
     pub model: PathBuf,
-    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing
+    /// Sizes and covariates, in Stan's JSON; outcomes are simulated and may be missing unless `--simulate conditional`
     pub data: Option<PathBuf>,
     /// How many datasets to simulate
     #[arg(long, value_name = "N", default_value = "200", value_parser = one_in)]
@@ -53,6 +62,9 @@ pub struct Sbc {
     /// What is judged
     #[arg(long, value_enum, default_value_t = SbcMethod::Nuts)]
     pub method: SbcMethod,
+    /// What parameters data are simulated with
+    #[arg(long, value_enum, default_value_t = SbcSimulation::Prior)]
+    pub simulate: SbcSimulation,
     /// A Stan program that simulates outcomes: its generated quantities of their names
     #[arg(long, value_name = "SIM.stan")]
     pub simulator: Option<PathBuf>,
@@ -70,6 +82,10 @@ impl Sbc {
         Ok(crust_api::SbcOptions {
             datasets: self.datasets,
             method: self.method.into(),
+            simulate: match self.simulate {
+                SbcSimulation::Prior => crust_api::SbcSimulation::Prior,
+                SbcSimulation::Conditional => crust_api::SbcSimulation::Conditional,
+            },
             generation: self.includes.generation(None, self.simulator.as_deref())?,
         })
     }
