@@ -10,6 +10,7 @@ use crust_webppl::simulator::{Numbers, Plain};
 
 use super::crew::{Observed, Walker};
 use super::experiment::WebPplExperiment;
+use super::pilot::Tuned;
 use super::problem::Trouble;
 
 const CHAINS: u32 = 4;
@@ -17,6 +18,8 @@ const WARMUP: usize = 1000;
 const DRAWS: usize = 500;
 /// Steps between two draws.
 const APART: usize = 4;
+/// How often all that is doubled while chains do not agree.
+const DOUBLINGS: u32 = 4;
 const MOST_R_HAT: f64 = 1.01;
 const LEAST_ESS: f64 = 400.0;
 
@@ -24,8 +27,8 @@ const LEAST_ESS: f64 = 400.0;
 type Draw = (Numbers, f64);
 
 impl WebPplExperiment<'_> {
-    fn fit_chains(&mut self) -> Result<Vec<Vec<Draw>>, Trouble> {
-        let tuned = self.tune(REAL)?;
+    /// Chains that are so many times longer than the shortest ones.
+    fn fit_chains(&self, tuned: &Tuned, longer: usize) -> Result<Vec<Vec<Draw>>, Trouble> {
         let (key, settings) = (self.key(Purpose::FIT, REAL), &self.settings);
         let prior = self.key(Purpose::INITIAL, REAL);
         let chains: Vec<u32> = (1..=CHAINS).collect();
@@ -37,13 +40,13 @@ impl WebPplExperiment<'_> {
                 }
                 state = simulator.prior(&mut prior.chain(k).step(attempt).stream())?;
             }
-            let mut walker = Walker::new(simulator, &tuned);
+            let mut walker = Walker::new(simulator, tuned);
             let mut draws = Vec::with_capacity(DRAWS);
             for draw in 0..=DRAWS {
                 let key = key.dataset(u32::try_from(draw).unwrap_or(u32::MAX));
                 let (direction, control) = (Direction::Forward, &*settings.control);
                 let run = Launch { direction, first_chain: k, key, how: settings.how, control };
-                let steps = if draw == 0 { WARMUP } else { APART };
+                let steps = longer * if draw == 0 { WARMUP } else { APART };
                 equilibrate_one(&mut walker, &mut state, steps, k, &run).map_err(|error| walker.trouble(error))?;
                 if draw > 0 {
                     let mut numbers = state.snapshot()?.by_name();
@@ -73,44 +76,56 @@ fn judge(fit: &mut Fit, name: &str, chains: &[Vec<f64>]) {
     }
 }
 
+/// What chains say about the fit, and the means of the hyperparameters.
+fn summary(chains: &[Vec<Draw>]) -> (Fit, Numbers) {
+    let mut fit = Fit {
+        chains: chains.len(),
+        draws: DRAWS,
+        worst_r_hat: f64::NAN,
+        least_ess: f64::NAN,
+        least_e_bfmi: f64::NAN,
+        ..Fit::default()
+    };
+    let logs: Vec<Vec<f64>> = chains.iter().map(|chain| chain.iter().map(|draw| draw.1).collect()).collect();
+    judge(&mut fit, "log density", &logs);
+    let mut means = Numbers::new();
+    let first = chains.first().and_then(|chain| chain.first()).map(|draw| draw.0.clone()).unwrap_or_default();
+    for (name, numbers) in &first {
+        let count = numbers.len();
+        for i in 0..count {
+            let of = |draw: &Draw| draw.0.get(name).and_then(|numbers| numbers.get(i)).copied();
+            let columns: Vec<Vec<f64>> = chains.iter().map(|chain| chain.iter().filter_map(of).collect()).collect();
+            let indexed = if count == 1 { name.clone() } else { format!("{name}[{}]", i + 1) };
+            let value = mean(&columns.concat());
+            judge(&mut fit, &indexed, &columns);
+            means.entry(name.clone()).or_default().push(value);
+            fit.hyperparameters.push(Hyperparameter { name: indexed, value });
+        }
+    }
+    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
+        let (name, value) = (&fit.worst_r_hat_name, fit.worst_r_hat);
+        fit.warnings.push(format!("R-hat of {name} is {value:.3}, above {MOST_R_HAT}"));
+    }
+    if fit.least_ess.is_nan() || fit.least_ess < LEAST_ESS {
+        let (name, value) = (&fit.least_ess_name, fit.least_ess);
+        fit.warnings.push(format!("the effective sample size of {name} is {value:.0}, below {LEAST_ESS}"));
+    }
+    (fit, means)
+}
+
 impl Fitted for WebPplExperiment<'_> {
     type Hyperparameters = Numbers;
 
+    /// Chains become longer until they agree: those of single-site steps take their time where choices are correlated.
     fn fit(&mut self) -> Result<(Fit, Numbers), Trouble> {
-        let chains = self.fit_chains()?;
-        let mut fit = Fit {
-            chains: chains.len(),
-            draws: DRAWS,
-            worst_r_hat: f64::NAN,
-            least_ess: f64::NAN,
-            least_e_bfmi: f64::NAN,
-            ..Fit::default()
-        };
-        let logs: Vec<Vec<f64>> = chains.iter().map(|chain| chain.iter().map(|draw| draw.1).collect()).collect();
-        judge(&mut fit, "log density", &logs);
-        let mut means = Numbers::new();
-        let first = chains.first().and_then(|chain| chain.first()).map(|draw| draw.0.clone()).unwrap_or_default();
-        for (name, numbers) in &first {
-            let count = numbers.len();
-            for i in 0..count {
-                let of = |draw: &Draw| draw.0.get(name).and_then(|numbers| numbers.get(i)).copied();
-                let columns: Vec<Vec<f64>> = chains.iter().map(|chain| chain.iter().filter_map(of).collect()).collect();
-                let indexed = if count == 1 { name.clone() } else { format!("{name}[{}]", i + 1) };
-                let value = mean(&columns.concat());
-                judge(&mut fit, &indexed, &columns);
-                means.entry(name.clone()).or_default().push(value);
-                fit.hyperparameters.push(Hyperparameter { name: indexed, value });
+        let tuned = self.tune(REAL)?;
+        for doubling in 0..DOUBLINGS {
+            let (fit, means) = summary(&self.fit_chains(&tuned, 1 << doubling)?);
+            if fit.warnings.is_empty() {
+                return Ok((fit, means));
             }
         }
-        if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
-            let (name, value) = (&fit.worst_r_hat_name, fit.worst_r_hat);
-            fit.warnings.push(format!("R-hat of {name} is {value:.3}, above {MOST_R_HAT}"));
-        }
-        if fit.least_ess.is_nan() || fit.least_ess < LEAST_ESS {
-            let (name, value) = (&fit.least_ess_name, fit.least_ess);
-            fit.warnings.push(format!("the effective sample size of {name} is {value:.0}, below {LEAST_ESS}"));
-        }
-        Ok((fit, means))
+        Ok(summary(&self.fit_chains(&tuned, 1 << DOUBLINGS)?))
     }
 
     fn fix(&mut self, hyperparameters: &Numbers) {

@@ -108,8 +108,9 @@ pub fn bread_webppl(
             "no hyperparameters: data are simulated from the prior; name variables to be fitted with --hyper",
         ));
     }
+    let simulation = if hyperparameters.is_empty() { Simulation::Prior } else { Simulation::Fitted };
     let plan = bread::Plan {
-        simulation: Simulation::Fitted,
+        simulation,
         chains: annealing.chains,
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
@@ -130,7 +131,7 @@ pub fn bread_webppl(
     let simulated = kept.map(|number| experiment.simulated(number)).collect::<Result<_, Trouble>>()?;
     let run = run(problem, annealing, session, experiment.dimension);
     let why = if hyperparameters.is_empty() { "no variables are fitted" } else { "`--hyper` names what is fitted" };
-    let simulation = Simulated { kind: Simulation::Fitted, why: why.to_owned(), has_log_ml: true };
+    let simulation = Simulated { kind: simulation, why: why.to_owned(), has_log_ml: true };
     let reading = reading(&model, &hyperparameters);
     Ok(crate::bread::told_by(found, options, annealing, &plan, (run, reading, simulation, simulated)))
 }

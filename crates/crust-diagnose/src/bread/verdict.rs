@@ -69,11 +69,18 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, St
     if let Some(trouble) = findings.fit.as_ref().and_then(bad_fit) {
         let whose =
             if findings.fit.as_ref().is_some_and(|fit| fit.given) { "your draws" } else { "the fit to the real data" };
-        let what = if plan.simulation == Simulation::Nothing { "The bound" } else { "What was simulated" };
-        return poor(format!(
-            ", but {whose} cannot be trusted: {trouble}. {what} rests on it; run `crust sample` with more \
-             iterations, or write the model in another way (non-centred, say)."
-        ));
+        let remedy = match plan.simulation {
+            Simulation::Prior => "Longer chains, or another way to write the model (non-centred, say), may help.",
+            Simulation::Nothing => {
+                "The bound rests on it; run `crust sample` with more iterations, or write the model in another way \
+             (non-centred, say)."
+            }
+            Simulation::Conditional | Simulation::Fitted => {
+                "What was simulated rests on it; run `crust sample` with more iterations, \
+             or write the model in another way (non-centred, say)."
+            }
+        };
+        return poor(format!(", but {whose} cannot be trusted: {trouble}. {remedy}"));
     }
     // Where annealing does not get near on simulated data, how it goes on the real ones says little about these.
     let small = rung.jeffreys_upper <= plan.acceptable;
