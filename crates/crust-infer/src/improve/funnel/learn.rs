@@ -78,17 +78,13 @@ impl Sample {
 
     /// log of the squares of the residuals of each coordinate given all others.
     fn log_residuals(&self, factor: &[f64]) -> Vec<Vec<f64>> {
-        let d = self.columns.len();
-        let n = self.columns[0].len();
-        let mut all = vec![vec![0.0; n]; d];
-        let mut z = vec![0.0; d];
-        for row in 0..n {
-            for i in 0..d {
-                z[i] = (self.columns[i][row] - self.means[i]) / self.deviations[i];
-            }
+        let mut all: Vec<Vec<f64>> = self.columns.iter().map(|c| Vec::with_capacity(c.len())).collect();
+        for row in 0..self.columns[0].len() {
+            let scales = self.means.iter().zip(&self.deviations);
+            let mut z: Vec<f64> = self.columns.iter().zip(scales).map(|(c, (m, s))| (c[row] - m) / s).collect();
             solve(factor, &mut z);
             // Qᵢᵢ is the same for all chains: a constant in the logarithm.
-            (0..d).for_each(|i| all[i][row] = (z[i] * z[i] + 1e-300).ln());
+            all.iter_mut().zip(z).for_each(|(list, z)| list.push((z * z + 1e-300).ln()));
         }
         all
     }
