@@ -138,6 +138,10 @@ impl Default for TaddaaOptions {
 }
 
 impl TaddaaOptions {
+    fn tolerances(&self) -> Tolerances {
+        Tolerances { mean: self.tolerance_mean, log_variance: self.tolerance_variance, alpha: ALPHA }
+    }
+
     /// N of equation 6, unless it is given.
     fn number_of_chains(&self) -> Result<usize, Error> {
         let positive = |name, x: f64| {
@@ -151,8 +155,7 @@ impl TaddaaOptions {
             let fine = (2..=MOST_CHAINS).contains(&chains);
             return if fine { Ok(chains) } else { Err(Error::option("chains", chains, between)) };
         }
-        let chains =
-            Tolerances { mean: self.tolerance_mean, log_variance: self.tolerance_variance, alpha: ALPHA }.chains();
+        let chains = self.tolerances().chains();
         if chains <= MOST_CHAINS {
             return Ok(chains);
         }
@@ -213,7 +216,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             let chains = way.chains();
             let from = if options.published { until } else { chains.acceptance.len() / 2 + 1 };
             let first = chains.times.partition_point(|&t| t < from).min(chains.last());
-            let found = functionals.judge(&start, chains, first..=chains.last())?;
+            let found = functionals.judge(&start, (chains, first..=chains.last()), options.tolerances())?;
             let fine = !found.still_moving && found.rho2_max <= MOST_CORRELATION;
             if partial || fine || doublings == 0 {
                 break (found, partial);

@@ -22,6 +22,7 @@ use crate::number::count;
 use functional::{Functional, Kind};
 use intervals::{Interval, Known};
 use serde::{Deserialize, Serialize};
+use sizes::Tolerances;
 
 /// Beyond this squared correlation of starts and ends, chains have not moved enough to be relied on (section 3.4).
 pub const MOST_CORRELATION: f64 = 0.1;
@@ -105,7 +106,8 @@ pub struct Taddaa {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     pub iterations: usize,
-    pub alpha: f64,
+    /// What errors matter, and how sure bounds are.
+    pub tolerances: Tolerances,
     /// Of the random weights that find the simultaneous level.
     pub seed: u64,
 }
@@ -116,10 +118,10 @@ pub fn judge(items: &[Item<'_>], rho2: &[f64], settings: &Settings) -> Taddaa {
     // Summaries are as large as all states, so that they are made twice and not kept.
     let first = |item: &Item<'_>| {
         let summary = item.summary();
-        (summary.interval(settings.alpha), summary.influence)
+        (summary.interval(settings.tolerances.alpha), summary.influence)
     };
     let (plain, influences): (Vec<Interval>, Vec<Vec<f64>>) = items.iter().map(first).unzip();
-    let level = level::simultaneous(influences, settings.alpha, settings.seed);
+    let level = level::simultaneous(influences, settings.tolerances.alpha, settings.seed);
     let functionals: Vec<Judged> = items.iter().zip(plain).map(|(item, plain)| judge_one(item, plain, level)).collect();
     let rho2_max = rho2.iter().copied().fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
     let margin = |(item, judged): (&Item<'_>, &Judged)| match item.functional.kind {
@@ -127,9 +129,9 @@ pub fn judge(items: &[Item<'_>], rho2: &[f64], settings: &Settings) -> Taddaa {
         _ => 0.0,
     };
     let margin_max = items.iter().zip(&functionals).map(margin).fold(0.0, f64::max);
-    let still_moving = moving::still_moving(items, settings.alpha);
+    let still_moving = moving::still_moving(items, settings.tolerances.alpha);
     let doubts = verdict::Doubts { rho2_max, still_moving, margin_max };
-    let verdict = verdict::verdict(&functionals, doubts);
+    let verdict = verdict::verdict(&functionals, &settings.tolerances, doubts);
     Taddaa {
         chains,
         iterations: settings.iterations,

@@ -2,7 +2,8 @@
 
 use crust_diagnose::taddaa::functional::{Functional, Kind};
 use crust_diagnose::taddaa::intervals::Known;
-use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, judge, squared_correlation};
+use crust_diagnose::taddaa::sizes::Tolerances;
+use crust_diagnose::taddaa::{Item, Settings, Taddaa, judge, squared_correlation};
 use crust_infer::approximate::Error;
 use crust_infer::approximate::evaluate::{Evaluations, Points};
 use crust_infer::approximate::family::{Approximation, Elliptical};
@@ -176,7 +177,7 @@ pub fn diagnose(target: &Equicorrelated, q: &Elliptical, plan: Plan, seed: u64) 
             relative.push(if kind == Kind::LogVariance { 0.5 * error } else { error / target.deviation[i] });
         }
     }
-    let found = judge(&items, &rho2, &Settings { iterations, alpha: ALPHA, seed });
+    let found = judge(&items, &rho2, &Settings { iterations, tolerances: Tolerances::default(), seed });
     Ok(Outcome { found, errors, relative, gradients: evaluations.count() })
 }
 

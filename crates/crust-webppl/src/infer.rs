@@ -18,7 +18,7 @@ mod hmc;
 pub mod kernel;
 pub mod leap;
 mod mcmc;
-mod memo;
+pub mod memo;
 pub mod mh;
 mod optimize;
 mod options;

@@ -260,7 +260,10 @@ fn code(world: &mut World, state: &mut State, top: &mut Rc<Frame>) -> Run<Next> 
             Op::CapturedCell(i) => stack.push(read_cell(&closure.captured[i as usize])),
             Op::Myself => stack.push(Value::Closure(closure.clone())),
             Op::Global(i) => stack.push(world.globals[i as usize].clone()),
-            Op::SetGlobal(i) => world.globals[i as usize] = pop(stack),
+            Op::SetGlobal(i) => {
+                world.touched += 1;
+                world.globals[i as usize] = pop(stack);
+            }
             Op::Store => stack.push(Value::Object(state.store.clone())),
             Op::SetStore => {
                 let value = pop(stack);

@@ -73,8 +73,10 @@ pub struct World {
     /// Something happened in a recorded run that a recording cannot stand for.
     pub spoiled: bool,
     /// How often something was done that is neither part of a state nor seen from the others: values changed in
-    /// place, the clock read.
+    /// place, globals set, the clock read.
     pub touched: u64,
+    /// What particles of an earlier inference did.
+    pub kept: Option<crate::infer::memo::Kept>,
     /// How many ids `_.uniqueId` has given.
     pub ids: u64,
     pub empty_store: Rc<Object>,
@@ -122,6 +124,7 @@ impl World {
             data: HashMap::new(),
             spoiled: false,
             touched: 0,
+            kept: None,
             ids: 0,
             empty_store: Rc::default(),
             wanted: None,

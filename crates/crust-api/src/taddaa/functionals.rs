@@ -6,6 +6,7 @@ use crate::problem::Problem;
 use crust_diagnose::result::Drift;
 use crust_diagnose::taddaa::functional::{Kind, Request};
 use crust_diagnose::taddaa::intervals::Known;
+use crust_diagnose::taddaa::sizes::Tolerances;
 use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, efficiency, judge, squared_correlation};
 use crust_engine::{Include, Model};
 use crust_infer::approximate::evaluate::Points;
@@ -76,7 +77,12 @@ impl<'a> Functionals<'a> {
 
     /// Compares the last states of the chains, those at the given of the times that were kept, with what they started
     /// from.
-    pub fn judge(&self, start: &Start, chains: &Chains, times: RangeInclusive<usize>) -> Result<Taddaa, Error> {
+    pub fn judge(
+        &self,
+        start: &Start,
+        (chains, times): (&Chains, RangeInclusive<usize>),
+        tolerances: Tolerances,
+    ) -> Result<Taddaa, Error> {
         let (last, states) = (chains.last(), times.end() + 1 - times.start());
         let after = self.quantities(&chains.states(times), Purpose::DATA)?;
         let moved = |i| squared_correlation(&chains.coordinate(0, i), &chains.coordinate(last, i));
@@ -99,7 +105,7 @@ impl<'a> Functionals<'a> {
                 Item { before: *before, efficiency: efficiency(&item, started), ..item }
             })
             .collect();
-        Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), alpha: ALPHA, seed: self.seed }))
+        Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), tolerances, seed: self.seed }))
     }
 }
 

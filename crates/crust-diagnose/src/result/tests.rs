@@ -88,12 +88,13 @@ fn approximate() -> Approximate {
 fn taddaa() -> Taddaa {
     use crate::taddaa::functional::{Functional, Kind};
     use crate::taddaa::intervals::Known;
-    use crate::taddaa::{ALPHA, Item, Settings, judge};
+    use crate::taddaa::sizes::Tolerances;
+    use crate::taddaa::{Item, Settings, judge};
     let functional = Functional::new(Kind::Mean, "x");
     let before = Known::exactly(0.0);
     let item = Item { functional, end: &[0.5, 1.5, 2.5], states: 1, other: None, before, efficiency: 1.0 };
     Taddaa {
-        found: judge(&[item], &[0.25], &Settings { iterations: 7, alpha: ALPHA, seed: 1 }),
+        found: judge(&[item], &[0.25], &Settings { iterations: 7, tolerances: Tolerances::default(), seed: 1 }),
         k_hat: None,
         bounds: Some(Bounds { log_z_lower: Some(f64::NEG_INFINITY), ..Bounds::default() }),
         kernel: "barker".to_owned(),

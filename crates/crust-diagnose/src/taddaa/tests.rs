@@ -126,7 +126,7 @@ fn simultaneous_bounds_cry_wolf_in_five_percent_of_runs_and_are_no_wider_than_ne
         let kinds = [Kind::Mean, Kind::LogVariance, Kind::Quantile(0.05), Kind::Quantile(0.5), Kind::Quantile(0.95)];
         let items: Vec<Item<'_>> =
             quantities.iter().flat_map(|x| kinds.map(|kind| item(kind, x, truth(kind)))).collect();
-        let settings = Settings { iterations: 1, alpha: 0.05, seed };
+        let settings = Settings { iterations: 1, tolerances: Tolerances::default(), seed };
         let found = judge(&items, &[0.0], &settings);
         alarms[0] += u32::from(found.functionals.iter().any(|f| f.simultaneous_lower_bound > 0.0));
         alarms[1] += u32::from(found.functionals.iter().any(|f| f.lower_bound > 0.0));
@@ -137,14 +137,15 @@ fn simultaneous_bounds_cry_wolf_in_five_percent_of_runs_and_are_no_wider_than_ne
     assert!(alarms[1] > 70, "{alarms:?}");
     let x = normals(386, 5);
     let same: Vec<Item<'_>> = (0..50).map(|_| item(Kind::Mean, &x, 0.0)).collect();
-    let level = judge(&same, &[0.0], &Settings { iterations: 1, alpha: 0.05, seed: 1 }).simultaneous_level;
+    let level = judge(&same, &[0.0], &Settings { iterations: 1, tolerances: Tolerances::default(), seed: 1 })
+        .simultaneous_level;
     assert!((level - 0.05).abs() < 0.015, "one functional fifty times is one functional: {level}");
 }
 
 #[test]
 fn verdicts_say_what_is_wrong_and_by_how_much() {
     let x: Vec<f64> = normals(2000, 3).iter().map(|x| 2.0 * x + 1.0).collect();
-    let settings = Settings { iterations: 10, alpha: 0.05, seed: 1 };
+    let settings = Settings { iterations: 10, tolerances: Tolerances::default(), seed: 1 };
     let found = judge(&[item(Kind::LogVariance, &x, 0.0), item(Kind::Mean, &x, 1.0)], &[0.01], &settings);
     assert_eq!(found.verdict.level, Level::Bad);
     // The standard deviation is 1 instead of 2: half, less the margin.
@@ -152,6 +153,10 @@ fn verdicts_say_what_is_wrong_and_by_how_much() {
     assert!(found.functionals[0].simultaneous_lower_bound < 4.0_f64.ln());
     let good = judge(&[item(Kind::Mean, &x, 1.0)], &[0.01], &settings);
     assert_eq!((good.verdict.level, good.functionals[0].lower_bound), (Level::Good, 0.0));
+    // An error of 0.04 standard deviations is certain, but nobody would mind.
+    let small = judge(&[item(Kind::Mean, &[&x[..]; 10].concat(), 1.08)], &[0.01], &settings);
+    assert!(small.functionals[0].simultaneous_lower_bound > 0.0 && small.verdict.level == Level::Good, "{small:?}");
+    assert!(small.verdict.sentence.contains("the mean of x is too high by at least 0.0"), "{}", small.verdict.sentence);
     let stuck = judge(&[item(Kind::Mean, &x, 1.0)], &[0.01, 0.5], &settings);
     assert_eq!(stuck.verdict.level, Level::Unknown);
     // A mean that moves by a standard deviation between two states, and one of 16 chains.

@@ -1,6 +1,7 @@
 //! What all bounds say together, in a sentence.
 
 use super::functional::Kind;
+use super::sizes::Tolerances;
 use super::{Judged, MOST_CORRELATION, MOST_MARGIN};
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// No error was found, and the chains have moved.
+    /// No error that matters was found, and the chains have moved.
     Good,
-    /// An error is certain, at the level of all bounds together.
+    /// An error that matters is certain, at the level of all bounds together.
     Bad,
     /// No error was found, but none could be: the chains have hardly moved, were still on their way, or are too few.
     Unknown,
@@ -30,12 +31,17 @@ pub(super) struct Doubts {
     pub margin_max: f64,
 }
 
-/// Based on the simultaneous bounds.
-pub(super) fn verdict(functionals: &[Judged], doubts: Doubts) -> Verdict {
+/// Based on the simultaneous bounds. Errors matter from half of what is worth noticing on, since bounds are below them:
+/// with many chains every run of a Markov chain is wrong somewhere by a hundredth of a standard deviation.
+pub(super) fn verdict(functionals: &[Judged], tolerances: &Tolerances, doubts: Doubts) -> Verdict {
     let Doubts { rho2_max, still_moving, margin_max } = doubts;
     let moved = rho2_max <= MOST_CORRELATION;
-    let worst = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0);
-    if let Some(worst) = worst.max_by(|a, b| a.relative.total_cmp(&b.relative)) {
+    let larger = |a: &&Judged, b: &&Judged| a.relative.total_cmp(&b.relative);
+    let matters = |f: &&Judged| match f.kind {
+        Kind::LogVariance | Kind::Deviation => f.relative > 0.25 * tolerances.log_variance,
+        Kind::Mean | Kind::Quantile(_) | Kind::Covariance | Kind::Probability => f.relative > 0.5 * tolerances.mean,
+    };
+    if let Some(worst) = functionals.iter().filter(matters).max_by(larger) {
         let others = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).count() - 1;
         let more = match others {
             0 => String::new(),
@@ -49,22 +55,33 @@ pub(super) fn verdict(functionals: &[Judged], doubts: Doubts) -> Verdict {
         };
         return Verdict { level: Level::Bad, sentence: format!("{}{more}{caution}", worst.sentence()) };
     }
+    let small = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).max_by(larger);
     let unknown = |sentence: String| Verdict { level: Level::Unknown, sentence };
     if !moved {
         unknown(format!(
-            "no error was found, but the chains have hardly moved (the correlation of their ends with their starts is \
+            "no error that matters was found, but the chains have hardly moved (the correlation of their ends with their starts is \
              {:.2}): run them longer or with another kernel",
             rho2_max.sqrt()
         ))
     } else if still_moving {
-        unknown("no error was found, but the chains were still on their way: run them longer".to_owned())
+        unknown("no error that matters was found, but the chains were still on their way: run them longer".to_owned())
     } else if margin_max > MOST_MARGIN {
         unknown(format!(
-            "no error was found, but an error of {margin_max:.1} standard deviations of a mean could not have been: \
+            "no error that matters was found, but an error of {margin_max:.1} standard deviations of a mean could not have been: \
              there are too few chains, or the draws are worth too few independent ones"
         ))
     } else {
-        Verdict { level: Level::Good, sentence: format!("no error was found in {} functionals", functionals.len()) }
+        let n = functionals.len();
+        let sentence = match small {
+            None => format!("no error was found in {n} functionals"),
+            Some(small) => {
+                format!(
+                    "no error that matters was found in {n} functionals; the largest that is certain: {}",
+                    small.sentence()
+                )
+            }
+        };
+        Verdict { level: Level::Good, sentence }
     }
 }
 

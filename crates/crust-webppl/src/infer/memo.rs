@@ -63,6 +63,14 @@ pub struct Step {
     pub leg: u32,
 }
 
+/// A memo between two inferences. States are told apart by what they hold, so that it serves any model; it is of no use
+/// any more once something was changed that states do not hold.
+pub struct Kept {
+    memo: Memo,
+    touched: u64,
+    ids: u64,
+}
+
 #[derive(Default)]
 pub struct Memo {
     nodes: Vec<Node>,
@@ -81,6 +89,8 @@ pub struct Memo {
 const MOST_NODES: usize = 1 << 15;
 /// More values of one choice are not kept.
 const MOST_LEGS: usize = 48;
+/// More nodes are not kept between inferences.
+const MOST_KEPT: usize = 1 << 12;
 /// After so many runs they must have paid.
 const ACCOUNT: u32 = 512;
 
@@ -96,6 +106,19 @@ fn alike(a: &Value, b: &Value) -> bool {
 impl Memo {
     pub fn new(at_factors: bool) -> Self {
         Self { at_factors, ..Self::default() }
+    }
+
+    /// One that stops at factors, with what earlier inferences did if that still holds.
+    pub fn kept(world: &mut World) -> Self {
+        let fresh = world.kept.take().filter(|kept| (kept.touched, kept.ids) == (world.touched, world.ids));
+        fresh.map_or_else(|| Self::new(true), |kept| Self { runs: 0, found: 0, ..kept.memo })
+    }
+
+    /// Leaves it to later inferences.
+    pub fn keep(self, world: &mut World) {
+        if self.nodes.len() <= MOST_KEPT && !self.spoiled {
+            world.kept = Some(Kept { memo: self, touched: world.touched, ids: world.ids });
+        }
     }
 
     #[inline]

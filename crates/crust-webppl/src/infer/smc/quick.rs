@@ -21,8 +21,13 @@ impl Smc<'_> {
     /// Runs particles with a memo to the end, or as far as it goes. They use the same random numbers as without.
     pub(super) fn quick(&self, world: &mut World, n: usize) -> Run<Population> {
         let before = world.marks();
-        let mut memo = Memo::new(true);
+        // Without guides programs do something else.
+        let usual = self.importance == "default";
+        let mut memo = if usual { Memo::kept(world) } else { Memo::new(true) };
         if let Some(population) = self.with_memo(world, n, &mut memo)?.filter(|_| !memo.spoiled) {
+            if usual {
+                memo.keep(world);
+            }
             return Ok(population);
         }
         world.stream = before.stream;
@@ -144,6 +149,34 @@ mod tests {
            var xs = mapN(function(i) { var x = randomInteger(4); factor(-x / 9); return x; }, 30);
            return sum(xs); };",
     ];
+
+    /// What an earlier inference did is used again, but not after something has changed that it looks at.
+    #[test]
+    fn a_memo_is_kept_while_it_holds() {
+        let text = "var weights = [1, 3];
+            var other = function(p) { return function() { var a = flip(p); factor(a ? weights[0] : weights[1]); return a; }; };
+            var share = function(p) {
+              return Math.exp(Infer({method: 'SMC', particles: 4000, model: other(p)}).score(true)); };
+            var first = [share(0.5), share(0.5), share(0.9)];
+            var more = weights.splice(0, 2, 3, 1);
+            first.concat([share(0.5), share(0.9)])";
+        let program = crate::Program::compile("kept.wppl", text).expect("compiles");
+        let result = crate::run(&program, &crate::Options::default()).expect("runs");
+        let list = result.json.split(['[', ']']).nth(1).expect("a list");
+        let numbers: Vec<f64> = list.split(',').map(|x| x.trim().parse().expect("a number")).collect();
+        assert_eq!(numbers.len(), 5);
+        let exact = |p: f64, a: f64, b: f64| p * a.exp() / (p * a.exp() + (1.0 - p) * b.exp());
+        let expected = [
+            exact(0.5, 1.0, 3.0),
+            exact(0.5, 1.0, 3.0),
+            exact(0.9, 1.0, 3.0),
+            exact(0.5, 3.0, 1.0),
+            exact(0.9, 3.0, 1.0),
+        ];
+        for (found, expected) in numbers.iter().zip(expected) {
+            assert!((found - expected).abs() < 0.03, "{numbers:?}");
+        }
+    }
 
     #[test]
     fn a_memo_changes_nothing() {
