@@ -137,7 +137,7 @@ impl Trace {
         match (&self.fast.graph, &self.fast.walk) {
             (Some(graph), _) if self.fast.stale => graph.result(),
             (_, Some(walk)) if self.fast.stale => Ok(walk.value()),
-            _ => Ok(self.value.clone().unwrap_or(Value::Undefined)),
+            _ => Ok(self.run_value.clone().unwrap_or(Value::Undefined)),
         }
     }
 
@@ -167,7 +167,7 @@ impl Trace {
         }
         self.choices = next.choices;
         self.scores = next.scores;
-        self.value = next.value;
+        self.run_value = next.run_value;
         self.gradient = None;
         self.fast.stale = false;
         #[expect(clippy::cast_precision_loss, reason = "calls are counted roughly")]

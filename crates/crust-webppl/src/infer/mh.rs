@@ -131,7 +131,7 @@ impl Mh {
         let Proposal { at, value, draws, mut numbers, redraw } = proposal;
         let info = trace.info;
         let old_scores = trace.scores;
-        let old_value = trace.value.take();
+        let old_value = trace.run_value.take();
         let old_paused = trace.paused.take();
         let old_gradient = trace.gradient.take();
         let old = trace.choices.split_off(at);
@@ -189,14 +189,14 @@ impl Mh {
                     c.before = c.before.after(&shift[1], &shift[0]);
                     c
                 }));
-                trace.value = old_value;
+                trace.run_value = old_value;
                 trace.paused = old_paused;
             }
         } else {
             trace.choices.truncate(at);
             trace.choices.extend(old);
             trace.scores = old_scores;
-            trace.value = old_value;
+            trace.run_value = old_value;
             trace.paused = old_paused;
             trace.gradient = old_gradient;
         }

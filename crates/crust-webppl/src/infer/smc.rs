@@ -70,12 +70,13 @@ pub fn smc(world: &mut World, model: &Model, options: &mut Options) -> Run<Value
             if i < repeat {
                 smc.kernel.step(world, model, &mut particle.trace, &Scope::default())?;
             }
-            let value = particle.trace.value.clone().unwrap_or(Value::Undefined);
+            let value = particle.trace.value()?;
             let score = particle.trace.scores.total(1.0);
             callbacks.sample(world, &value, Some(score))?;
             histogram.add(value, Some(score));
         }
         if save {
+            particle.trace.sync(world, model)?;
             let values = particle.trace.choices.iter().map(|c| (c.addr, c.value.clone())).collect();
             let trace = super::SavedTrace { values, score: particle.trace.scores.total(1.0) };
             saved.push(Value::Wrapped(Rc::new(Wrapped::Trace(trace))));
@@ -188,7 +189,7 @@ impl Smc<'_> {
                 }
                 Effect::Done(value) => {
                     let value = state.result(value);
-                    trace.value = Some(if self.hmc { value.deep_primal() } else { value });
+                    trace.run_value = Some(if self.hmc { value.deep_primal() } else { value });
                     return Ok(());
                 }
                 _ => state.resume(Value::Undefined),

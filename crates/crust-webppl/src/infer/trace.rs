@@ -64,8 +64,8 @@ impl Scores {
 pub struct Trace {
     pub choices: Vec<Choice>,
     pub scores: Scores,
-    /// The value, if the execution has ended.
-    pub value: Option<Value>,
+    /// The value of the last run of the program, if it has ended. See [`Self::value`] for that of the execution.
+    pub run_value: Option<Value>,
     /// Where it stopped, if it has not.
     pub paused: Option<State>,
     /// Accepted and proposed changes.
@@ -243,7 +243,7 @@ impl Trace {
         Self {
             choices: Vec::new(),
             scores: Scores::default(),
-            value: None,
+            run_value: None,
             paused: None,
             info: [0; 2],
             data: None,
@@ -265,7 +265,7 @@ impl Trace {
     /// Runs on from a state, writing down choices, to the end or to a factor (the `exit`th, if not 0), or to where
     /// `choose` knows how it goes on.
     pub fn extend(&mut self, world: &mut World, mut state: State, choose: &mut dyn Choose, exit: usize) -> Run<Ended> {
-        self.value = None;
+        self.run_value = None;
         self.paused = None;
         self.gradient = None;
         loop {
@@ -304,7 +304,7 @@ impl Trace {
                     if self.data.as_ref().is_some_and(|data| data.borrow().values.len() != self.scores.observed) {
                         return fail(VARYING);
                     }
-                    self.value = Some(state.result(value));
+                    self.run_value = Some(state.result(value));
                     return Ok(Ended::Complete);
                 }
                 _ => state.resume(Value::Undefined),

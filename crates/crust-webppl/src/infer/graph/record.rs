@@ -53,7 +53,7 @@ pub fn record(world: &mut World, model: &Model, trace: &Trace) -> Run<Option<Gra
 /// Whether the graph says the same as the execution that it was made from.
 fn is_faithful(graph: &Graph, trace: &Trace) -> bool {
     let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()));
-    let same = graph.result().is_ok_and(|value| match &trace.value {
+    let same = graph.result().is_ok_and(|value| match &trace.run_value {
         Some(old) => coerce::deep_equal(&value, old) || !crate::infer::fast::is_data(old),
         None => false,
     });

@@ -98,7 +98,7 @@ fn particles(memo: &Memo, all: &[Light]) -> Vec<Particle> {
         trace.scores = Scores { prior, factor, factors, observed: 0 };
         let state = match &node.stop {
             Stop::Done(value) => {
-                trace.value = Some(value.clone());
+                trace.run_value = Some(value.clone());
                 None
             }
             _ => Some(node.state.clone()),
@@ -191,7 +191,7 @@ mod tests {
                     let begun = if quick { smc.quick(&mut world, n) } else { smc.start(&mut world, n) };
                     let ended = smc.run(&mut world, begun.expect("runs")).map(|(particles, log_z)| {
                         let one = |p: &Particle| {
-                            let value = output::json(&p.trace.value.clone().expect("a value")).expect("json");
+                            let value = output::json(&p.trace.run_value.clone().expect("a value")).expect("json");
                             format!("{value} {:.9} {:.9}", p.trace.scores.prior, p.trace.scores.factor)
                         };
                         (particles.iter().map(one).collect::<Vec<_>>(), format!("{log_z:.9}"))
