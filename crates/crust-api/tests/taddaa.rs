@@ -47,6 +47,26 @@ fn a_wrong_approximation_is_told_by_how_much() {
     }
 }
 
+/// Importance sampling puts right what is wrong with an approximation that is wide enough, and is silent where it is not.
+#[test]
+fn weights_improve_what_is_wide_enough() {
+    let asked = ["mean(x[1])", "sd(x[2])", "quantile(x[1], 0.95)", "P(x[1] > 1)", "covariance(x[1], x[2])"];
+    let wide = r#"{"mean": [1.4, -1.8], "covariance": [[1.4, 1.8], [1.8, 6]]}"#;
+    let found = run(wide, ShortKernel::Hmc, &asked).expect("a diagnosis");
+    let truths = [1.0, 2.0, 1.0 + 1.644_854, 0.5, 1.8];
+    for (judged, truth) in found.result.found.functionals.iter().zip(truths) {
+        let psis = judged.psis.expect("weights that can be relied on");
+        assert!((psis - truth).abs() < 0.05, "{}: {psis} for {truth}", judged.name);
+    }
+    let narrow = r#"{"mean": [1, -2], "covariance": [[0.2, 0], [0, 0.2]]}"#;
+    let found = run(narrow, ShortKernel::Hmc, &asked).expect("a diagnosis");
+    assert!(
+        found.result.found.functionals.iter().all(|judged| judged.psis.is_none()),
+        "k-hat {:?}",
+        found.result.k_hat
+    );
+}
+
 #[test]
 fn what_cannot_be_judged_is_told() {
     let told = |approximation: &str, functionals: &[&str]| {

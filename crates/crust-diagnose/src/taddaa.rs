@@ -79,6 +79,9 @@ pub struct Judged {
     /// is for probabilities).
     #[serde(with = "crate::number")]
     pub relative: f64,
+    /// What Pareto-smoothed importance sampling makes of the approximation, where k-hat says that it can be relied on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub psis: Option<f64>,
 }
 
 /// The whole diagnosis.
@@ -158,6 +161,7 @@ fn judge_one(item: &Item<'_>, plain: Interval, level: f64) -> Judged {
         lower_bound: plain.least_distance(),
         simultaneous_lower_bound: bound,
         relative: item.relative(bound),
+        psis: None,
     }
 }
 

@@ -94,20 +94,24 @@ fn forest(worst: &[&Judged]) -> Plot {
 
 fn table(worst: &[&Judged]) -> Table {
     let number = |x: f64| format!("{x:.5}");
+    let weighted = worst.iter().any(|judged| judged.psis.is_some());
     let row = |(k, judged): (usize, &&Judged)| {
-        vec![
+        let mut row = vec![
             judged.name.clone(),
             (k + 1).to_string(),
             number(judged.approximation),
             number(judged.improved),
             number(judged.simultaneous_lower_bound),
             number(judged.lower_bound),
-        ]
+        ];
+        row.extend(weighted.then(|| judged.psis.map_or_else(String::new, number)));
+        row
     };
     let head = ["functional", "rank", "approximation", "improved", "wrong by at least, all at once", "for this alone"];
+    let more = weighted.then(|| "by importance sampling".to_owned());
     Table {
         caption: "Lower bounds on errors".to_owned(),
-        head: head.map(str::to_owned).to_vec(),
+        head: head.map(str::to_owned).into_iter().chain(more).collect(),
         rows: worst.iter().enumerate().map(row).collect(),
         words: 1,
     }

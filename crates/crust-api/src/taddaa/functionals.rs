@@ -4,7 +4,7 @@ use super::start::Start;
 use crate::error::{Error, SubjectError};
 use crate::problem::Problem;
 use crust_diagnose::result::Drift;
-use crust_diagnose::taddaa::functional::{Kind, Request};
+use crust_diagnose::taddaa::functional::{Kind, Request, weighted_estimate};
 use crust_diagnose::taddaa::intervals::Known;
 use crust_diagnose::taddaa::sizes::Tolerances;
 use crust_diagnose::taddaa::{ALPHA, Item, Settings, Taddaa, efficiency, judge, squared_correlation};
@@ -89,12 +89,15 @@ impl<'a> Functionals<'a> {
         let rho2: Vec<f64> = (0..self.model.dimension()).map(moved).collect();
         let [drawn, started] = &start.lengths;
         let mut ends = Vec::with_capacity(self.requests.len());
+        let mut weighted = Vec::with_capacity(self.requests.len());
         for asked in &self.requests {
             let functional = &asked.request.functional;
             let before = asked.values(&start.before, "before the chains")?;
             let others = asked.other.map(|j| start.before[j].as_slice());
             let efficiency = efficiency(&asked.item(&before, 1, others), drawn);
             let known = Known::of_draws(functional, &before, others, efficiency);
+            let weights = start.weights.as_ref().filter(|weights| weights.len() == before.len());
+            weighted.push(weights.map(|weights| weighted_estimate(functional.kind, &before, others, weights)));
             let end = asked.values(&after, "at the end of a chain")?;
             ends.push((end, asked.other.map(|j| after[j].as_slice()), known));
         }
@@ -105,7 +108,10 @@ impl<'a> Functionals<'a> {
                 Item { before: *before, efficiency: efficiency(&item, started), ..item }
             })
             .collect();
-        Ok(judge(&items, &rho2, &Settings { iterations: chains.acceptance.len(), tolerances, seed: self.seed }))
+        let settings = Settings { iterations: chains.acceptance.len(), tolerances, seed: self.seed };
+        let mut found = judge(&items, &rho2, &settings);
+        found.functionals.iter_mut().zip(weighted).for_each(|(judged, psis)| judged.psis = psis);
+        Ok(found)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
 use crust_diagnose::draws::{Draws, bracketed, read_draws};
+use crust_diagnose::psis::{Psis, psis};
 use crust_engine::{Model, Values};
 use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::{Evaluations, Points};
@@ -32,6 +33,8 @@ pub(super) struct Start {
     /// Of the Markov chains that these draws, and those that chains start at, come from; empty if they are independent.
     pub lengths: [Vec<usize>; 2],
     pub k_hat: Option<f64>,
+    /// Importance weights of the draws in `before`, where they can be relied on.
+    pub weights: Option<Vec<f64>>,
     /// Of an approximation with a density.
     pub elbo: Option<Estimate>,
     pub notes: Vec<String>,
@@ -50,18 +53,18 @@ impl Start {
                 let q = read(source, functionals.model)?;
                 let key = StreamKey::new(functionals.seed, Purpose::FIT);
                 let elbo = elbo::estimate(evaluations, &q, DRAWS, key)?;
-                let start = Self::of_approximation(&q, q.clone(), k_hat(&elbo.log_ratios), chains, functionals)?;
-                Ok(Self { elbo: Some(elbo), ..start })
+                let start = Self::of_approximation(&q, q.clone(), chains, (functionals, evaluations))?;
+                Ok(Self { k_hat: k_hat(&elbo.log_ratios), elbo: Some(elbo), ..start })
             }
             Subject::Fit(method) => {
                 let wanted = Wanted { method: *method, radius: options.radius, seed: functionals.seed };
                 let fitted = fit(evaluations, wanted)?;
                 let (k_hat, q) = (fitted.k_hat(), fitted.approximation.as_ref());
-                let mut start = Self::of_approximation(q, fitted.normal, k_hat, chains, functionals)?;
+                let mut start = Self::of_approximation(q, fitted.normal, chains, (functionals, evaluations))?;
                 if !fitted.converged {
                     start.notes.push(format!("the fit: {}", fitted.words));
                 }
-                Ok(Self { elbo: Some(fitted.elbo), ..start })
+                Ok(Self { k_hat, elbo: Some(fitted.elbo), ..start })
             }
         }
     }
@@ -69,19 +72,23 @@ impl Start {
     fn of_approximation(
         q: &dyn Approximation,
         frame: Elliptical,
-        k_hat: Option<f64>,
         chains: usize,
-        functionals: &Functionals<'_>,
-    ) -> Result<Self, Error> {
+        (functionals, evaluations): (&Functionals<'_>, &mut Evaluations<'_, StanTarget<'_>>),
+    ) -> Result<Self, Failure> {
         let key = StreamKey::new(functionals.seed, Purpose::INITIAL);
         let draw = |n: usize, key: StreamKey| {
             let mut stream = key.stream();
             Points::new(q.dimension(), (0..n).flat_map(|_| q.draw(&mut stream)).collect())
         };
         // Not the starts themselves: their luck would count twice.
-        let before = functionals.quantities(&draw(REFERENCE, key.step(1)), Purpose::GENERATED)?;
+        let mut drawn = draw(REFERENCE, key.step(1));
+        let before = functionals.quantities(&drawn, Purpose::GENERATED)?;
+        evaluations.evaluate(&mut drawn, false)?;
+        let ratio = |(i, log_p): (usize, &f64)| log_p - q.log_density(drawn.point(i));
+        let weights = weights(&drawn.log_density.iter().enumerate().map(ratio).collect::<Vec<_>>());
         let lengths = [Vec::new(), Vec::new()];
-        Ok(Self { points: draw(chains, key), frame, before, lengths, k_hat, elbo: None, notes: Vec::new() })
+        let points = draw(chains, key);
+        Ok(Self { points, frame, before, lengths, k_hat: None, weights, elbo: None, notes: Vec::new() })
     }
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
@@ -113,9 +120,17 @@ impl Start {
         });
         let starts = starts.collect();
         let lengths = [lengths, starts];
-        let k_hat = log_ratios(&draws).and_then(|ratios| k_hat(&ratios));
-        Ok(Self { points, frame, before, lengths, k_hat, elbo: None, notes })
+        let ratios = log_ratios(&draws);
+        let k_hat = ratios.as_ref().and_then(|ratios| k_hat(ratios));
+        let weights = ratios.as_ref().and_then(|ratios| weights(ratios));
+        Ok(Self { points, frame, before, lengths, k_hat, weights, elbo: None, notes })
     }
+}
+
+/// Smoothed weights that sum to 1, if k-hat says that they can be relied on.
+fn weights(log_ratios: &[f64]) -> Option<Vec<f64>> {
+    let smoothed = psis(log_ratios, 1.0).ok().filter(Psis::is_reliable)?;
+    Some(smoothed.log_weights.iter().map(|log| log.exp()).collect())
 }
 
 /// log p − log q of draws that come with both, as ADVI and Laplace write them. Draws of Pathfinder may have been

@@ -180,6 +180,32 @@ pub fn estimate(kind: Kind, values: &[f64], other: Option<&[f64]>) -> f64 {
     }
 }
 
+/// A functional of the distribution with these weights at draws, which sum to 1: what importance sampling makes of it.
+pub fn weighted_estimate(kind: Kind, values: &[f64], other: Option<&[f64]>, weights: &[f64]) -> f64 {
+    let mean = |x: &[f64]| x.iter().zip(weights).map(|(x, w)| w * x).sum::<f64>();
+    let product = |x: &[f64], y: &[f64]| {
+        let (mx, my) = (mean(x), mean(y));
+        x.iter().zip(y).zip(weights).map(|((x, y), w)| w * (x - mx) * (y - my)).sum::<f64>()
+    };
+    match kind {
+        Kind::Mean | Kind::Probability => mean(values),
+        Kind::Deviation => product(values, values).sqrt(),
+        Kind::LogVariance => product(values, values).ln(),
+        Kind::Covariance => product(values, other.unwrap_or(values)),
+        Kind::Quantile(p) => {
+            // inf{q: F(q) ≥ p}
+            let mut order: Vec<usize> = (0..values.len()).collect();
+            order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
+            let mut below = 0.0;
+            let reached = order.iter().find(|&&i| {
+                below += weights[i];
+                below >= p
+            });
+            reached.or(order.last()).map_or(f64::NAN, |&i| values[i])
+        }
+    }
+}
+
 /// The rank of inf{q: F(q) ≥ p} among n draws, from 1 (equation 4).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and n")]
 pub(super) fn quantile_rank(n: usize, p: f64) -> usize {
@@ -195,6 +221,29 @@ pub(super) fn sorted(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With equal weights they are what they are without, but for the n − 1 of variances; and a draw that counts twice
+    /// is two draws.
+    #[test]
+    fn weights_count_draws() {
+        let (x, y) = ([3.0, 1.0, 4.0, 1.5, 9.0], [2.0, 7.0, 1.0, 8.0, 2.5]);
+        let (twice_x, twice_y) = ([3.0, 3.0, 1.0, 4.0, 1.5, 9.0], [2.0, 2.0, 7.0, 1.0, 8.0, 2.5]);
+        let sixth = 1.0 / 6.0;
+        let weights = [2.0 * sixth, sixth, sixth, sixth, sixth];
+        for kind in
+            [Kind::Mean, Kind::Deviation, Kind::LogVariance, Kind::Quantile(0.3), Kind::Quantile(0.9), Kind::Covariance]
+        {
+            let found = weighted_estimate(kind, &x, Some(&y), &weights);
+            let plain = estimate(kind, &twice_x, Some(&twice_y));
+            let shrunk: f64 = match kind {
+                Kind::Deviation => plain * (5.0 * sixth).sqrt(),
+                Kind::LogVariance => plain + (5.0 * sixth).ln(),
+                Kind::Covariance => plain * 5.0 * sixth,
+                _ => plain,
+            };
+            assert!((found - shrunk).abs() < 1e-12, "{kind:?}: {found} {shrunk}");
+        }
+    }
 
     #[test]
     fn functionals_are_read_as_they_are_written() {
