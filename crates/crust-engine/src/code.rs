@@ -322,9 +322,12 @@ pub enum StmtKind {
     Terms {
         body: Vec<Stmt>,
         id: u32,
+        /// As of loops: containers that only one of the terms looks at.
+        inlinable: Vec<(Slot, Node)>,
+        filled: Vec<Filled>,
     },
-    /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements
-    /// itself.
+    /// Declares or assigns a variable that only one loop looks at, or one term: not needed if that computes its
+    /// elements itself.
     Inlinable {
         stmt: Box<Stmt>,
         slot: Slot,

@@ -54,6 +54,13 @@ pub struct Flat {
     pub left: Vec<usize>,
 }
 
+impl Flat {
+    /// Whether a container that is computed element by element is needed as a whole too.
+    pub fn looks_at_inlined(&self) -> bool {
+        self.inlined.iter().any(|slot| self.operands.iter().any(|node| node.reads(*slot)))
+    }
+}
+
 /// A variable whose elements a loop assigns. It is an operand as well: recurrences look at elements that they have
 /// assigned before.
 #[derive(Debug)]
@@ -65,7 +72,7 @@ pub struct Stored {
 }
 
 /// Statements of a loop with the same iterations.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Strip {
     pub iterations: usize,
     /// Whether iterations need what earlier ones have assigned. They then run one after the other, and on the way back
@@ -164,7 +171,7 @@ impl Positions {
 }
 
 /// One operation on all items of a tile. `out` is its result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Step {
     Column {
         numbers: Vec<f64>,
@@ -259,7 +266,7 @@ impl Step {
 }
 
 /// Two lists of `inner` elements each, `strides` apart. The first list changes less often than the second.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lists {
     pub a: Positions,
     pub b: Positions,
@@ -285,7 +292,7 @@ pub struct Divisor {
 }
 
 /// `−log(1 + exp(∓x))`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LogOdds {
     /// 1 or −1 in each iteration.
     pub signs: Vec<f64>,
@@ -306,7 +313,7 @@ pub enum Function {
 }
 
 /// Mostly a log density.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Density {
     pub function: Function,
     pub arguments: Vec<Argument>,

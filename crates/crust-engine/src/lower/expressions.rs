@@ -160,13 +160,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// A call of a function of the program.
+    pub(super) fn user(&self, function: u32, arguments: Vec<Node>, propto: bool) -> Kind {
+        if self.frame.is_none()
+            && let Some(known) = self.code.functions.get(function as usize)
+            && let Some(value) = super::unfold::unfolded(known, &arguments, propto)
+        {
+            return value.kind;
+        }
+        Kind::User { function, arguments, propto }
+    }
+
     fn call(&mut self, call: &Call, expr: &Expr) -> Node {
         match &call.callee {
             Callee::User(id) => {
                 let arguments = self.list(&call.arguments);
                 // The statements of an `_lp` function drop constants where the caller does.
                 let propto = call.unnormalised || self.program.function(*id).name.ends_with("_lp");
-                self.node(Kind::User { function: id.0, arguments, propto }, expr)
+                let kind = self.user(id.0, arguments, propto);
+                self.node(kind, expr)
             }
             Callee::Library(name) => {
                 let kind = self.library(name, call, expr.span);

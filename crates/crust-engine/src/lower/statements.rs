@@ -16,7 +16,10 @@ impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let out = self.list_of(list);
-        if self.frame.is_some() || self.ordered { out } else { super::inline::gather_terms(out, &mut self.code.loops) }
+        if self.frame.is_some() || self.ordered {
+            return out;
+        }
+        super::inline::mark(super::inline::gather_terms(out, &mut self.code.loops), false)
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
@@ -26,7 +29,7 @@ impl Lowering<'_> {
         for stmt in moved.iter() {
             self.statement(stmt, &mut out);
         }
-        if self.frame.is_some() { out } else { super::inline::mark(out) }
+        if self.frame.is_some() { out } else { super::inline::mark(out, true) }
     }
 
     fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
@@ -225,7 +228,7 @@ impl Lowering<'_> {
         let types: Vec<&Type> = std::iter::once(&tilde.variate).chain(&tilde.arguments).map(|e| &e.ty).collect();
         let kind = match &tilde.density {
             Callee::Library(name) => self.density(name, (arguments, &types), true, span),
-            Callee::User(id) => Kind::User { function: id.0, arguments, propto: true },
+            Callee::User(id) => self.user(id.0, arguments, true),
         };
         let value = Node { kind, span, varies: Varies::Yes };
         out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure });

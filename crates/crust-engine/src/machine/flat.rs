@@ -7,6 +7,8 @@ mod recurrence;
 mod space;
 mod squares;
 mod statements;
+mod sums;
+mod vectors;
 
 use std::sync::{Arc, PoisonError};
 
@@ -16,7 +18,7 @@ use super::assign::Home;
 use super::tape::Entry;
 use super::value::Value;
 use super::{Machine, Own, Run, Stop, own};
-use crate::code::{Factor, For, Slot, Stmt};
+use crate::code::{Factor, Filled, For, Node, Slot, Stmt};
 use crate::flat::{self, Flat, GROUP, Stored, Strip};
 use crate::kernels::gather;
 use crate::memory::{Block, Flags};
@@ -126,12 +128,12 @@ impl Machine {
     }
 
     /// Adds terms to the log density: compiled together, except those that do not fit.
-    pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32) -> Run<()> {
+    pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32, inside: (&[(Slot, Node)], &[Filled])) -> Run<()> {
         if !self.flat_allowed() || self.totals.is_none() {
             return self.statements(body).map(|_| ());
         }
         let at = id as usize;
-        self.compiled(at, |machine| machine.compile_terms(body))?;
+        self.compiled(at, |machine| machine.compile_terms(body, inside))?;
         let Compiled::Ready(flat) = &self.loops[at].flat else { return self.statements(body).map(|_| ()) };
         let flat = Arc::clone(flat);
         for &left in &flat.left {

@@ -253,7 +253,7 @@ impl Machine {
         };
         match &stmt.kind {
             StmtKind::For(for_loop) => flat(for_loop.id).is_none_or(|flat| !stays_flat(&flat)),
-            StmtKind::Terms { id, body } => flat(*id).is_none_or(|flat| {
+            StmtKind::Terms { id, body, .. } => flat(*id).is_none_or(|flat| {
                 let hard = flat.left.iter().any(|&at| has_control(&self.code, &body[at]));
                 hard || !stays_flat(&flat)
             }),

@@ -96,7 +96,7 @@ impl Machine {
             StmtKind::Return(None) => return Ok(Flow::Return(None)),
             StmtKind::Return(Some(value)) => return Ok(Flow::Return(Some(self.eval(value)?))),
             StmtKind::Block(body) => return self.statements(body),
-            StmtKind::Terms { body, id } => self.terms_of(body, *id)?,
+            StmtKind::Terms { body, id, inlinable, filled } => self.terms_of(body, *id, (inlinable, filled))?,
             StmtKind::Inlinable { stmt, slot, id } => {
                 if !self.is_inlined(*slot, *id) {
                     return self.statement(stmt);

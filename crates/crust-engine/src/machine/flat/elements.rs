@@ -32,12 +32,14 @@ struct Strand {
 
 impl Compiler<'_> {
     pub(super) fn is_inlinable(&self, node: &Node) -> bool {
-        matches!(&node.kind, Kind::Variable { slot, .. } if self.inlinable.iter().any(|(s, _)| s == slot))
+        let Kind::Variable { slot, .. } = &node.kind else { return false };
+        self.inlinable.iter().any(|(s, _)| s == slot) || self.filled.iter().any(|filled| filled.slot == *slot)
     }
 
     pub(super) fn indexed(&mut self, base: &Node, indices: &[Index]) -> Fit<Val> {
         if let Kind::Variable { slot, .. } = &base.kind
             && let Some((slot, definition)) = self.inlinable.iter().find(|(s, _)| s == slot)
+            && self.is_long(base)?
         {
             match self.element(definition, indices) {
                 Ok(item) => {
@@ -64,6 +66,14 @@ impl Compiler<'_> {
                 }
             }
         }
+        let single = |index: &Index| matches!(index, Index::Single(_));
+        if !matches!(base.kind, Kind::Variable { .. }) && indices.iter().all(single) && self.is_long(base)? {
+            match self.element(base, indices) {
+                Ok(item) => return Ok(Self::one(item)),
+                Err(Obstacle::Unfit) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
         if indices.iter().any(is_list) {
             return self.several(base, indices);
         }
@@ -78,6 +88,22 @@ impl Compiler<'_> {
             items.push(self.builder.gather(Positions::new(strand.operand, elements, (1, 0)))?);
         }
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
+    }
+
+    /// The shape of an expression, which is the same in all iterations.
+    fn shape(&mut self, node: &Node) -> Fit<Shape> {
+        if !self.dependence(node).space {
+            return Ok(self.machine.numbers(node)?.shape);
+        }
+        let (node, space) = (self.resolved(node), self.builder.space.clone());
+        self.machine.shape_at(&node, &space, 0)
+    }
+
+    /// Whether a container that is the same in all iterations has as many elements as there are iterations: otherwise
+    /// the machine is faster, which computes them once.
+    fn is_long(&mut self, base: &Node) -> Fit<bool> {
+        let Dependence { space, runtime } = self.dependence(base);
+        Ok(runtime && !space && self.machine.numbers(base)?.shape.len() >= self.builder.space.iterations)
     }
 
     /// Elements of something that does not differ between iterations, where one index is a list of positions and the
@@ -362,18 +388,20 @@ impl Compiler<'_> {
         let data = !self.dependence(node).runtime;
         if data {
             let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
-            return self.scalar(&Node { kind, span: node.span, varies: node.varies });
+            let item = self.scalar(&Node { kind, span: node.span, varies: node.varies })?;
+            return Ok(match &item {
+                Item::Column(column) if column.iter().all(|x| x.to_bits() == column[0].to_bits()) => {
+                    Item::Constant(column[0])
+                }
+                _ => item,
+            });
         }
         if let Kind::Variable { .. } = &node.kind {
             let val = self.indexed(node, indices)?;
             return Self::items(&val)?.into_iter().next().ok_or(Obstacle::Unfit);
         }
         let part = |compiler: &mut Self, node: &Node| {
-            if compiler.machine.numbers(node)?.shape.is_scalar() {
-                compiler.scalar(node)
-            } else {
-                compiler.element(node, indices)
-            }
+            if compiler.shape(node)?.is_scalar() { compiler.scalar(node) } else { compiler.element(node, indices) }
         };
         match &node.kind {
             Kind::Product(parts) => {
@@ -394,13 +422,33 @@ impl Compiler<'_> {
                 let x = part(self, x)?;
                 self.builder.affine(&x, -1.0, None, None)
             }
+            Kind::Index { .. } => {
+                let whole = self.composed_element(node, indices)?;
+                self.scalar(&whole)
+            }
             Kind::Unary(function, x) => {
+                if let Kind::Index { .. } = &x.kind
+                    && let [at] = indices
+                    && !self.shape(x)?.is_scalar()
+                {
+                    let whole = self.composed_element(x, std::slice::from_ref(at))?;
+                    if let Some(hoisted) = self.hoist(function, node, &whole)? {
+                        return Self::items(&hoisted)?.into_iter().next().ok_or(Obstacle::Unfit);
+                    }
+                }
                 let x = part(self, x)?;
                 let x = self.builder.argument(&x)?;
                 self.builder.step(|out| Step::Unary { function, x, out })
             }
             _ => Err(Obstacle::Unfit),
         }
+    }
+
+    /// `x[list][i]` with one index for each dimension of `x`.
+    fn composed_element(&mut self, node: &Node, indices: &[Index]) -> Fit<Node> {
+        let (Kind::Index { base, indices: own }, [at]) = (&node.kind, indices) else { return Err(Obstacle::Unfit) };
+        let rank = self.shape(base)?.rank();
+        Self::composed(base, own, at, rank).ok_or(Obstacle::Unfit)
     }
 
     /// An element of a product of matrices, or of a matrix and a vector.
@@ -412,7 +460,7 @@ impl Compiler<'_> {
             varies: base.varies,
         };
         match indices {
-            [row] if !left.runtime && right.runtime => {
+            [row] if !left.runtime && right.runtime && !right.space => {
                 let row = self.resolved(&with(a, vec![row.clone()]));
                 self.data_row(&row, b, plus)
             }

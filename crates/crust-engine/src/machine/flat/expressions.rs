@@ -306,6 +306,7 @@ impl Compiler<'_> {
     pub(super) fn operate(&mut self, operator: Arithmetic, a: &Item, b: &Item) -> Fit<Item> {
         use Arithmetic::{Add, Divide, Multiply, Subtract};
         match (operator, a, b) {
+            (Add, Item::Constant(0.0), x) | (Add | Subtract, x, Item::Constant(0.0)) => return Ok(x.clone()),
             (Multiply, Item::Constant(c), x) | (Multiply, x, Item::Constant(c)) => {
                 return self.builder.affine(x, *c, None, None);
             }

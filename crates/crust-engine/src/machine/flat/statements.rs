@@ -56,27 +56,40 @@ impl Machine {
         compiler.body(&for_loop.body, &space)?;
         let Compiler { flat, .. } = compiler;
         let mixed = !flat.stored.is_empty() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
-        if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
+        if mixed || flat.looks_at_inlined() { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
 }
 
 impl Machine {
     /// Terms of the log density, as a loop with one iteration.
-    pub(super) fn compile_terms(&mut self, body: &[Stmt]) -> Fit<Flat> {
+    pub(super) fn compile_terms(
+        &mut self,
+        body: &[Stmt],
+        (inlinable, filled): (&[(Slot, Node)], &[Filled]),
+    ) -> Fit<Flat> {
         let space = Space { iterations: 1, loops: Vec::new() };
         let flat = Flat { terms: true, ..Flat::default() };
-        let mut compiler = Compiler { flat, terms: true, ..Compiler::new(self, &space) };
+        let mut compiler = Compiler { flat, terms: true, inlinable, filled, ..Compiler::new(self, &space) };
         for (at, stmt) in body.iter().enumerate() {
             let StmtKind::Target { value, factor } = &stmt.kind else { return Err(Obstacle::Unfit) };
+            let (sizes, builder) = (compiler.sizes(), compiler.builder.clone());
             match compiler.add(value, *factor) {
                 Ok(()) => {}
-                Err(Obstacle::Unfit) => compiler.flat.left.push(at),
+                Err(Obstacle::Unfit) => {
+                    compiler.back_to(sizes);
+                    compiler.builder = builder;
+                    compiler.flat.left.push(at);
+                }
                 Err(stop) => return Err(stop),
             }
         }
         compiler.close()?;
         let Compiler { flat, .. } = compiler;
-        if flat.strips.is_empty() { Err(Obstacle::Unfit) } else { Ok(flat) }
+        let left = |slot: &Slot| flat.left.iter().any(|&at| body[at].reads(*slot));
+        if flat.strips.is_empty() || flat.looks_at_inlined() || flat.inlined.iter().any(left) {
+            return Err(Obstacle::Unfit);
+        }
+        Ok(flat)
     }
 }
 
@@ -105,7 +118,7 @@ impl Compiler<'_> {
         self.known.clear();
     }
 
-    fn close(&mut self) -> Fit<()> {
+    pub(super) fn close(&mut self) -> Fit<()> {
         let mut builder = std::mem::replace(&mut self.builder, Builder::new(&Space::default()));
         self.known.clear();
         self.reduce_squares(&mut builder)?;
@@ -123,6 +136,15 @@ impl Compiler<'_> {
         let outer = std::mem::take(&mut self.locals);
         let mut declared: HashSet<Slot> = HashSet::new();
         for stmt in list {
+            if self.locals.is_empty()
+                && let StmtKind::Target { value: Node { kind: Kind::Density(call), .. }, factor } = &stmt.kind
+                && let Some(vectors) = self.long_vectors(call, space)?
+            {
+                self.close()?;
+                self.along(&vectors, space, (call.propto, *factor))?;
+                self.open(space);
+                continue;
+            }
             match &stmt.kind {
                 StmtKind::If { branches, otherwise } if self.locals.is_empty() => {
                     self.close()?;
@@ -174,7 +196,7 @@ impl Compiler<'_> {
                 }
             }
             StmtKind::Assign { slot, path, value, .. } if path.is_empty() && declared.contains(slot) => {
-                if self.locals.contains_key(slot) { Err(Obstacle::Unfit) } else { self.define(*slot, value) }
+                if self.locals.contains_key(slot) { self.renew(*slot, value) } else { self.define(*slot, value) }
             }
             StmtKind::Assign { slot, path, value, .. } if self.locals.contains_key(slot) => {
                 self.set_element(*slot, path, value)
@@ -221,6 +243,20 @@ impl Compiler<'_> {
             return Err(Obstacle::Unfit);
         };
         items[at] = item;
+        Ok(())
+    }
+
+    /// Gives a variable of the loop another value: `mu = mu + b[k] * x[n, k];`.
+    fn renew(&mut self, slot: Slot, value: &Node) -> Fit<()> {
+        let val = self.value(value)?;
+        let items = Self::items(&val)?;
+        let Some(Val { shape, numbers: Numbers::Items(old) }) = self.locals.get_mut(&slot) else {
+            return Err(Obstacle::Unfit);
+        };
+        if *shape != val.shape {
+            return Err(Obstacle::Unfit);
+        }
+        *old = items;
         Ok(())
     }
 
@@ -307,21 +343,16 @@ impl Compiler<'_> {
     }
 
     /// `target += value`
-    fn add(&mut self, value: &Node, factor: Factor) -> Fit<()> {
+    pub(super) fn add(&mut self, value: &Node, factor: Factor) -> Fit<()> {
         if factor == Factor::ByVariate {
             return Err(Obstacle::Unfit);
         }
         if let Kind::Density(call) = &value.kind {
             if self.terms {
-                for vector in [Self::vector_squares, Self::vector_log_odds] {
-                    let (operands, inlined) = (self.flat.operands.len(), self.flat.inlined.len());
-                    match vector(self, call, factor) {
-                        Err(Obstacle::Unfit) => {
-                            self.flat.operands.truncate(operands);
-                            self.flat.inlined.truncate(inlined);
-                        }
-                        other => return other,
-                    }
+                let sizes = self.sizes();
+                match self.vector_density(call, factor) {
+                    Err(Obstacle::Unfit) => self.back_to(sizes),
+                    other => return other,
                 }
             }
             let terms = self.densities(call)?;
@@ -333,10 +364,25 @@ impl Compiler<'_> {
             }
             return Ok(());
         }
+        if self.terms && self.add_sums(value, factor)? {
+            return Ok(());
+        }
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
         self.builder.sink(Step::Add { x, factor });
         Ok(())
+    }
+
+    /// How much there is of what may have to be taken back.
+    fn sizes(&self) -> [usize; 3] {
+        let Flat { operands, inlined, strips, .. } = &self.flat;
+        [operands.len(), inlined.len(), strips.len()]
+    }
+
+    fn back_to(&mut self, [operands, inlined, strips]: [usize; 3]) {
+        self.flat.operands.truncate(operands);
+        self.flat.inlined.truncate(inlined);
+        self.flat.strips.truncate(strips);
     }
 
     /// Which arguments count as depending on parameters.

@@ -1,6 +1,6 @@
 //! What a plan has to know about statements.
 
-use crate::code::{Code, Constraint, Declared, For, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crate::code::{Code, Constraint, Declared, Filled, Item, Kind, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Function, Step, Strip};
 
 /// Flat loops that compute fewer numbers become part of lists.
@@ -46,17 +46,19 @@ fn calls_loops(code: &Code, node: &Node, depth: usize) -> bool {
 /// Whether a statement looks at a variable, or stands for one that does.
 pub fn looks_at(stmt: &Stmt, slot: Slot) -> bool {
     let mut found = stmt.reads(slot) || stmt.assigns(slot);
-    if let StmtKind::For(for_loop) = &stmt.kind {
-        found |= hidden(for_loop, slot);
-    }
+    found |= match &stmt.kind {
+        StmtKind::For(own) => hidden(&own.inlinable, &own.filled, slot),
+        StmtKind::Terms { inlinable, filled, .. } => hidden(inlinable, filled, slot),
+        _ => false,
+    };
     stmt.children(&mut |child| found = found || looks_at(child, slot));
     found
 }
 
-/// Whether what a loop computes by itself depends on a variable.
-fn hidden(for_loop: &For, slot: Slot) -> bool {
-    let filled = for_loop.filled.iter().flat_map(|f| f.loops.iter().flat_map(|(_, a, b)| [a, b]).chain([&f.value]));
-    for_loop.inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
+/// Whether what a loop or a term computes by itself depends on a variable.
+fn hidden(inlinable: &[(Slot, Node)], filled: &[Filled], slot: Slot) -> bool {
+    let filled = filled.iter().flat_map(|f| f.loops.iter().flat_map(|(_, a, b)| [a, b]).chain([&f.value]));
+    inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
 }
 
 /// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed
