@@ -20,6 +20,7 @@ pub(crate) mod rows;
 mod run;
 pub(crate) mod steps;
 
+use crust_math::functions::Shape;
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 
 use crate::code::{Factor, Node, Slot};
@@ -42,7 +43,7 @@ pub type Register = u16;
 pub struct Flat {
     pub strips: Vec<Strip>,
     /// What the machine computes before the loop: parameter-dependent values that are the same in all iterations.
-    pub operands: Vec<Node>,
+    pub operands: Vec<Operand>,
     /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are
     /// computed in the loop, and nobody else needs to.
     pub inlined: Vec<Slot>,
@@ -52,12 +53,21 @@ pub struct Flat {
     pub terms: bool,
     /// Which of those terms do not fit.
     pub left: Vec<usize>,
+    /// Whether one of these has loops in it: a list is better for all of them then.
+    pub hard: bool,
+}
+
+/// Something that the machine computes before a loop, and the shape that positions in it are for.
+#[derive(Debug)]
+pub struct Operand {
+    pub node: Node,
+    pub shape: Shape,
 }
 
 impl Flat {
     /// Whether a container that is computed element by element is needed as a whole too.
     pub fn looks_at_inlined(&self) -> bool {
-        self.inlined.iter().any(|slot| self.operands.iter().any(|node| node.reads(*slot)))
+        self.inlined.iter().any(|slot| self.operands.iter().any(|operand| operand.node.reads(*slot)))
     }
 }
 

@@ -3,6 +3,7 @@
 mod analysis;
 mod expressions;
 mod inline;
+mod knowledge;
 mod library;
 mod sink;
 mod statements;
@@ -87,6 +88,7 @@ impl Lowering<'_> {
         self.code.model = all.split_off(transform);
         self.code.transform = all;
         self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
+        knowledge::find(&mut self.code);
     }
 
     fn quantities(&mut self, block: BlockKind) -> Vec<Quantity> {

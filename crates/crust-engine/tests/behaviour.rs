@@ -16,6 +16,8 @@ mod densities;
 mod failures;
 #[path = "behaviour/harness.rs"]
 mod harness;
+#[path = "behaviour/inlining.rs"]
+mod inlining;
 #[path = "behaviour/loops.rs"]
 mod loops;
 #[path = "behaviour/recurrences.rs"]

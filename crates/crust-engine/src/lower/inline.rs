@@ -6,6 +6,9 @@
 use crate::code::{Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
 use crust_math::functions::Cell;
 
+/// Longer expressions stay variables.
+const MOST_NODES: usize = 200;
+
 /// Marks the containers that are declared in a list of statements and looked at in one loop of it only, or in one of
 /// its terms. Inside of a loop only those that are assigned once: the loop around may compute the others by itself.
 pub fn mark(mut list: Vec<Stmt>, inside: bool) -> Vec<Stmt> {
@@ -102,11 +105,11 @@ fn find(list: &[Stmt], declaration: usize) -> Option<Found> {
     fits.then_some(Found { slot, meaning, writers, reader })
 }
 
-/// An expression with what a variable was before in the place of the variable.
+/// An expression with what a variable was before in the place of the variable, unless it becomes too long by that.
 fn before(value: &Node, slot: Slot, old: Option<&Node>) -> Option<Node> {
     match old {
-        Some(old) => Some(value.clone().with(slot, old)),
-        None => (!value.reads(slot)).then(|| value.clone()),
+        Some(old) if value.size() + value.uses(slot) * old.size() <= MOST_NODES => Some(value.clone().with(slot, old)),
+        _ => (!value.reads(slot)).then(|| value.clone()),
     }
 }
 

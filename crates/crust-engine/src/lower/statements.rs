@@ -82,7 +82,7 @@ impl Lowering<'_> {
             typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
             typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
             typed::StmtKind::If { branches, otherwise } => {
-                let conditions: Vec<Node> = branches.iter().map(|(e, _)| self.expression(e)).collect();
+                let conditions: Vec<Node> = branches.iter().map(|(e, _)| self.condition(e)).collect();
                 let by_data = conditions.iter().all(Node::is_hoisted);
                 let bodies: Vec<Vec<Stmt>> = branches.iter().map(|(_, s)| self.branch(s, by_data)).collect();
                 let otherwise = otherwise.as_ref().map(|s| self.branch(s, by_data)).unwrap_or_default();
@@ -96,7 +96,8 @@ impl Lowering<'_> {
             typed::StmtKind::Continue => StmtKind::Continue,
             typed::StmtKind::Return(e) => StmtKind::Return(e.as_ref().map(|e| self.expression(e))),
             typed::StmtKind::Block(list) | typed::StmtKind::Profile { body: list, .. } => {
-                StmtKind::Block(self.statements(list))
+                // What is in a loop is compiled with the loop: its sizes may differ between iterations.
+                StmtKind::Block(if self.in_loop { self.list_of(list) } else { self.statements(list) })
             }
             typed::StmtKind::Message { kind, parts } => {
                 let parts = parts.iter().map(|part| match part {
@@ -226,11 +227,11 @@ impl Lowering<'_> {
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
         let types: Vec<&Type> = std::iter::once(&tilde.variate).chain(&tilde.arguments).map(|e| &e.ty).collect();
-        let kind = match &tilde.density {
-            Callee::Library(name) => self.density(name, (arguments, &types), true, span),
-            Callee::User(id) => self.user(id.0, arguments, true),
+        let (kind, place) = match &tilde.density {
+            Callee::Library(name) => (self.density(name, (arguments, &types), true, span), span),
+            Callee::User(id) => self.user(id.0, arguments, true, span),
         };
-        let value = Node { kind, span, varies: Varies::Yes };
+        let value = Node { kind, span: place, varies: Varies::Yes };
         out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure });
         if let Some(truncation) = &tilde.truncation {
             let truncation = self.truncation(tilde, truncation, factor, span);

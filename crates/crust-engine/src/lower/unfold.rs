@@ -6,15 +6,21 @@ use crate::code::{Function, Kind, Node, Slot, StmtKind, Varies};
 /// Longer expressions stay functions.
 const MOST_NODES: usize = 200;
 
-/// The expression that a call stands for. Arguments that are more than variables must be used once: they are neither
-/// computed twice, nor left out with what may be wrong in them.
+/// The expression that a call stands for. Arguments that are more than variables must be used once, whatever else
+/// happens: they are neither computed twice, nor left out with what may be wrong in them.
 pub fn unfolded(function: &Function, arguments: &[Node], propto: bool) -> Option<Node> {
     let [only] = &function.body[..] else { return None };
     let StmtKind::Return(Some(value)) = &only.kind else { return None };
     let fits = |(k, argument): (u32, &Node)| {
-        matches!(argument.kind, Kind::Variable { .. } | Kind::Literal(_) | Kind::Number(_)) || uses(value, k) == 1
+        let slot = Slot::Local(k);
+        match argument.kind {
+            Kind::Variable { .. } | Kind::Literal(_) | Kind::Number(_) => true,
+            // Computed once.
+            Kind::Hoisted(..) => is_needed(value, slot),
+            _ => value.uses(slot) == 1 && is_needed(value, slot),
+        }
     };
-    if size(value) > MOST_NODES || !is_plain(value) || !(0..).zip(arguments).all(fits) {
+    if value.size() > MOST_NODES || !is_plain(value) || !(0..).zip(arguments).all(fits) {
         return None;
     }
     let mut value = value.clone();
@@ -22,17 +28,18 @@ pub fn unfolded(function: &Function, arguments: &[Node], propto: bool) -> Option
     Some(value)
 }
 
-fn size(node: &Node) -> usize {
-    let mut n = 1;
-    node.children(&mut |child| n += size(child));
-    n
-}
-
-/// How often an argument is looked at.
-fn uses(node: &Node, argument: u32) -> usize {
-    let mut n = usize::from(matches!(node.kind, Kind::Variable { slot: Slot::Local(k), .. } if k == argument));
-    node.children(&mut |child| n += uses(child, argument));
-    n
+/// Whether an expression looks at a variable whichever way its conditions go.
+fn is_needed(node: &Node, slot: Slot) -> bool {
+    match &node.kind {
+        Kind::Variable { slot: s, .. } => *s == slot,
+        Kind::Ternary(parts) => is_needed(&parts[0], slot),
+        Kind::And(parts) | Kind::Or(parts) => is_needed(&parts[0], slot),
+        _ => {
+            let mut found = false;
+            node.children(&mut |child| found = found || is_needed(child, slot));
+            found
+        }
+    }
 }
 
 /// Whether an expression has a value and does nothing else.

@@ -101,6 +101,8 @@ impl Machine {
                 if !self.is_inlined(*slot, *id) {
                     return self.statement(stmt);
                 }
+                // What an earlier evaluation has left there is nobody's business.
+                self.slot_mut(*slot).value = Value::Unset;
             }
             StmtKind::Message { kind, parts } => self.message(*kind, parts, stmt.span)?,
         }

@@ -3,13 +3,13 @@
 use crate::common::{agree, bind, evaluate};
 use crate::harness::{NORMALISED, PROPTO, check, check_value, log_sum_exp, quantities, spread};
 
-const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
+pub const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
     [-0.2,-0.5,1.4],[0.9,0.6,-0.1],[-1.2,0.2,0.8],[0.4,-0.9,-0.3],[1.3,0.7,0.5],[-0.8,-0.1,-0.6],[0.2,1.1,0.1],[0.6,-0.4,-1.2],[-0.3,0.5,0.7],[0.8,-0.7,0.4],
     [-0.1,0.3,-0.5],[1.0,0.9,-0.2],[-0.5,-0.6,0.2]],
     "y": [0.3,-1.2,2.2,0.7,-0.4,1.6,0.1,-0.9,0.5,1.1,-2.0,0.8,0.2,-0.3,1.4,0.6,-0.7,0.9,0.4],
     "n": [1,0,1,1,0,0,1,0,1,1,0,1,0,0,1,1,1,0,1], "g": [1,2,3,4,1,2,3,4,4,3,2,1,1,1,2,3,3,4,2], "c": [3,0,2,5,1,0,4,2,1,3,0,2,6,1,1,0,2,3,1]}"#;
 
-const HEAD: &str =
+pub const HEAD: &str =
     "data { int N; int K; int G; matrix[N, K] x; vector[N] y; array[N] int n; array[N] int g; array[N] int c; } ";
 
 /// Compares a program that is run by compiled loops with itself run without, and counts the loops that are compiled.

@@ -38,7 +38,7 @@ fn cut_off_at_a_limit() {
     assert!(log.abs() < 1e-5, "{log}");
     let mut all = draws(text, &mut simulator, &[1.0, 0.0], 1000).concat();
     #[allow(clippy::cast_precision_loss, reason = "few numbers")]
-    let cut = all.iter().filter(|y| y.total_cmp(&&0.5).is_eq()).count() as f64;
+    let cut = all.iter().filter(|y| y.total_cmp(&0.5).is_eq()).count() as f64;
     assert!(all.iter().all(|y| *y >= 0.5));
     // 6,000 numbers of which Φ(−½) are cut off: a standard deviation of 36
     let share = normal_cdf(-0.5);

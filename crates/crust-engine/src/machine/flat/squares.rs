@@ -191,8 +191,7 @@ impl Compiler<'_> {
             let own = rest.iter().take_while(|(o, _)| *o == operand).count();
             let (parameters, others) = rest.split_at(own);
             rest = others;
-            let node = self.flat.operands[operand].clone();
-            let inner = self.machine.numbers(&node)?.shape.len();
+            let inner = self.flat.operands[operand].shape.len();
             let plus = builder.argument(&location)?;
             let mut rows = vec![0.0; inner * n];
             for (&(_, element), column) in parameters.iter().zip(&mut columns) {

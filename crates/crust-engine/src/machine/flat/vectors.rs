@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crust_math::functions::Cell;
+use crust_math::functions::{Cell, Shape};
 
 use super::builder::Builder;
 use super::expressions::MOST_ELEMENTS;
@@ -31,6 +31,13 @@ pub(super) struct Vectors {
     n: usize,
 }
 
+/// The one length of all that are vectors, if nothing has more dimensions.
+fn length(shapes: &[Shape]) -> Option<usize> {
+    let mut lengths = shapes.iter().filter(|shape| shape.rank() > 0).map(Shape::len);
+    let n = lengths.next()?;
+    (shapes.iter().all(|shape| shape.rank() < 2) && lengths.all(|other| other == n)).then_some(n)
+}
+
 impl Compiler<'_> {
     /// A log density of vectors in a loop, if they are too long to be taken apart, and as long in all iterations.
     pub(super) fn long_vectors(&mut self, call: &DensityCall, space: &Space) -> Fit<Option<Vectors>> {
@@ -46,17 +53,13 @@ impl Compiler<'_> {
                 Err(Obstacle::Unfit) => return Ok(None),
                 shape => shape?,
             };
-            match shape.rank() {
-                0 => {}
-                1 if found.n == 0 || found.n == shape.len() => found.n = shape.len(),
-                _ => return Ok(None),
-            }
             found.long.push(shape.rank() == 1);
             found.arguments.push(node);
             shapes.push(shape);
         }
-        if found.n <= MOST_ELEMENTS {
-            return Ok(None);
+        match length(&shapes) {
+            Some(n) if n > MOST_ELEMENTS => found.n = n,
+            _ => return Ok(None),
         }
         for (node, shape) in found.arguments.iter().zip(&shapes) {
             for at in 1..space.iterations {
@@ -88,18 +91,12 @@ impl Compiler<'_> {
             return Err(Obstacle::Unfit);
         }
         let mut vectors = Vectors { scalar, arguments, long: Vec::new(), n: 0 };
+        let mut shapes = Vec::new();
         for node in &vectors.arguments {
-            let shape = self.machine.numbers(node)?.shape;
-            vectors.long.push(shape.rank() == 1);
-            match shape.rank() {
-                0 => {}
-                1 if vectors.n == 0 || vectors.n == shape.len() => vectors.n = shape.len(),
-                _ => return Err(Obstacle::Unfit),
-            }
+            shapes.push(self.machine.numbers(node)?.shape);
         }
-        if vectors.n <= FEW {
-            return Err(Obstacle::Unfit);
-        }
+        vectors.long = shapes.iter().map(|shape| shape.rank() == 1).collect();
+        vectors.n = length(&shapes).filter(|&n| n > FEW).ok_or(Obstacle::Unfit)?;
         let computed = vectors.arguments.iter().zip(&vectors.long).any(|(node, long)| *long && self.is_computed(node));
         let (terms, outer) = (std::mem::replace(&mut self.terms, false), self.elements_of(vectors.n));
         let found = self.vector_terms(&vectors, (call.propto, factor));

@@ -62,7 +62,8 @@ fn hidden(inlinable: &[(Slot, Node)], filled: &[Filled], slot: Slot) -> bool {
 }
 
 /// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed
-/// number by number, and where there is so little to do that getting there costs more.
+/// number by number, where terms are left that have loops in them, and where there is so little to do that getting
+/// there costs more.
 pub fn stays_flat(flat: &Flat) -> bool {
     let listed = |step: &Step| {
         let (Step::Density { density, .. } | Step::AddDensity { density, .. }) = step else { return false };
@@ -73,7 +74,8 @@ pub fn stays_flat(flat: &Flat) -> bool {
         strip.steps.iter().any(|step| matches!(step, Step::AddNormal(normal) if normal.count > strip.iterations))
     };
     let work: usize = flat.strips.iter().map(Strip::work).sum();
-    (work > LITTLE || flat.strips.iter().any(compressed))
+    !flat.hard
+        && (work > LITTLE || flat.strips.iter().any(compressed))
         && !flat.strips.iter().any(|strip| strip.recurrent || strip.steps.iter().any(listed))
 }
 
@@ -83,6 +85,14 @@ pub fn is_special(declared: &Declared) -> bool {
 
 pub fn is_constrained(declared: &Declared) -> bool {
     !matches!(&declared.item, Item::Cell { constraint: Constraint::None | Constraint::OffsetMultiplier(..), .. })
+}
+
+/// Whether a statement does more to a variable than to declare it.
+pub fn gives_value(stmt: &Stmt, slot: Slot) -> bool {
+    let mut found = matches!(&stmt.kind, StmtKind::Declare { slot: s, initial: Some(_), .. } if *s == slot);
+    found |= stmt.assigns(slot);
+    stmt.children(&mut |child| found = found || gives_value(child, slot));
+    found
 }
 
 /// Whether a statement gives a variable a value.
