@@ -12,6 +12,8 @@ mod containers;
 mod control;
 #[path = "behaviour/densities.rs"]
 mod densities;
+#[path = "behaviour/elementwise.rs"]
+mod elementwise;
 #[path = "behaviour/failures.rs"]
 mod failures;
 #[path = "behaviour/harness.rs"]
@@ -22,5 +24,7 @@ mod inlining;
 mod loops;
 #[path = "behaviour/recurrences.rs"]
 mod recurrences;
+#[path = "behaviour/same.rs"]
+mod same;
 #[path = "behaviour/transforms.rs"]
 mod transforms;

@@ -281,8 +281,15 @@ impl Compiler<'_> {
     pub(super) fn element(&mut self, node: &Node, indices: &[Index]) -> Fit<Item> {
         let data = !self.dependence(node).runtime;
         if data {
-            let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
-            let item = self.scalar(&Node { kind, span: node.span, varies: node.varies })?;
+            // All at once, `r[k, i]`: of `r[k][i]` the whole row would be there for each iteration.
+            let whole = match self.composed_element(node, indices) {
+                Err(Obstacle::Unfit) => {
+                    let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
+                    Node { kind, span: node.span, varies: node.varies }
+                }
+                whole => whole?,
+            };
+            let item = self.scalar(&whole)?;
             return Ok(match &item {
                 Item::Column(column) if column.iter().all(|x| x.to_bits() == column[0].to_bits()) => {
                     Item::Constant(column[0])
