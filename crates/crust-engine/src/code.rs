@@ -3,6 +3,8 @@
 
 mod visit;
 
+use std::collections::HashSet;
+
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 use crust_math::functions::{Cell, VectorFunction};
 use crust_math::transforms::Transform;
@@ -30,6 +32,10 @@ pub struct Code {
     pub transform: Vec<Stmt>,
     pub model: Vec<Stmt>,
     pub generate: Vec<Stmt>,
+    /// Variables that depend on parameters, be it only by the way that control took.
+    pub by_parameters: HashSet<Slot>,
+    /// Variables that loops assign to.
+    pub in_loops: HashSet<Slot>,
     /// Numbers that stand in the program.
     pub literals: Vec<f64>,
     /// How many expressions depend on data only.
@@ -322,9 +328,12 @@ pub enum StmtKind {
     Terms {
         body: Vec<Stmt>,
         id: u32,
+        /// As of loops: containers that only one of the terms looks at.
+        inlinable: Vec<(Slot, Node)>,
+        filled: Vec<Filled>,
     },
-    /// Declares or assigns a variable that only one loop looks at: not needed if that loop computes its elements
-    /// itself.
+    /// Declares or assigns a variable that only one loop looks at, or one term: not needed if that computes its
+    /// elements itself.
     Inlinable {
         stmt: Box<Stmt>,
         slot: Slot,

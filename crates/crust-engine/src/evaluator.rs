@@ -181,6 +181,11 @@ impl Evaluator {
         self.machine.flat_loops()
     }
 
+    /// How many containers are computed inside of the loops and terms that look at them.
+    pub fn inlined(&self) -> usize {
+        self.machine.inlined()
+    }
+
     /// How many regions of the program run as lists of operations, for the terms that were asked for so far.
     pub fn lists(&self) -> usize {
         self.machine.lists()
@@ -438,7 +443,8 @@ impl Evaluator {
             batch.log_likelihood[own.clone()].fill(f64::NEG_INFINITY);
         }
         let rejected = machine.rejected.any();
-        if rejected {
+        // What an evaluation that was begun again has said before does not count.
+        if rejected || self.rejections.any() {
             for (l, lane) in own.clone().enumerate() {
                 let rejection = machine.rejected.take(l);
                 if rejection.is_some() {

@@ -20,6 +20,7 @@ pub(crate) mod rows;
 mod run;
 pub(crate) mod steps;
 
+use crust_math::functions::Shape;
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 
 use crate::code::{Factor, Node, Slot};
@@ -42,7 +43,7 @@ pub type Register = u16;
 pub struct Flat {
     pub strips: Vec<Strip>,
     /// What the machine computes before the loop: parameter-dependent values that are the same in all iterations.
-    pub operands: Vec<Node>,
+    pub operands: Vec<Operand>,
     /// Variables outside of the loop that are defined by an expression and used nowhere else: their elements are
     /// computed in the loop, and nobody else needs to.
     pub inlined: Vec<Slot>,
@@ -52,6 +53,22 @@ pub struct Flat {
     pub terms: bool,
     /// Which of those terms do not fit.
     pub left: Vec<usize>,
+    /// Whether one of these has loops in it: a list is better for all of them then.
+    pub hard: bool,
+}
+
+/// Something that the machine computes before a loop, and the shape that positions in it are for.
+#[derive(Debug)]
+pub struct Operand {
+    pub node: Node,
+    pub shape: Shape,
+}
+
+impl Flat {
+    /// Whether a container that is computed element by element is needed as a whole too.
+    pub fn looks_at_inlined(&self) -> bool {
+        self.inlined.iter().any(|slot| self.operands.iter().any(|operand| operand.node.reads(*slot)))
+    }
 }
 
 /// A variable whose elements a loop assigns. It is an operand as well: recurrences look at elements that they have
@@ -65,7 +82,7 @@ pub struct Stored {
 }
 
 /// Statements of a loop with the same iterations.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Strip {
     pub iterations: usize,
     /// Whether iterations need what earlier ones have assigned. They then run one after the other, and on the way back
@@ -164,7 +181,7 @@ impl Positions {
 }
 
 /// One operation on all items of a tile. `out` is its result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Step {
     Column {
         numbers: Vec<f64>,
@@ -259,7 +276,7 @@ impl Step {
 }
 
 /// Two lists of `inner` elements each, `strides` apart. The first list changes less often than the second.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Lists {
     pub a: Positions,
     pub b: Positions,
@@ -285,7 +302,7 @@ pub struct Divisor {
 }
 
 /// `−log(1 + exp(∓x))`
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LogOdds {
     /// 1 or −1 in each iteration.
     pub signs: Vec<f64>,
@@ -306,7 +323,7 @@ pub enum Function {
 }
 
 /// Mostly a log density.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Density {
     pub function: Function,
     pub arguments: Vec<Argument>,

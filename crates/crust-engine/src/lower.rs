@@ -3,9 +3,11 @@
 mod analysis;
 mod expressions;
 mod inline;
+mod knowledge;
 mod library;
 mod sink;
 mod statements;
+mod unfold;
 
 use std::collections::{HashMap, HashSet};
 
@@ -79,8 +81,14 @@ impl Lowering<'_> {
         self.code.generated_quantities = self.quantities(BlockKind::GeneratedQuantities);
         self.code.transform = self.statements(program.block(BlockKind::TransformedParameters));
         self.code.model = self.statements(program.block(BlockKind::Model));
-        inline::mark_filled(&mut self.code.transform, &mut self.code.model);
+        let transform = self.code.transform.len();
+        let model = std::mem::take(&mut self.code.model);
+        let both = std::mem::take(&mut self.code.transform).into_iter().chain(model).collect();
+        let mut all = inline::mark(both, false);
+        self.code.model = all.split_off(transform);
+        self.code.transform = all;
         self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
+        knowledge::find(&mut self.code);
     }
 
     fn quantities(&mut self, block: BlockKind) -> Vec<Quantity> {

@@ -12,13 +12,19 @@ mod containers;
 mod control;
 #[path = "behaviour/densities.rs"]
 mod densities;
+#[path = "behaviour/elementwise.rs"]
+mod elementwise;
 #[path = "behaviour/failures.rs"]
 mod failures;
 #[path = "behaviour/harness.rs"]
 mod harness;
+#[path = "behaviour/inlining.rs"]
+mod inlining;
 #[path = "behaviour/loops.rs"]
 mod loops;
 #[path = "behaviour/recurrences.rs"]
 mod recurrences;
+#[path = "behaviour/same.rs"]
+mod same;
 #[path = "behaviour/transforms.rs"]
 mod transforms;

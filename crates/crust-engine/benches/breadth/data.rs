@@ -66,6 +66,7 @@ pub fn of(name: &str) -> Value {
         .or_else(|| series(name, &mut d))
         .or_else(|| fields(name, &mut d))
         .or_else(|| groups(name, &mut d))
+        .or_else(|| published(name, &mut d))
         .unwrap_or_else(|| panic!("{name} has no data"))
 }
 
@@ -203,6 +204,31 @@ fn groups(name: &str, d: &mut Draws) -> Option<Value> {
             json!({"N": 300, "J": 30, "L": 2, "jj": d.ints(300, 1, 30), "x": d.matrix(300, 2), "y": d.normals(300)})
         }
         "factor_model" => json!({"N": 30, "D": 6, "K": 2, "y": d.matrix(30, 6)}),
+        _ => return None,
+    })
+}
+
+/// Programs in the style of published ones.
+fn published(name: &str, d: &mut Draws) -> Option<Value> {
+    let bits = |d: &mut Draws, n| d.ints(n, 0, 1).into_iter().map(|x| if x == 1 { 1.0 } else { 0.0 }).collect();
+    Some(match name {
+        "radon" => {
+            let x: Vec<f64> = bits(d, 919);
+            json!({"N": 919, "J": 85, "county": d.ints(919, 1, 85), "u": d.normals(919), "x": x, "y": d.normals(919)})
+        }
+        "linear_model" => json!({"N": 5000, "K": 24, "X": d.matrix(5000, 24), "Y": d.normals(5000)}),
+        "rasch" => json!({"N": 1000, "T": 5, "r": d.table(5, 1000, 0, 1)}),
+        "random_slopes" => {
+            let (g, _) = crossed(18, 10);
+            json!({"N": 180, "Y": d.normals(180), "K": 1, "X": d.matrix(180, 1), "J": 18, "g": g, "Z": d.normals(180)})
+        }
+        "autoregression" => json!({"K": 5, "T": 200, "y": d.series(200)}),
+        "election" => {
+            let (black, female): (Vec<f64>, Vec<f64>) = (bits(d, 2000), bits(d, 2000));
+            let [a, b, c] = [4, 16, 4].map(|n| d.ints(2000, 1, n));
+            json!({"N": 2000, "A": 4, "B": 16, "C": 4, "D": 51, "a_of": a, "b_of": b, "c_of": c,
+                   "d_of": d.ints(2000, 1, 51), "black": black, "female": female, "y": d.ints(2000, 0, 1)})
+        }
         _ => return None,
     })
 }

@@ -104,6 +104,20 @@ impl Node {
         self.children_mut(&mut |child| child.substitute(slot, other));
     }
 
+    /// How many expressions there are in one, itself included.
+    pub fn size(&self) -> usize {
+        let mut n = 1;
+        self.children(&mut |child| n += child.size());
+        n
+    }
+
+    /// How often an expression looks at a variable.
+    pub fn uses(&self, slot: Slot) -> usize {
+        let mut n = usize::from(matches!(&self.kind, Kind::Variable { slot: s, .. } if *s == slot));
+        self.children(&mut |child| n += child.uses(slot));
+        n
+    }
+
     /// Whether an expression looks at a variable.
     pub fn reads(&self, slot: Slot) -> bool {
         let mut found = matches!(&self.kind, Kind::Variable { slot: s, .. } if *s == slot);

@@ -1,10 +1,16 @@
 //! Passes over the graph.
 
 use super::graph::{Graph, Op, Ref};
+use crate::flat::Function;
 
-/// Which operations anybody needs.
+/// Which operations anybody needs. A log density is always needed: its arguments may be outside of its domain.
 pub fn live(graph: &Graph) -> Vec<bool> {
-    let mut live = vec![false; graph.nodes.len()];
+    let may_fail = |op: Op| match op {
+        Op::Function(index) => matches!(graph.functions[index as usize].function, Function::Density(_)),
+        Op::Density(_) => true,
+        _ => false,
+    };
+    let mut live: Vec<bool> = graph.nodes.iter().map(|node| may_fail(node.op)).collect();
     let ends = graph.adds.iter().map(|(x, _)| x).chain(&graph.guards).chain(&graph.outputs);
     ends.for_each(|&x| live[x as usize] = true);
     for node in (0..crate::memory::cast(live.len())).rev() {

@@ -266,6 +266,10 @@ fn column_sums<P: Pull>(walk: &Walk<4>, values: &[f64], adjoint: &[f64], into: &
 }
 
 fn pull<P: Pull>(arena: &mut Arena, width: Width, y: Block, into: Block, p: Block) {
+    // A number and a vector without elements.
+    if y.count() == 0 {
+        return;
+    }
     let (values, mut adjoints) = arena.both();
     let base = adjoints.base();
     let (low, adjoint) = adjoints.below(y, width);

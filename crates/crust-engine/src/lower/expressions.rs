@@ -14,16 +14,26 @@ use crate::kernels::arithmetic::Arithmetic;
 impl Lowering<'_> {
     pub(super) fn expression(&mut self, expr: &Expr) -> Node {
         let trivial = matches!(expr.kind, ExprKind::Variable(_) | ExprKind::Int(_) | ExprKind::Real(_));
-        if self.hoist && self.frame.is_none() && !trivial && analysis::is_constant(self.program, expr) {
-            self.hoist = false;
-            let inner = self.plain(expr);
-            self.hoist = true;
-            let index = u32::try_from(self.code.hoisted).expect("few expressions");
-            self.code.hoisted += 1;
-            let (span, varies) = (inner.span, inner.varies);
-            return Node { kind: Kind::Hoisted(index, Box::new(inner)), span, varies };
+        if trivial { self.plain(expr) } else { self.set_apart(expr) }
+    }
+
+    /// A condition: one that data decide is known by that, even if it is nothing but a variable.
+    pub(super) fn condition(&mut self, expr: &Expr) -> Node {
+        if let ExprKind::Variable(_) = expr.kind { self.set_apart(expr) } else { self.expression(expr) }
+    }
+
+    /// An expression that is computed once if it depends on data only.
+    fn set_apart(&mut self, expr: &Expr) -> Node {
+        if !self.hoist || self.frame.is_some() || !analysis::is_constant(self.program, expr) {
+            return self.plain(expr);
         }
-        self.plain(expr)
+        self.hoist = false;
+        let inner = self.plain(expr);
+        self.hoist = true;
+        let index = u32::try_from(self.code.hoisted).expect("few expressions");
+        self.code.hoisted += 1;
+        let (span, varies) = (inner.span, inner.varies);
+        Node { kind: Kind::Hoisted(index, Box::new(inner)), span, varies }
     }
 
     fn plain(&mut self, expr: &Expr) -> Node {
@@ -160,13 +170,25 @@ impl Lowering<'_> {
         }
     }
 
+    /// A call of a function of the program, and the place to name if something is wrong with it.
+    pub(super) fn user(&self, function: u32, arguments: Vec<Node>, propto: bool, span: Span) -> (Kind, Span) {
+        if self.frame.is_none()
+            && let Some(known) = self.code.functions.get(function as usize)
+            && let Some(value) = super::unfold::unfolded(known, &arguments, propto)
+        {
+            return (value.kind, value.span);
+        }
+        (Kind::User { function, arguments, propto }, span)
+    }
+
     fn call(&mut self, call: &Call, expr: &Expr) -> Node {
         match &call.callee {
             Callee::User(id) => {
                 let arguments = self.list(&call.arguments);
                 // The statements of an `_lp` function drop constants where the caller does.
                 let propto = call.unnormalised || self.program.function(*id).name.ends_with("_lp");
-                self.node(Kind::User { function: id.0, arguments, propto }, expr)
+                let (kind, span) = self.user(id.0, arguments, propto, expr.span);
+                Node { span, ..self.node(kind, expr) }
             }
             Callee::Library(name) => {
                 let kind = self.library(name, call, expr.span);

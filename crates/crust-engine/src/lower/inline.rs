@@ -1,65 +1,121 @@
-//! Containers that exist only to be looked at by one loop, element by element:
-//! `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`. Such a loop can compute the elements itself,
-//! while they are in the cache.
+//! Containers that exist only to be looked at once, element by element:
+//! `mu = x * beta + alpha; for (i in 1:N) y[i] ~ normal(mu[i], sigma);`, or
+//! `for (i in 1:N) mu[i] = a[g[i]] + b * x[i]; y ~ normal(mu, sigma);`. The loop or the terms of the log density that
+//! look at them can compute the elements themselves, while they are in the cache.
 
 use crate::code::{Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
 use crust_math::functions::Cell;
 
-/// Marks the containers that are declared in a list of statements and looked at in one loop of it only.
-pub fn mark(list: Vec<Stmt>) -> Vec<Stmt> {
-    let found: Vec<Found> = (0..list.len()).filter_map(|at| find(&list, at)).collect();
-    let mut list: Vec<Stmt> = list;
-    for Found { slot, definition, declaration, assignment, reader } in found {
-        let StmtKind::For(for_loop) = &mut list[reader].kind else { continue };
-        for_loop.inlinable.push((slot, definition));
-        let id = for_loop.id;
-        list = list
-            .into_iter()
-            .enumerate()
-            .map(|(at, stmt)| {
-                if at != declaration && Some(at) != assignment {
-                    return stmt;
-                }
-                let (span, pure) = (stmt.span, stmt.pure);
-                Stmt { kind: StmtKind::Inlinable { stmt: Box::new(stmt), slot, id }, span, pure }
-            })
-            .collect();
+/// Longer expressions stay variables.
+const MOST_NODES: usize = 200;
+
+/// Marks the containers that are declared in a list of statements and looked at in one loop of it only, or in one of
+/// its terms. Inside of a loop only those that are assigned once: the loop around may compute the others by itself.
+pub fn mark(mut list: Vec<Stmt>, inside: bool) -> Vec<Stmt> {
+    for at in 0..list.len() {
+        let Some(Found { slot, meaning, writers, reader }) = find(&list, at) else { continue };
+        if inside && (writers.len() > 2 || matches!(meaning, Meaning::Elements(_))) {
+            continue;
+        }
+        let (inlinable, filled, id) = match &mut list[reader].kind {
+            StmtKind::For(own) => (&mut own.inlinable, &mut own.filled, own.id),
+            StmtKind::Terms { inlinable, filled, id, .. } => (inlinable, filled, *id),
+            _ => continue,
+        };
+        match meaning {
+            Meaning::Whole(definition) => inlinable.push((slot, definition)),
+            Meaning::Elements(elements) => filled.push(elements),
+        }
+        for writer in writers {
+            let Stmt { span, pure, .. } = list[writer];
+            let nothing = Stmt { kind: StmtKind::Block(Vec::new()), span, pure };
+            let stmt = Box::new(std::mem::replace(&mut list[writer], nothing));
+            list[writer].kind = StmtKind::Inlinable { stmt, slot, id };
+        }
     }
     list
 }
 
-/// Marks arrays that a loop of `transformed parameters` fills and one loop of the model looks at: the model's loop can
-/// compute them itself.
-pub fn mark_filled(transform: &mut [Stmt], model: &mut [Stmt]) {
-    for at in 0..transform.len() {
-        let Some(filled) = filling(&transform[at]) else { continue };
-        let slot = filled.slot;
-        let declares = |stmt: &Stmt| matches!(&stmt.kind, StmtKind::Declare { slot: s, declared, initial: None, .. } if *s == slot && is_unconstrained(declared));
-        let Some(declaration) = transform[..at].iter().position(declares) else { continue };
-        let others = transform.iter().enumerate().filter(|(i, _)| *i != at && *i != declaration);
-        let elsewhere = others.clone().any(|(_, stmt)| stmt.assigns(slot) || stmt.reads(slot));
-        let size = transform[declaration].clone();
-        let mut readers = (0..model.len()).filter(|&i| model[i].reads(slot));
-        let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
-        if elsewhere || changes(&transform[at + 1..], &filled.value) || !covers(&size, &filled) {
-            continue;
+/// What a container holds.
+enum Meaning {
+    Whole(Node),
+    Elements(Filled),
+}
+
+struct Found {
+    slot: Slot,
+    meaning: Meaning,
+    /// The declaration, and everything that assigns to it.
+    writers: Vec<usize>,
+    /// The loop or the terms that look at it.
+    reader: usize,
+}
+
+/// The container that a statement declares, if all that is assigned to it is known where it is looked at: it may be
+/// assigned as a whole, several times, and at last by a loop, element by element.
+fn find(list: &[Stmt], declaration: usize) -> Option<Found> {
+    let StmtKind::Declare { slot, declared, initial, .. } = &list[declaration].kind else { return None };
+    let slot = *slot;
+    if !is_unconstrained(declared) {
+        return None;
+    }
+    let behind = || (declaration + 1..list.len()).map(|at| (at, &list[at]));
+    let mut writers = vec![declaration];
+    writers.extend(behind().filter(|(_, stmt)| stmt.assigns(slot)).map(|(at, _)| at));
+    let mut readers = behind().filter(|(at, stmt)| !writers.contains(at) && stmt.reads(slot)).map(|(at, _)| at);
+    let reader = readers.next()?;
+    let last = *writers.last()?;
+    if readers.next().is_some() || reader <= last {
+        return None;
+    }
+    let settled = |at: usize, node: &Node| !changes(&list[at + 1..=reader], node, slot);
+    let mut whole = initial.clone();
+    if whole.as_ref().is_some_and(|node| node.reads(slot) || !settled(declaration, node)) {
+        return None;
+    }
+    let mut elements = None;
+    for &at in &writers[1..] {
+        if elements.is_some() {
+            return None;
         }
-        let StmtKind::For(for_loop) = &mut model[reader].kind else { continue };
-        if !for_loop.parallel {
-            continue;
+        match &list[at].kind {
+            StmtKind::Assign { path, value, .. } if path.is_empty() => {
+                whole = Some(before(value, slot, whole.as_ref())?);
+                settled(at, value).then_some(())?;
+            }
+            _ => {
+                let mut filled = filling(&list[at], slot)?;
+                let bounds = filled.loops.iter().all(|(_, low, high)| settled(at, low) && settled(at, high));
+                let settled = bounds && settled(at, &filled.value);
+                (covers(declared, &filled) && settled).then_some(())?;
+                filled.value = before(&filled.value, slot, whole.as_ref())?;
+                elements = Some(filled);
+            }
         }
-        let id = for_loop.id;
-        for_loop.filled.push(filled);
-        for i in [declaration, at] {
-            let (span, pure) = (transform[i].span, transform[i].pure);
-            let stmt = Box::new(transform[i].clone());
-            transform[i] = Stmt { kind: StmtKind::Inlinable { stmt, slot, id }, span, pure };
-        }
+    }
+    let meaning = match elements {
+        Some(elements) => Meaning::Elements(elements),
+        None => Meaning::Whole(whole.filter(|_| is_container(declared))?),
+    };
+    let fits = match &list[reader].kind {
+        StmtKind::For(own) => own.parallel && reads_elements(&list[reader], own, slot),
+        StmtKind::Terms { body, .. } => body.iter().filter(|stmt| stmt.reads(slot)).count() == 1,
+        _ => false,
+    };
+    fits.then_some(Found { slot, meaning, writers, reader })
+}
+
+/// An expression with what a variable was before in the place of the variable, unless it becomes too long by that.
+fn before(value: &Node, slot: Slot, old: Option<&Node>) -> Option<Node> {
+    match old {
+        Some(old) if value.size() + value.uses(slot) * old.size() <= MOST_NODES => Some(value.clone().with(slot, old)),
+        _ => (!value.reads(slot)).then(|| value.clone()),
     }
 }
 
-/// A nest of loops with nothing in it but an assignment to the element that all loop variables point to.
-fn filling(stmt: &Stmt) -> Option<Filled> {
+/// A nest of loops with nothing in it but an assignment to the element that all loop variables point to. It may look
+/// at the same element.
+fn filling(stmt: &Stmt, variable: Slot) -> Option<Filled> {
     let mut ranges: Vec<(Slot, Node, Node)> = Vec::new();
     let mut inner = stmt;
     loop {
@@ -73,36 +129,68 @@ fn filling(stmt: &Stmt) -> Option<Filled> {
                 [only] => inner = only,
                 _ => return None,
             },
-            StmtKind::Assign { slot, path, value, .. } => {
+            StmtKind::Assign { slot, path, value, .. } if *slot == variable => {
                 let [Step::Index(indices)] = &path[..] else { return None };
                 let mut loops = Vec::new();
                 for index in indices {
-                    let Index::Single(Node { kind: Kind::Variable { slot, .. }, .. }) = index else { return None };
-                    loops.push(ranges.iter().find(|(s, ..)| s == slot)?.clone());
+                    let counter = variable_of(index)?;
+                    loops.push(ranges.iter().find(|(s, ..)| *s == counter)?.clone());
                 }
                 let mut slots: Vec<Slot> = loops.iter().map(|(slot, ..)| *slot).collect();
+                let own = |node: &Node| is_element(node, *slot, &slots);
+                let plain = only_through(value, *slot, &own);
                 slots.sort_unstable();
                 slots.dedup();
                 let bounds = || ranges.iter().flat_map(|(_, low, high)| [low, high]);
                 let rectangular = ranges.iter().all(|(slot, ..)| bounds().all(|node| !node.reads(*slot)));
                 let fits = slots.len() == ranges.len() && loops.len() == ranges.len();
-                let plain = fits && rectangular && !value.reads(*slot);
-                return plain.then(|| Filled { slot: *slot, loops, value: value.clone() });
+                let fits = fits && rectangular && plain && bounds().all(|node| !node.reads(*slot));
+                return fits.then(|| Filled { slot: *slot, loops, value: value.clone() });
             }
             _ => return None,
         }
     }
 }
 
+/// The variable that an index is.
+fn variable_of(index: &Index) -> Option<Slot> {
+    match index {
+        Index::Single(Node { kind: Kind::Variable { slot, .. }, .. }) => Some(*slot),
+        _ => None,
+    }
+}
+
+/// Whether an expression is the element of a variable at these counters.
+fn is_element(node: &Node, slot: Slot, counters: &[Slot]) -> bool {
+    let Kind::Index { base, indices } = &node.kind else { return false };
+    matches!(&base.kind, Kind::Variable { slot: s, .. } if *s == slot)
+        && indices.iter().map(variable_of).eq(counters.iter().map(|&counter| Some(counter)))
+}
+
+/// Whether an expression looks at a variable only through parts of a certain kind.
+fn only_through(node: &Node, slot: Slot, kind: &impl Fn(&Node) -> bool) -> bool {
+    if kind(node) {
+        return true;
+    }
+    let mut fine = !matches!(&node.kind, Kind::Variable { slot: s, .. } if *s == slot);
+    node.children(&mut |child| fine = fine && only_through(child, slot, kind));
+    fine
+}
+
 /// Whether as many indices are used as the array has dimensions.
-fn covers(declaration: &Stmt, filled: &Filled) -> bool {
-    let StmtKind::Declare { declared, .. } = &declaration.kind else { return false };
+fn covers(declared: &Declared, filled: &Filled) -> bool {
     let Item::Cell { sizes, .. } = &declared.item else { return false };
     declared.arrays.len() + sizes.len() == filled.loops.len()
 }
 
 fn is_unconstrained(declared: &Declared) -> bool {
     matches!(&declared.item, Item::Cell { constraint: Constraint::None, .. })
+}
+
+/// A vector or matrix.
+fn is_container(declared: &Declared) -> bool {
+    let Item::Cell { cell, .. } = &declared.item else { return false };
+    declared.arrays.is_empty() && *cell != Cell::Scalar
 }
 
 /// Puts statements that only add a scalar expression to the log density, one after the other, into one.
@@ -120,75 +208,22 @@ pub fn gather_terms(list: Vec<Stmt>, loops: &mut usize) -> Vec<Stmt> {
         let id = u32::try_from(*loops).expect("few loops");
         *loops += 1;
         let span = stmt.span;
-        out.push(Stmt { kind: StmtKind::Terms { body: vec![stmt], id }, span, pure: true });
+        let kind = StmtKind::Terms { body: vec![stmt], id, inlinable: Vec::new(), filled: Vec::new() };
+        out.push(Stmt { kind, span, pure: true });
     }
     out
 }
 
-struct Found {
-    slot: Slot,
-    definition: Node,
-    declaration: usize,
-    /// Where it is assigned to, if it is not defined where it is declared.
-    assignment: Option<usize>,
-    /// The loop that looks at it.
-    reader: usize,
-}
-
-fn find(list: &[Stmt], declaration: usize) -> Option<Found> {
-    let StmtKind::Declare { slot, declared, initial, .. } = &list[declaration].kind else { return None };
-    let slot = *slot;
-    if !is_plain_container(declared) {
-        return None;
-    }
-    let behind = || (declaration + 1..list.len()).map(|at| (at, &list[at]));
-    let mut assignments = behind().filter(|(_, stmt)| stmt.assigns(slot)).map(|(at, _)| at);
-    let assignment = assignments.next();
-    if assignments.next().is_some() {
-        return None;
-    }
-    let (definition, defined) = match (initial, assignment) {
-        (Some(node), None) => (node, declaration),
-        (None, Some(at)) => match &list[at].kind {
-            StmtKind::Assign { path, value, .. } if path.is_empty() => (value, at),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let mut readers = behind().filter(|(_, stmt)| stmt.reads(slot)).map(|(at, _)| at);
-    let reader = readers.next()?;
-    if readers.next().is_some() || reader <= defined || definition.reads(slot) {
-        return None;
-    }
-    let StmtKind::For(for_loop) = &list[reader].kind else { return None };
-    let fits = for_loop.parallel
-        && reads_elements(&list[reader], for_loop, slot)
-        && !changes(&list[defined + 1..=reader], definition);
-    fits.then(|| Found { slot, definition: definition.clone(), declaration, assignment, reader })
-}
-
-/// A vector or matrix without constraints.
-fn is_plain_container(declared: &Declared) -> bool {
-    let Item::Cell { cell, constraint: Constraint::None, .. } = &declared.item else { return false };
-    declared.arrays.is_empty() && *cell != Cell::Scalar
-}
-
 /// Whether a loop looks at a variable only element by element.
 fn reads_elements(stmt: &Stmt, for_loop: &For, slot: Slot) -> bool {
-    fn by_element(node: &Node, slot: Slot) -> bool {
-        if let Kind::Index { base, indices } = &node.kind
-            && matches!(&base.kind, Kind::Variable { slot: s, .. } if *s == slot)
-        {
-            let single = |index: &Index| matches!(index, Index::Single(node) if !node.reads(slot));
-            return indices.iter().all(single);
-        }
-        let mut fine = !matches!(&node.kind, Kind::Variable { slot: s, .. } if *s == slot);
-        node.children(&mut |child| fine = fine && by_element(child, slot));
-        fine
-    }
     fn statement(stmt: &Stmt, slot: Slot) -> bool {
+        let element = |node: &Node| {
+            let Kind::Index { base, indices } = &node.kind else { return false };
+            let single = |index: &Index| matches!(index, Index::Single(node) if !node.reads(slot));
+            matches!(&base.kind, Kind::Variable { slot: s, .. } if *s == slot) && indices.iter().all(single)
+        };
         let mut fine = true;
-        stmt.nodes(&mut |node| fine = fine && by_element(node, slot));
+        stmt.nodes(&mut |node| fine = fine && only_through(node, slot, &element));
         stmt.children(&mut |child| fine = fine && statement(child, slot));
         fine
     }
@@ -197,14 +232,15 @@ fn reads_elements(stmt: &Stmt, for_loop: &For, slot: Slot) -> bool {
     bounds && for_loop.body.iter().all(|stmt| statement(stmt, slot))
 }
 
-/// Whether statements assign to something that an expression looks at.
-fn changes(list: &[Stmt], node: &Node) -> bool {
+/// Whether statements assign to something else than `own` that an expression looks at.
+fn changes(list: &[Stmt], node: &Node, own: Slot) -> bool {
     if let Kind::Variable { slot, .. } = &node.kind
+        && *slot != own
         && list.iter().any(|stmt| stmt.assigns(*slot))
     {
         return true;
     }
     let mut found = false;
-    node.children(&mut |child| found = found || changes(list, child));
+    node.children(&mut |child| found = found || changes(list, child, own));
     found
 }

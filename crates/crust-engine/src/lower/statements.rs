@@ -16,7 +16,10 @@ impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
         let out = self.list_of(list);
-        if self.frame.is_some() || self.ordered { out } else { super::inline::gather_terms(out, &mut self.code.loops) }
+        if self.frame.is_some() || self.ordered {
+            return out;
+        }
+        super::inline::mark(super::inline::gather_terms(out, &mut self.code.loops), false)
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
@@ -26,7 +29,7 @@ impl Lowering<'_> {
         for stmt in moved.iter() {
             self.statement(stmt, &mut out);
         }
-        if self.frame.is_some() { out } else { super::inline::mark(out) }
+        if self.frame.is_some() { out } else { super::inline::mark(out, true) }
     }
 
     fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
@@ -79,7 +82,7 @@ impl Lowering<'_> {
             typed::StmtKind::JacobianPlus(e) => StmtKind::Jacobian(self.expression(e)),
             typed::StmtKind::Tilde(tilde) => return self.tilde(tilde, span, out),
             typed::StmtKind::If { branches, otherwise } => {
-                let conditions: Vec<Node> = branches.iter().map(|(e, _)| self.expression(e)).collect();
+                let conditions: Vec<Node> = branches.iter().map(|(e, _)| self.condition(e)).collect();
                 let by_data = conditions.iter().all(Node::is_hoisted);
                 let bodies: Vec<Vec<Stmt>> = branches.iter().map(|(_, s)| self.branch(s, by_data)).collect();
                 let otherwise = otherwise.as_ref().map(|s| self.branch(s, by_data)).unwrap_or_default();
@@ -93,7 +96,8 @@ impl Lowering<'_> {
             typed::StmtKind::Continue => StmtKind::Continue,
             typed::StmtKind::Return(e) => StmtKind::Return(e.as_ref().map(|e| self.expression(e))),
             typed::StmtKind::Block(list) | typed::StmtKind::Profile { body: list, .. } => {
-                StmtKind::Block(self.statements(list))
+                // What is in a loop is compiled with the loop: its sizes may differ between iterations.
+                StmtKind::Block(if self.in_loop { self.list_of(list) } else { self.statements(list) })
             }
             typed::StmtKind::Message { kind, parts } => {
                 let parts = parts.iter().map(|part| match part {
@@ -223,11 +227,11 @@ impl Lowering<'_> {
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
         let types: Vec<&Type> = std::iter::once(&tilde.variate).chain(&tilde.arguments).map(|e| &e.ty).collect();
-        let kind = match &tilde.density {
-            Callee::Library(name) => self.density(name, (arguments, &types), true, span),
-            Callee::User(id) => Kind::User { function: id.0, arguments, propto: true },
+        let (kind, place) = match &tilde.density {
+            Callee::Library(name) => (self.density(name, (arguments, &types), true, span), span),
+            Callee::User(id) => self.user(id.0, arguments, true, span),
         };
-        let value = Node { kind, span, varies: Varies::Yes };
+        let value = Node { kind, span: place, varies: Varies::Yes };
         out.push(Stmt { kind: StmtKind::Target { value, factor }, span, pure });
         if let Some(truncation) = &tilde.truncation {
             let truncation = self.truncation(tilde, truncation, factor, span);

@@ -3,11 +3,16 @@
 mod builder;
 mod elements;
 mod expressions;
+mod locals;
+mod products;
 mod recurrence;
 mod space;
 mod squares;
 mod statements;
+mod sums;
+mod vectors;
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
 use smallvec::SmallVec;
@@ -16,8 +21,8 @@ use super::assign::Home;
 use super::tape::Entry;
 use super::value::Value;
 use super::{Machine, Own, Run, Stop, own};
-use crate::code::{Factor, For, Slot, Stmt};
-use crate::flat::{self, Flat, GROUP, Stored, Strip};
+use crate::code::{Factor, Filled, For, Node, Slot, Stmt};
+use crate::flat::{self, Flat, GROUP, Operand, Stored, Strip};
 use crate::kernels::gather;
 use crate::memory::{Block, Flags};
 
@@ -77,11 +82,19 @@ impl Machine {
         self.loops.iter().filter(|l| matches!(&l.flat, Compiled::Ready(flat) if !flat.terms)).count()
     }
 
+    fn ready(&self) -> impl Iterator<Item = &Flat> {
+        self.loops.iter().filter_map(|l| if let Compiled::Ready(flat) = &l.flat { Some(&***flat) } else { None })
+    }
+
+    /// How many containers are computed inside of flat loops and terms.
+    pub(crate) fn inlined(&self) -> usize {
+        let all: HashSet<Slot> = self.ready().flat_map(|flat| &flat.inlined).copied().collect();
+        all.len()
+    }
+
     /// How many numbers flat loops compute for one lane.
     pub(crate) fn flat_work(&self) -> usize {
-        let ready =
-            self.loops.iter().filter_map(|l| if let Compiled::Ready(flat) = &l.flat { Some(flat) } else { None });
-        ready.flat_map(|flat| &flat.strips).map(Strip::work).sum()
+        self.ready().flat_map(|flat| &flat.strips).map(Strip::work).sum()
     }
 
     /// Runs a loop flat if that is possible, and says whether it was.
@@ -126,12 +139,12 @@ impl Machine {
     }
 
     /// Adds terms to the log density: compiled together, except those that do not fit.
-    pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32) -> Run<()> {
+    pub(super) fn terms_of(&mut self, body: &[Stmt], id: u32, inside: (&[(Slot, Node)], &[Filled])) -> Run<()> {
         if !self.flat_allowed() || self.totals.is_none() {
             return self.statements(body).map(|_| ());
         }
         let at = id as usize;
-        self.compiled(at, |machine| machine.compile_terms(body))?;
+        self.compiled(at, |machine| machine.compile_terms(body, inside))?;
         let Compiled::Ready(flat) = &self.loops[at].flat else { return self.statements(body).map(|_| ()) };
         let flat = Arc::clone(flat);
         for &left in &flat.left {
@@ -158,16 +171,17 @@ impl Machine {
             })?);
         }
         let mut operands: SmallVec<[Block; 8]> = SmallVec::new();
-        for (at, node) in flat.operands.iter().enumerate() {
+        for (at, Operand { node, shape }) in flat.operands.iter().enumerate() {
             let stored = flat.stored.iter().find(|stored| stored.operand == at);
-            operands.push(match stored.map(|stored| self.variable(stored.slot).value) {
-                Some(Value::Numbers(view)) => view.block,
+            let view = match stored.map(|stored| self.variable(stored.slot).value) {
+                Some(Value::Numbers(view)) => view,
                 Some(_) => return Ok(false),
-                None => {
-                    let block = self.numbers(node)?.block;
-                    self.with_lanes(block)?
-                }
-            });
+                None => self.numbers(node)?,
+            };
+            if view.shape != *shape {
+                return Err(self.other_shape());
+            }
+            operands.push(if stored.is_some() { view.block } else { self.with_lanes(view.block)? });
         }
         self.execute_flat(flat, &operands, false);
         // The machine does it again for lanes without a result, and says what is wrong. The others must not notice.
@@ -189,6 +203,14 @@ impl Machine {
             self.past.push(past);
         }
         Ok(true)
+    }
+
+    /// A size that is not what something was compiled for: it may depend on parameters, by way of a comparison. The
+    /// machine does everything again, for all lanes.
+    pub(super) fn other_shape(&mut self) -> Stop {
+        self.split.clear();
+        self.split.resize(self.width.lanes, false);
+        Stop::FlatFails
     }
 
     /// A block with a number for each lane.

@@ -25,7 +25,8 @@ use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
 use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
 use crate::ir;
 use crate::memory::Flags;
-use choice::{changes, has_control, is_constrained, is_special, looks_at, stays_flat, unit, units};
+pub(super) use choice::has_control;
+use choice::{changes, gives_value, is_constrained, is_special, looks_at, stays_flat, unit, units};
 use room::Room;
 
 /// Which terms belong to the log density: constants dropped, Jacobian added.
@@ -97,8 +98,8 @@ pub(super) struct Planned {
 #[derive(Debug)]
 pub(super) struct Region {
     list: ir::List,
-    /// The variables that inputs are elements of.
-    inputs: Vec<u32>,
+    /// The variables that inputs are elements of, with their shapes.
+    inputs: Vec<(u32, Shape)>,
     outputs: Vec<Output>,
 }
 
@@ -253,10 +254,7 @@ impl Machine {
         };
         match &stmt.kind {
             StmtKind::For(for_loop) => flat(for_loop.id).is_none_or(|flat| !stays_flat(&flat)),
-            StmtKind::Terms { id, body } => flat(*id).is_none_or(|flat| {
-                let hard = flat.left.iter().any(|&at| has_control(&self.code, &body[at]));
-                hard || !stays_flat(&flat)
-            }),
+            StmtKind::Terms { id, .. } => flat(*id).is_none_or(|flat| !stays_flat(&flat)),
             StmtKind::Inlinable { slot, id, .. } => {
                 flat(*id).is_none_or(|flat| !stays_flat(&flat) || !flat.inlined.contains(slot))
             }
@@ -302,9 +300,15 @@ impl Machine {
                 range.clone().any(|at| looks_at(unit(code, at), name))
                     || checks && code.transformed_parameters.iter().any(|quantity| quantity.slot as usize == slot)
             };
+            // The same in all lanes now, but not always.
+            let chosen = || {
+                let before = || (0..range.start).map(|at| unit(code, at));
+                code.by_parameters.contains(&name) && before().any(|stmt| gives_value(stmt, name))
+            };
             let value = match variable.value {
-                Value::Numbers(view) if self.arena.is_constant(view.block) => continue,
+                Value::Numbers(view) if self.arena.is_constant(view.block) && !chosen() => continue,
                 Value::Numbers(_) if !needed() => Value::Unset,
+                Value::Numbers(view) if view.block.uniform() && chosen() => Value::Unset,
                 Value::Numbers(view) if view.block.uniform() => {
                     let numbers = self.arena.of(view.block, self.width).to_vec();
                     Value::Numbers(View { shape: view.shape, block: machine.uniform(&numbers)? })
@@ -344,6 +348,11 @@ impl Machine {
     /// The list of some statements, by a machine with symbols.
     fn trace_statements(mut self, code: &Code, range: Range<usize>) -> Result<Region, (usize, Stop)> {
         let machine = &mut self;
+        let shape = |variable: &Variable| match variable.value {
+            Value::Numbers(view) => view.shape,
+            Value::Tuple { .. } | Value::Unset => Shape::SCALAR,
+        };
+        let shapes: Vec<Shape> = machine.globals.iter().map(shape).collect();
         for at in range.clone() {
             let stmt = unit(code, at);
             // Of a statement that is left to the machine no more is traced than it takes to know that.
@@ -367,6 +376,8 @@ impl Machine {
         let mut inputs: Vec<u32> = list.inputs.iter().map(|(slot, _)| *slot).collect();
         inputs.dedup();
         list.number_operands(|operand| crate::memory::cast(inputs.binary_search(&operand).unwrap_or(0)));
+        let shape = |slot: u32| shapes.get(slot as usize).copied().unwrap_or(Shape::SCALAR);
+        let inputs = inputs.into_iter().map(|slot| (slot, shape(slot))).collect();
         Ok(Region { list, inputs, outputs })
     }
 
@@ -427,10 +438,13 @@ impl Machine {
     fn region_blocks(&mut self, region: &Region, room: &mut Room) -> Run<()> {
         room.operands.clear();
         room.outputs.clear();
-        for &slot in &region.inputs {
+        for &(slot, shape) in &region.inputs {
             let variable = &mut self.globals[slot as usize];
             variable.read = true;
             let Value::Numbers(view) = variable.value else { return Err(Stop::LanesUnfit) };
+            if view.shape != shape {
+                return Err(self.other_shape());
+            }
             room.operands.push(view.block);
         }
         let mut places = region.list.outputs.iter();

@@ -96,11 +96,13 @@ impl Machine {
             StmtKind::Return(None) => return Ok(Flow::Return(None)),
             StmtKind::Return(Some(value)) => return Ok(Flow::Return(Some(self.eval(value)?))),
             StmtKind::Block(body) => return self.statements(body),
-            StmtKind::Terms { body, id } => self.terms_of(body, *id)?,
+            StmtKind::Terms { body, id, inlinable, filled } => self.terms_of(body, *id, (inlinable, filled))?,
             StmtKind::Inlinable { stmt, slot, id } => {
                 if !self.is_inlined(*slot, *id) {
                     return self.statement(stmt);
                 }
+                // What an earlier evaluation has left there is nobody's business.
+                self.slot_mut(*slot).value = Value::Unset;
             }
             StmtKind::Message { kind, parts } => self.message(*kind, parts, stmt.span)?,
         }

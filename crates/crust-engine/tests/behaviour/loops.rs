@@ -3,13 +3,13 @@
 use crate::common::{agree, bind, evaluate};
 use crate::harness::{NORMALISED, PROPTO, check, check_value, log_sum_exp, quantities, spread};
 
-const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
+pub const DATA: &str = r#"{"N": 19, "K": 3, "G": 4, "x": [[0.1,1.2,-0.4],[0.3,-0.2,0.9],[1.1,0.4,-0.7],[-0.6,0.8,0.2],[0.5,-1.3,0.6],[0.7,0.1,0.3],
     [-0.2,-0.5,1.4],[0.9,0.6,-0.1],[-1.2,0.2,0.8],[0.4,-0.9,-0.3],[1.3,0.7,0.5],[-0.8,-0.1,-0.6],[0.2,1.1,0.1],[0.6,-0.4,-1.2],[-0.3,0.5,0.7],[0.8,-0.7,0.4],
     [-0.1,0.3,-0.5],[1.0,0.9,-0.2],[-0.5,-0.6,0.2]],
     "y": [0.3,-1.2,2.2,0.7,-0.4,1.6,0.1,-0.9,0.5,1.1,-2.0,0.8,0.2,-0.3,1.4,0.6,-0.7,0.9,0.4],
     "n": [1,0,1,1,0,0,1,0,1,1,0,1,0,0,1,1,1,0,1], "g": [1,2,3,4,1,2,3,4,4,3,2,1,1,1,2,3,3,4,2], "c": [3,0,2,5,1,0,4,2,1,3,0,2,6,1,1,0,2,3,1]}"#;
 
-const HEAD: &str =
+pub const HEAD: &str =
     "data { int N; int K; int G; matrix[N, K] x; vector[N] y; array[N] int n; array[N] int g; array[N] int c; } ";
 
 /// Compares a program that is run by compiled loops with itself run without, and counts the loops that are compiled.
@@ -109,6 +109,105 @@ fn least_squares() {
          model { for (i in 1:N) y[i] ~ normal(a * b * x[i, 1], s[1]); for (i in 1:N) y[i] ~ normal(a * x[i, 1], s[g[i]]); }",
         2,
     );
+}
+
+#[test]
+fn containers_that_one_term_looks_at() {
+    // Filled by a loop, in either block; assigned as a whole; added to, first as a whole and then by a loop.
+    check_flat(
+        "parameters { vector[G] a; real b; real<lower=0> s; }
+         transformed parameters { vector[N] m; for (i in 1:N) m[i] = exp(a[g[i]]) + b * x[i, 1]; }
+         model { vector[N] e; for (i in 1:N) e[i] = a[g[i]] * x[i, 2]; y ~ normal(m, s); c ~ poisson_log(e); }",
+        0,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; vector[G] u; real<lower=0> s; }
+         model { vector[N] mu = rep_vector(0.0, N); vector[N] eta; mu += a + x * b; eta = 0.3 * y - u[g];
+                 for (i in 1:N) mu[i] += u[g[i]] * x[i, 2]; y ~ student_t(4, mu, s); n ~ bernoulli_logit(eta); }",
+        0,
+    );
+    // What is looked at in between, or changed, or only half assigned, is a variable like any other.
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { vector[N] mu = x * b; y ~ normal(mu, 1); mu += a; y ~ student_t(4, mu, s); }",
+        0,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { real h = a; vector[N] mu = h + exp(x * b); h = 2 * a; y ~ student_t(4, mu, s); target += -h * h; }",
+        0,
+    );
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { vector[N] mu = x * b; for (i in 3:N) mu[i] = a * y[i - 1]; y ~ student_t(4, mu, s); }",
+        0,
+    );
+    // Twice in one term, and with fewer elements than positions.
+    check_flat(
+        "parameters { vector[G] a; real<lower=0> s; }
+         model { vector[G] e = exp(a); vector[N] m = 0.1 * e[g] - y; a ~ normal(0, 1); y ~ student_t(4, m .* m, s); }",
+        0,
+    );
+    check_flat(
+        "parameters { vector[G] a; real<lower=0> s; }
+         model { vector[G] e = exp(a); a ~ normal(0, 1); y ~ student_t(4, e[g] .* sqrt(e[g]) + s * y, s); }",
+        0,
+    );
+}
+
+#[test]
+fn positions_in_vectors() {
+    // Lists, ranges, rows and columns, of vectors and of what is computed.
+    check_flat(
+        "parameters { vector[G] a; matrix[G, N] m; matrix[N + 2, K] z; real<lower=0> s; }
+         model { y ~ student_t(4, a[g] .* x[, 2] + exp(a[g]), s); c ~ poisson_log(m[3]' + z[2:(N + 1), 2]);
+                 y ~ cauchy(z[3:, 1] - z[:N, 3] + m[g[2], ]', s); }",
+        0,
+    );
+    // Generalised linear models: least squares, log odds, counts; an intercept for each.
+    check_flat(
+        "parameters { real a; vector[K] b; vector[N] e; real<lower=0> s; }
+         model { e ~ normal(0, 1); y ~ normal_id_glm(x, a, b, s); n ~ bernoulli_logit_glm(x, e, b); c ~ poisson_log_glm(x, a, b);
+                 target += neg_binomial_2_log_glm_lpmf(c | x, e, b, s) + normal_id_glm_lpdf(y | x, e, b, 0.5 + s); }",
+        0,
+    );
+}
+
+#[test]
+fn accumulators() {
+    check_flat(
+        "parameters { real a; vector[K] b; real<lower=0> s; }
+         model { for (i in 1:N) { real mu = a; for (k in 1:K) mu = mu + b[k] * x[i, k]; y[i] ~ normal(mu, s); } }",
+        1,
+    );
+    check_flat(
+        "parameters { vector[K] b; real<lower=0> s; }
+         model { for (i in 1:N) { real mu; mu = b[1]; mu *= x[i, 1]; mu += exp(mu); mu = -mu; y[i] ~ student_t(5, mu, s); } }",
+        1,
+    );
+}
+
+#[test]
+fn long_vectors_in_loops() {
+    // 80 elements a time: too many to be written down one by one.
+    let program = "data { int T; int M; array[T, M] int r; array[T] vector[M] v; }
+         parameters { vector[T] a; vector[M] theta; real<lower=0> b; vector<lower=0>[T] s; }
+         model { theta ~ normal(0, 1); for (k in 1:T) { real w = b * a[k]; r[k] ~ bernoulli_logit(b * theta - a[k]); v[k] ~ student_t(4, w + theta * a[k], s[k]); } }";
+    let rows = |f: &dyn Fn(usize) -> String| -> String {
+        let row = |k: usize| (0..80).map(|i| f(80 * k + i)).collect::<Vec<_>>().join(",");
+        format!("[[{}],[{}]]", row(0), row(1))
+    };
+    let (r, v) = (rows(&|i| (i * 7 % 3 / 2).to_string()), rows(&|i| format!("{}.5", i * 13 % 5)));
+    let data = format!(r#"{{"T": 2, "M": 80, "r": {r}, "v": {v}}}"#);
+    let (model, points) = check(program, &data);
+    let mut flat = model.evaluator().with_lists(false);
+    let a = evaluate(&mut flat, &points[..8], None, PROPTO);
+    let b = evaluate(&mut model.evaluator().with_flat_loops(false), &points[..8], None, PROPTO);
+    assert_eq!(flat.flat_loops(), 1);
+    for l in 0..8 {
+        assert!(agree(a.log_density(l), b.log_density(l), 1e-12));
+        assert!(a.gradient[l].iter().zip(&b.gradient[l]).all(|(a, b)| agree(*a, *b, 1e-11)));
+    }
 }
 
 #[test]

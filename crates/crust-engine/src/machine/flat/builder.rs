@@ -32,6 +32,7 @@ enum Class {
     Varying,
 }
 
+#[derive(Clone)]
 pub struct Builder {
     pub space: Space,
     strip: Strip,

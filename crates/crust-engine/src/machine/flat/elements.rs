@@ -1,5 +1,6 @@
 //! Elements of containers in loops: gathered from parameters, or computed in place.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use crust_math::functions::{Cell, Shape};
@@ -9,8 +10,7 @@ use super::expressions::{Dependence, MOST_ELEMENTS, Numbers, Val};
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
 use crate::code::{Filled, Index, Kind, Node, Varies};
-use crate::flat::{Lists, Positions, Step};
-use crate::kernels::arithmetic::Arithmetic;
+use crate::flat::{Positions, Step};
 use crate::machine::index::strides;
 use crate::memory::cast;
 
@@ -23,21 +23,23 @@ pub struct Picked {
 }
 
 /// Elements at equal distances, other ones in each iteration.
-struct Strand {
-    operand: usize,
-    first: Vec<u32>,
-    stride: u32,
-    shape: Shape,
+pub(super) struct Strand {
+    pub operand: usize,
+    pub first: Vec<u32>,
+    pub stride: u32,
+    pub shape: Shape,
 }
 
 impl Compiler<'_> {
     pub(super) fn is_inlinable(&self, node: &Node) -> bool {
-        matches!(&node.kind, Kind::Variable { slot, .. } if self.inlinable.iter().any(|(s, _)| s == slot))
+        let Kind::Variable { slot, .. } = &node.kind else { return false };
+        self.inlinable.iter().any(|(s, _)| s == slot) || self.filled.iter().any(|filled| filled.slot == *slot)
     }
 
     pub(super) fn indexed(&mut self, base: &Node, indices: &[Index]) -> Fit<Val> {
         if let Kind::Variable { slot, .. } = &base.kind
             && let Some((slot, definition)) = self.inlinable.iter().find(|(s, _)| s == slot)
+            && self.is_long(base)?
         {
             match self.element(definition, indices) {
                 Ok(item) => {
@@ -64,6 +66,14 @@ impl Compiler<'_> {
                 }
             }
         }
+        let single = |index: &Index| matches!(index, Index::Single(_));
+        if !matches!(base.kind, Kind::Variable { .. }) && indices.iter().all(single) && self.is_long(base)? {
+            match self.element(base, indices) {
+                Ok(item) => return Ok(Self::one(item)),
+                Err(Obstacle::Unfit) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
         if indices.iter().any(is_list) {
             return self.several(base, indices);
         }
@@ -78,6 +88,22 @@ impl Compiler<'_> {
             items.push(self.builder.gather(Positions::new(strand.operand, elements, (1, 0)))?);
         }
         Ok(Val { shape: strand.shape, numbers: Numbers::Items(items) })
+    }
+
+    /// The shape of an expression, which is the same in all iterations.
+    fn shape(&mut self, node: &Node) -> Fit<Shape> {
+        if !self.dependence(node).space {
+            return Ok(self.machine.numbers(node)?.shape);
+        }
+        let (node, space) = (self.resolved(node), self.builder.space.clone());
+        self.machine.shape_at(&node, &space, 0)
+    }
+
+    /// Whether a container that is the same in all iterations has as many elements as there are iterations: otherwise
+    /// the machine is faster, which computes them once.
+    fn is_long(&mut self, base: &Node) -> Fit<bool> {
+        let Dependence { space, runtime } = self.dependence(base);
+        Ok(runtime && !space && self.machine.numbers(base)?.shape.len() >= self.builder.space.iterations)
     }
 
     /// Elements of something that does not differ between iterations, where one index is a list of positions and the
@@ -154,20 +180,28 @@ impl Compiler<'_> {
     }
 
     /// Elements of an array that a loop before has filled: what that loop computes for them. Indices that are left out
-    /// run over all.
+    /// run over all. If something may be wrong with an element, all of them have to be among those that are looked at.
     #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
     pub(super) fn filled_elements(&mut self, filled: &Filled, indices: &[Index]) -> Fit<Val> {
         let mut value = filled.value.clone();
         let mut rest = None;
+        let mut all = 1;
+        let mut positions = vec![Vec::new(); self.builder.space.iterations];
         for (d, (slot, low, high)) in filled.loops.iter().enumerate() {
+            if [low, high].into_iter().any(|bound| self.dependence(bound).runtime) {
+                return Err(Obstacle::Unfit);
+            }
             let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
             match indices.get(d) {
                 Some(Index::Single(node)) => {
                     let node = self.resolved(node);
                     let within = |&x: &f64| x >= low as f64 && x <= high as f64;
-                    if !self.scalar_data(&node)?.iter().all(within) {
+                    let numbers = self.scalar_data(&node)?;
+                    if !numbers.iter().all(within) {
                         return Err(Obstacle::Unfit);
                     }
+                    positions.iter_mut().zip(numbers.iter()).for_each(|(own, x)| own.push(x.to_bits()));
+                    all *= usize::try_from(high - low + 1).unwrap_or(0);
                     value = value.with(*slot, &node);
                 }
                 None if rest.is_none() && low == 1 && usize::try_from(high).is_ok_and(|high| high <= MOST_ELEMENTS) => {
@@ -175,6 +209,9 @@ impl Compiler<'_> {
                 }
                 _ => return Err(Obstacle::Unfit),
             }
+        }
+        if may_fail(&value) && positions.into_iter().collect::<HashSet<_>>().len() < all {
+            return Err(Obstacle::Unfit);
         }
         let Some((slot, high)) = rest else { return self.scalar(&value).map(Self::one) };
         let mut items = Vec::new();
@@ -186,7 +223,7 @@ impl Compiler<'_> {
     }
 
     /// Elements of something that does not differ between iterations.
-    fn picked(&mut self, base: &Node, indices: &[Index]) -> Fit<Strand> {
+    pub(super) fn picked(&mut self, base: &Node, indices: &[Index]) -> Fit<Strand> {
         if self.dependence(base).space {
             return Err(Obstacle::Unfit);
         }
@@ -240,140 +277,32 @@ impl Compiler<'_> {
         }
     }
 
-    /// A row times a vector, plus a number.
-    pub(super) fn product(&mut self, a: &Node, b: &Node, plus: &Item) -> Fit<Item> {
-        if let Some(item) = self.strands(a, b)? {
-            return self.operate(Arithmetic::Add, &item, plus);
-        }
-        let other = self.dependence(b);
-        if !self.dependence(a).runtime && other.runtime && !other.space {
-            let row = self.resolved(a);
-            return self.data_row(&row, b, plus);
-        }
-        let row = self.value(a)?;
-        if row.shape.cell() != Cell::RowVector || row.shape.array_rank() > 0 {
-            return Err(Obstacle::Unfit);
-        }
-        let (items, other) = (Self::items(&row)?, self.value(b)?);
-        let item = self.dot_items(&items, &other)?;
-        self.operate(Arithmetic::Add, &item, plus)
-    }
-
-    /// A row of data times a vector of parameters, plus a number.
-    pub(super) fn data_row(&mut self, row: &Node, vector: &Node, plus: &Item) -> Fit<Item> {
-        let space = self.builder.space.clone();
-        let columns = self.machine.columns(row, &space)?;
-        if columns.shape.cell() != Cell::RowVector || columns.shape.array_rank() > 0 {
-            return Err(Obstacle::Unfit);
-        }
-        let inner = columns.elements.len();
-        let rows = columns.elements.iter().flat_map(|column| column.iter().copied()).collect();
-        let (operand, shape) = self.operand(vector)?;
-        if shape.len() != inner || shape.cell() != Cell::Vector || shape.array_rank() > 0 {
-            return Err(Obstacle::Unfit);
-        }
-        let plus = self.builder.argument(plus)?;
-        self.builder.step(|out| Step::RowDot { rows, inner, operand, plus, out })
-    }
-
-    pub(super) fn dot(&mut self, a: &Node, b: &Node) -> Fit<Item> {
-        if let Some(item) = self.strands(a, b)? {
-            return Ok(item);
-        }
-        let (a, b) = (self.value(a)?, self.value(b)?);
-        let items = Self::items(&a)?;
-        self.dot_items(&items, &b)
-    }
-
-    /// The sum of squares of elements, or of differences of elements.
-    pub(super) fn dot_self(&mut self, x: &Node) -> Fit<Item> {
-        if let Some(item) = self.strands(x, x)? {
-            return Ok(item);
-        }
-        let (a, b) = if let Kind::Arithmetic(Arithmetic::Subtract, parts) = &x.kind {
-            let (a, b) = (self.value(&parts[0])?, self.value(&parts[1])?);
-            if a.shape != b.shape {
-                return Err(Obstacle::Unfit);
-            }
-            (Self::items(&a)?, Self::items(&b)?)
-        } else {
-            let a = Self::items(&self.value(x)?)?;
-            let zeros = vec![Item::Constant(0.0); a.len()];
-            (a, zeros)
-        };
-        let mut pairs = Vec::new();
-        for (a, b) in a.iter().zip(&b) {
-            pairs.push([self.builder.argument(a)?, self.builder.argument(b)?]);
-        }
-        self.builder.step(|out| Step::SquaredDistance { pairs, out })
-    }
-
-    pub(super) fn dot_items(&mut self, a: &[Item], b: &Val) -> Fit<Item> {
-        let b = Self::items(b)?;
-        if a.len() != b.len() {
-            return Err(Obstacle::Unfit);
-        }
-        let mut terms = Vec::new();
-        for (a, b) in a.iter().zip(&b) {
-            terms.push(self.operate(Arithmetic::Multiply, a, b)?);
-        }
-        self.sum(terms)
-    }
-
-    /// The sum of products of two lists of elements of parameters.
-    fn strands(&mut self, a: &Node, b: &Node) -> Fit<Option<Item>> {
-        fn plain(node: &Node) -> &Node {
-            if let Kind::Transpose(x) = &node.kind { x } else { node }
-        }
-        let (Kind::Index { base: x, indices: i }, Kind::Index { base: y, indices: j }) =
-            (&plain(a).kind, &plain(b).kind)
-        else {
-            return Ok(None);
-        };
-        if i.iter().chain(j).any(is_list) {
-            return Ok(None);
-        }
-        for base in [x, y] {
-            let Dependence { space, runtime } = self.dependence(base);
-            if space || !runtime || self.is_inlinable(base) {
-                return Ok(None);
-            }
-        }
-        let (a, b) = (self.picked(x, i)?, self.picked(y, j)?);
-        if a.shape.is_scalar() || a.shape.len() != b.shape.len() {
-            return Err(Obstacle::Unfit);
-        }
-        self.pair_dot(a, b).map(Some)
-    }
-
-    /// The list that changes less often comes first: it is kept while the other one changes.
-    fn pair_dot(&mut self, a: Strand, b: Strand) -> Fit<Item> {
-        let changes = |strand: &Strand| strand.first.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        let (a, b) = if changes(&a) <= changes(&b) { (a, b) } else { (b, a) };
-        let (strides, inner) = ([a.stride, b.stride], a.shape.len());
-        let a = Positions::new(a.operand, a.first, (inner, a.stride));
-        let b = Positions::new(b.operand, b.first, (inner, b.stride));
-        let lists = Lists { a, b, strides, inner };
-        self.builder.step(|out| Step::PairDot { lists, out })
-    }
-
     /// One element of an expression that is the same in all iterations, without computing the others.
     pub(super) fn element(&mut self, node: &Node, indices: &[Index]) -> Fit<Item> {
         let data = !self.dependence(node).runtime;
         if data {
-            let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
-            return self.scalar(&Node { kind, span: node.span, varies: node.varies });
+            // All at once, `r[k, i]`: of `r[k][i]` the whole row would be there for each iteration.
+            let whole = match self.composed_element(node, indices) {
+                Err(Obstacle::Unfit) => {
+                    let kind = Kind::Index { base: Box::new(node.clone()), indices: indices.to_vec() };
+                    Node { kind, span: node.span, varies: node.varies }
+                }
+                whole => whole?,
+            };
+            let item = self.scalar(&whole)?;
+            return Ok(match &item {
+                Item::Column(column) if column.iter().all(|x| x.to_bits() == column[0].to_bits()) => {
+                    Item::Constant(column[0])
+                }
+                _ => item,
+            });
         }
         if let Kind::Variable { .. } = &node.kind {
             let val = self.indexed(node, indices)?;
             return Self::items(&val)?.into_iter().next().ok_or(Obstacle::Unfit);
         }
         let part = |compiler: &mut Self, node: &Node| {
-            if compiler.machine.numbers(node)?.shape.is_scalar() {
-                compiler.scalar(node)
-            } else {
-                compiler.element(node, indices)
-            }
+            if compiler.shape(node)?.is_scalar() { compiler.scalar(node) } else { compiler.element(node, indices) }
         };
         match &node.kind {
             Kind::Product(parts) => {
@@ -394,7 +323,20 @@ impl Compiler<'_> {
                 let x = part(self, x)?;
                 self.builder.affine(&x, -1.0, None, None)
             }
+            Kind::Index { .. } => {
+                let whole = self.composed_element(node, indices)?;
+                self.scalar(&whole)
+            }
             Kind::Unary(function, x) => {
+                if let Kind::Index { .. } = &x.kind
+                    && let [at] = indices
+                    && !self.shape(x)?.is_scalar()
+                {
+                    let whole = self.composed_element(x, std::slice::from_ref(at))?;
+                    if let Some(hoisted) = self.hoist(function, node, &whole)? {
+                        return Self::items(&hoisted)?.into_iter().next().ok_or(Obstacle::Unfit);
+                    }
+                }
                 let x = part(self, x)?;
                 let x = self.builder.argument(&x)?;
                 self.builder.step(|out| Step::Unary { function, x, out })
@@ -403,38 +345,33 @@ impl Compiler<'_> {
         }
     }
 
-    /// An element of a product of matrices, or of a matrix and a vector.
-    pub(super) fn product_element(&mut self, a: &Node, b: &Node, indices: &[Index], plus: &Item) -> Fit<Item> {
-        let (left, right) = (self.dependence(a), self.dependence(b));
-        let with = |base: &Node, indices: Vec<Index>| Node {
-            kind: Kind::Index { base: Box::new(base.clone()), indices },
-            span: base.span,
-            varies: base.varies,
-        };
-        match indices {
-            [row] if !left.runtime && right.runtime => {
-                let row = self.resolved(&with(a, vec![row.clone()]));
-                self.data_row(&row, b, plus)
-            }
-            [row, column] if left.runtime && right.runtime => {
-                let a = self.picked(a, &[row.clone(), Index::All])?;
-                let b = self.picked(b, &[Index::All, column.clone()])?;
-                if a.shape.len() != b.shape.len() {
-                    return Err(Obstacle::Unfit);
-                }
-                let dot = self.pair_dot(a, b)?;
-                if matches!(plus, Item::Constant(x) if *x == 0.0) {
-                    return Ok(dot);
-                }
-                self.operate(Arithmetic::Add, &dot, plus)
-            }
-            _ => Err(Obstacle::Unfit),
+    /// `x[list][i]` with one index for each dimension of `x`.
+    fn composed_element(&mut self, node: &Node, indices: &[Index]) -> Fit<Node> {
+        let (Kind::Index { base, indices: own }, [at]) = (&node.kind, indices) else { return Err(Obstacle::Unfit) };
+        // How many there are must not depend on parameters.
+        let ends = own.iter().filter_map(|index| match index {
+            Index::UpTo(end) | Index::Between(_, end) => Some(end),
+            _ => None,
+        });
+        if ends.into_iter().any(|end| self.dependence(end).runtime) {
+            return Err(Obstacle::Unfit);
         }
+        let rank = self.shape(base)?.rank();
+        Self::composed(base, own, at, rank).ok_or(Obstacle::Unfit)
     }
 }
 
+/// Whether an expression may be wrong for some values of what it looks at: then it has to be computed even where
+/// nobody needs it.
+fn may_fail(node: &Node) -> bool {
+    let calls = matches!(node.kind, Kind::Density(_) | Kind::Vector(..) | Kind::User { .. } | Kind::HigherOrder(_));
+    let mut found = calls || matches!(node.kind, Kind::VectorTuple(..) | Kind::Binary(..) | Kind::TernaryFunction(..));
+    node.children(&mut |child| found = found || may_fail(child));
+    found
+}
+
 /// Whether an index picks positions one by one.
-fn is_list(index: &Index) -> bool {
+pub(super) fn is_list(index: &Index) -> bool {
     matches!(index, Index::Several(_) | Index::Between(..))
 }
 

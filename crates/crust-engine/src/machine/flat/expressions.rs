@@ -7,9 +7,9 @@ use crust_math::special::LN_SQRT_TAU;
 use super::builder::Item;
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
-use crate::code::{DensityCall, Kind, Node, Slot};
+use crate::code::{Code, DensityCall, Kind, Node, Slot};
 use crate::density::{self, Scalar};
-use crate::flat::{Density, Function, Step};
+use crate::flat::{Density, Function, Operand, Step};
 use crate::kernels::arithmetic::Arithmetic;
 
 /// The most elements of a container that are computed one by one.
@@ -52,6 +52,8 @@ impl Compiler<'_> {
             // Computed once, from data.
             Kind::Hoisted(index, _) if self.machine.hoisted[*index as usize].is_some() => return all,
             Kind::Random(..) | Kind::HigherOrder(_) | Kind::Target | Kind::User { .. } => all.runtime = true,
+            // Each evaluation decides which terms it drops.
+            Kind::Density(call) if call.propto => all.runtime = true,
             _ => {}
         }
         node.children(&mut |child| {
@@ -80,7 +82,10 @@ impl Compiler<'_> {
             Value::Numbers(view) => self.machine.arena.is_constant(view.block),
             Value::Tuple { .. } | Value::Unset => false,
         };
-        Dependence { space: false, runtime: !constant }
+        // A number of the program that parameters choose, or one for each iteration of a loop around, is no data.
+        let Code { by_parameters, in_loops, .. } = &**self.machine.code;
+        let changes = by_parameters.contains(&slot) || in_loops.contains(&slot);
+        Dependence { space: false, runtime: !constant || changes }
     }
 
     /// The value of an expression with one number.
@@ -166,14 +171,14 @@ impl Compiler<'_> {
         if !matches!(node.kind, Kind::Variable { .. }) && self.kept.iter().any(|slot| node.reads(*slot)) {
             return Err(Obstacle::Unfit);
         }
-        let same = |known: &Node| match (&known.kind, &node.kind) {
+        let same = |Operand { node: known, .. }: &Operand| match (&known.kind, &node.kind) {
             (Kind::Variable { slot: a, .. }, Kind::Variable { slot: b, .. }) => a == b,
             _ => known.span == node.span && node.span.start < node.span.end && same_kind(known, node),
         };
         if let Some(at) = self.flat.operands.iter().position(same) {
             return Ok((at, shape));
         }
-        self.flat.operands.push(node.clone());
+        self.flat.operands.push(Operand { node: node.clone(), shape });
         Ok((self.flat.operands.len() - 1, shape))
     }
 
@@ -306,6 +311,7 @@ impl Compiler<'_> {
     pub(super) fn operate(&mut self, operator: Arithmetic, a: &Item, b: &Item) -> Fit<Item> {
         use Arithmetic::{Add, Divide, Multiply, Subtract};
         match (operator, a, b) {
+            (Add, Item::Constant(0.0), x) | (Add | Subtract, x, Item::Constant(0.0)) => return Ok(x.clone()),
             (Multiply, Item::Constant(c), x) | (Multiply, x, Item::Constant(c)) => {
                 return self.builder.affine(x, *c, None, None);
             }

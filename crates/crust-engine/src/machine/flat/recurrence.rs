@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builder::Builder;
+use super::locals::renewed;
 use super::space::Space;
 use super::statements::Compiler;
 use super::{Fit, Obstacle};
@@ -31,9 +32,10 @@ impl Machine {
         if kept.is_empty() || !kept.iter().all(numbers) {
             return Err(Obstacle::Unfit);
         }
-        let mut compiler = Compiler { kept, ..Compiler::new(self, &Space::default()) };
+        let renewed = renewed(&for_loop.body);
+        let mut compiler = Compiler { renewed, kept, ..Compiler::new(self, &Space::default()) };
         for slot in compiler.kept.clone() {
-            compiler.stored(slot, for_loop.body[0].span);
+            compiler.stored(slot, for_loop.body[0].span)?;
         }
         compiler.recurrence(for_loop, &Space { iterations: 1, loops: Vec::new() })?;
         let Compiler { flat, .. } = compiler;

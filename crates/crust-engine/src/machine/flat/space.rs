@@ -101,6 +101,21 @@ impl Machine {
         Ok(Columns { shape, elements: elements.into_iter().map(Rc::new).collect() })
     }
 
+    /// The shape of an expression in one iteration.
+    pub(super) fn shape_at(&mut self, node: &Node, space: &Space, at: usize) -> Fit<Shape> {
+        let mark = self.mark();
+        let recording = std::mem::replace(&mut self.recording, false);
+        for (slot, column) in &space.loops {
+            let block = self.allocate(1, Flags::UNIFORM)?;
+            self.arena.of_mut(block, self.width)[0] = column[at];
+            *self.slot_mut(*slot) = Variable::of(Value::Numbers(View::scalar(block)));
+        }
+        let view = self.numbers(node);
+        self.recording = recording;
+        self.release(mark);
+        Ok(view?.shape)
+    }
+
     fn in_tile(&mut self, node: &Node, space: &Space, range: std::ops::Range<usize>) -> Fit<View> {
         for (slot, column) in &space.loops {
             let block = self.allocate(1, Flags::TILE)?;

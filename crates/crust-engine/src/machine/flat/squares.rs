@@ -9,15 +9,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::Fit;
 use super::builder::{Builder, Item};
 use super::space::Space;
 use super::statements::Compiler;
-use super::{Fit, Obstacle};
-use crate::code::{DensityCall, Factor, Index, Kind, Node, Slot, Varies};
-use crate::density::Density;
-use crate::flat::{Affine, Function, Normal, Positions, Register, Step, Strip, Uniform};
+use crate::flat::{Affine, Normal, Positions, Register, Step, Strip, Uniform};
 use crate::kernels::arithmetic::Arithmetic;
-use crate::memory::cast;
 
 /// The most multiplications that the triangular factor may cost: a few seconds.
 const MOST_WORK: usize = 1 << 32;
@@ -183,94 +180,6 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A normal log density of vectors, as if a loop went through their elements, if that makes it shorter.
-    pub(super) fn vector_squares(&mut self, call: &DensityCall, factor: Factor) -> Fit<()> {
-        let Density::Scalar(scalar) = call.density else { return Err(Obstacle::Unfit) };
-        let [y, mu, sigma] = &call.arguments[..] else { return Err(Obstacle::Unfit) };
-        if !scalar.is_normal_density() || self.dependence(y).runtime || factor == Factor::ByVariate {
-            return Err(Obstacle::Unfit);
-        }
-        let n = self.machine.numbers(y)?.shape.len();
-        let (terms, outer) = (std::mem::replace(&mut self.terms, false), self.elements_of(n));
-        let found = self.vector_items([y, mu, sigma], n);
-        let found = found.and_then(|items| {
-            let kept = (call.propto, self.varying(&call.arguments));
-            self.builder.add_normal(&items, kept, (factor, n))
-        });
-        self.terms = terms;
-        let mut builder = std::mem::replace(&mut self.builder, outer);
-        self.known.clear();
-        found?;
-        self.reduce_squares(&mut builder)?;
-        if builder.has_effect() { Err(Obstacle::Unfit) } else { Ok(()) }
-    }
-
-    /// Bernoulli log densities of a vector of log odds, as if a loop went through their elements.
-    pub(super) fn vector_log_odds(&mut self, call: &DensityCall, factor: Factor) -> Fit<()> {
-        let Density::Scalar(scalar) = call.density else { return Err(Obstacle::Unfit) };
-        let [y, alpha] = &call.arguments[..] else { return Err(Obstacle::Unfit) };
-        if scalar.name != "bernoulli_logit" || self.dependence(y).runtime || factor == Factor::ByVariate {
-            return Err(Obstacle::Unfit);
-        }
-        let n = self.machine.numbers(y)?.shape.len();
-        let (terms, outer) = (std::mem::replace(&mut self.terms, false), self.elements_of(n));
-        let found = self.odds_items([y, alpha], n).and_then(|items| {
-            let kept = (call.propto, self.varying(&call.arguments));
-            self.add_density(Function::Density(scalar), &items, kept, factor)
-        });
-        self.terms = terms;
-        let builder = std::mem::replace(&mut self.builder, outer);
-        self.known.clear();
-        found?;
-        // Other densities are no faster here.
-        if !builder.strip().steps.iter().any(|step| matches!(step, Step::AddLogOdds(_))) {
-            return Err(Obstacle::Unfit);
-        }
-        self.flat.strips.push(builder.finish());
-        Ok(())
-    }
-
-    fn odds_items(&mut self, [y, alpha]: [&Node; 2], n: usize) -> Fit<[Item; 2]> {
-        let shapes = [self.machine.numbers(y)?.shape, self.machine.numbers(alpha)?.shape];
-        if shapes.iter().any(|shape| shape.rank() != 1 || shape.len() != n) {
-            return Err(Obstacle::Unfit);
-        }
-        let index = self.element_index(y);
-        Ok([self.element(y, &index)?, self.element(alpha, &index)?])
-    }
-
-    fn element_index(&self, of: &Node) -> [Index; 1] {
-        let kind = Kind::Variable { slot: self.element_slot(), mutable: false };
-        [Index::Single(Node { kind, span: of.span, varies: Varies::No })]
-    }
-
-    /// Begins to go through so many elements, and gives back what was under way.
-    #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
-    fn elements_of(&mut self, n: usize) -> Builder {
-        let numbers = Rc::new((1..=n).map(|i| i as f64).collect());
-        let space = Space { iterations: n, loops: vec![(self.element_slot(), numbers)] };
-        std::mem::replace(&mut self.builder, Builder::new(&space))
-    }
-
-    fn element_slot(&self) -> Slot {
-        Slot::Global(cast(self.machine.code.globals - 1))
-    }
-
-    fn vector_items(&mut self, [y, mu, sigma]: [&Node; 3], n: usize) -> Fit<[Item; 3]> {
-        let index = self.element_index(y);
-        let shape = self.machine.numbers(mu)?.shape;
-        let location = match shape.rank() {
-            0 => self.scalar(mu)?,
-            1 if shape.len() == n => self.element(mu, &index)?,
-            _ => return Err(Obstacle::Unfit),
-        };
-        let scale = self.scalar(sigma)?;
-        if self.machine.numbers(y)?.shape.rank() != 1 || !matches!(scale, Item::Constant(_) | Item::Uniform { .. }) {
-            return Err(Obstacle::Unfit);
-        }
-        Ok([self.element(y, &index)?, location, scale])
-    }
-
     /// The strip for `Σ (qᵢ − rᵢ·θ)²`.
     fn squares_strip(&mut self, normal: &Normal, sigma: Item, reduced: &Reduced) -> Fit<Strip> {
         let n = reduced.parameters.len() + 1;
@@ -282,8 +191,7 @@ impl Compiler<'_> {
             let own = rest.iter().take_while(|(o, _)| *o == operand).count();
             let (parameters, others) = rest.split_at(own);
             rest = others;
-            let node = self.flat.operands[operand].clone();
-            let inner = self.machine.numbers(&node)?.shape.len();
+            let inner = self.flat.operands[operand].shape.len();
             let plus = builder.argument(&location)?;
             let mut rows = vec![0.0; inner * n];
             for (&(_, element), column) in parameters.iter().zip(&mut columns) {

@@ -3,16 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::builder::{Builder, Item};
-use super::expressions::{Dependence, MOST_ELEMENTS, Numbers, Val};
+use super::expressions::{Dependence, Val};
+use super::locals::{plain, renewed};
 use super::space::Space;
 use super::{Fit, Obstacle};
-use crate::code::{
-    Declared, Factor, Filled, For, Index, Item as DeclaredItem, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind,
-    Varies,
-};
+use crate::code::{Factor, Filled, For, Index, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind, Varies};
 use crate::density;
-use crate::flat::{Density, Flat, Function, LogOdds, Step, Stored};
+use crate::flat::{Density, Flat, Function, LogOdds, Operand, Step, Stored};
 use crate::machine::Machine;
+use crate::machine::regions::has_control;
 
 /// Outside of loops the machine is faster with longer vectors.
 const MOST_TERMS: usize = 8;
@@ -23,8 +22,10 @@ pub(super) struct Compiler<'a> {
     pub flat: Flat,
     /// Variables of the loop, with the expressions that they stand for.
     pub definitions: HashMap<Slot, Node>,
-    /// Containers of the loop whose elements are assigned one by one.
+    /// Variables of the loop whose elements are assigned one by one, or that get several values one after the other.
     pub locals: HashMap<Slot, Val>,
+    /// Those that are known to get several values.
+    pub renewed: HashSet<Slot>,
     /// Variables outside of the loop that are used nowhere else.
     pub inlinable: &'a [(Slot, Node)],
     /// Arrays that a loop before has filled for this one.
@@ -44,6 +45,7 @@ impl Machine {
         let mut compiler = Compiler {
             inlinable: &for_loop.inlinable,
             filled: &for_loop.filled,
+            renewed: renewed(&for_loop.body),
             ..Compiler::new(self, &Space::default())
         };
         for bound in [low, high] {
@@ -56,27 +58,41 @@ impl Machine {
         compiler.body(&for_loop.body, &space)?;
         let Compiler { flat, .. } = compiler;
         let mixed = !flat.stored.is_empty() && flat.strips.iter().flat_map(|s| &s.steps).any(Step::adds);
-        if mixed { Err(Obstacle::Unfit) } else { Ok(flat) }
+        if mixed || flat.looks_at_inlined() { Err(Obstacle::Unfit) } else { Ok(flat) }
     }
 }
 
 impl Machine {
     /// Terms of the log density, as a loop with one iteration.
-    pub(super) fn compile_terms(&mut self, body: &[Stmt]) -> Fit<Flat> {
+    pub(super) fn compile_terms(
+        &mut self,
+        body: &[Stmt],
+        (inlinable, filled): (&[(Slot, Node)], &[Filled]),
+    ) -> Fit<Flat> {
         let space = Space { iterations: 1, loops: Vec::new() };
         let flat = Flat { terms: true, ..Flat::default() };
-        let mut compiler = Compiler { flat, terms: true, ..Compiler::new(self, &space) };
+        let mut compiler = Compiler { flat, terms: true, inlinable, filled, ..Compiler::new(self, &space) };
         for (at, stmt) in body.iter().enumerate() {
             let StmtKind::Target { value, factor } = &stmt.kind else { return Err(Obstacle::Unfit) };
+            let (sizes, builder) = (compiler.sizes(), compiler.builder.clone());
             match compiler.add(value, *factor) {
                 Ok(()) => {}
-                Err(Obstacle::Unfit) => compiler.flat.left.push(at),
+                Err(Obstacle::Unfit) => {
+                    compiler.back_to(sizes);
+                    compiler.builder = builder;
+                    compiler.flat.left.push(at);
+                }
                 Err(stop) => return Err(stop),
             }
         }
         compiler.close()?;
         let Compiler { flat, .. } = compiler;
-        if flat.strips.is_empty() { Err(Obstacle::Unfit) } else { Ok(flat) }
+        let left = |slot: &Slot| flat.left.iter().any(|&at| body[at].reads(*slot));
+        if flat.strips.is_empty() || flat.looks_at_inlined() || flat.inlined.iter().any(left) {
+            return Err(Obstacle::Unfit);
+        }
+        let hard = flat.left.iter().any(|&at| has_control(&self.code, &body[at]));
+        Ok(Flat { hard, ..flat })
     }
 }
 
@@ -88,6 +104,7 @@ impl<'a> Compiler<'a> {
             flat: Flat::default(),
             definitions: HashMap::new(),
             locals: HashMap::new(),
+            renewed: HashSet::new(),
             inlinable: &[],
             filled: &[],
             builder: Builder::new(space),
@@ -105,7 +122,7 @@ impl Compiler<'_> {
         self.known.clear();
     }
 
-    fn close(&mut self) -> Fit<()> {
+    pub(super) fn close(&mut self) -> Fit<()> {
         let mut builder = std::mem::replace(&mut self.builder, Builder::new(&Space::default()));
         self.known.clear();
         self.reduce_squares(&mut builder)?;
@@ -123,6 +140,15 @@ impl Compiler<'_> {
         let outer = std::mem::take(&mut self.locals);
         let mut declared: HashSet<Slot> = HashSet::new();
         for stmt in list {
+            if self.locals.is_empty()
+                && let StmtKind::Target { value: Node { kind: Kind::Density(call), .. }, factor } = &stmt.kind
+                && let Some(vectors) = self.long_vectors(call, space)?
+            {
+                self.close()?;
+                self.along(&vectors, space, (call.propto, *factor))?;
+                self.open(space);
+                continue;
+            }
             match &stmt.kind {
                 StmtKind::If { branches, otherwise } if self.locals.is_empty() => {
                     self.close()?;
@@ -155,11 +181,6 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// Whether a loop assigns to elements of containers of the loop around it.
-    fn fills_locals(&self, inner: &For) -> bool {
-        self.locals.keys().any(|slot| inner.body.iter().any(|stmt| stmt.assigns(*slot)))
-    }
-
     /// A statement that stays in the strip.
     pub(super) fn simple(&mut self, stmt: &Stmt, declared: &mut HashSet<Slot>) -> Fit<()> {
         match &stmt.kind {
@@ -168,13 +189,13 @@ impl Compiler<'_> {
                 plain(ty)?;
                 declared.insert(*slot);
                 match initial {
-                    _ if *mutable => self.container(*slot, ty, initial.as_ref()),
+                    _ if *mutable || self.renewed.contains(slot) => self.container(*slot, ty, initial.as_ref()),
                     Some(node) => self.define(*slot, node),
                     None => Ok(()),
                 }
             }
             StmtKind::Assign { slot, path, value, .. } if path.is_empty() && declared.contains(slot) => {
-                if self.locals.contains_key(slot) { Err(Obstacle::Unfit) } else { self.define(*slot, value) }
+                if self.locals.contains_key(slot) { self.renew(*slot, value) } else { self.define(*slot, value) }
             }
             StmtKind::Assign { slot, path, value, .. } if self.locals.contains_key(slot) => {
                 self.set_element(*slot, path, value)
@@ -184,70 +205,6 @@ impl Compiler<'_> {
             StmtKind::Block(body) => body.iter().try_for_each(|stmt| self.simple(stmt, declared)),
             _ => Err(Obstacle::Unfit),
         }
-    }
-
-    /// A container of the loop whose elements are going to be assigned.
-    fn container(&mut self, slot: Slot, declared: &Declared, initial: Option<&Node>) -> Fit<()> {
-        let mut varies = false;
-        declared.nodes(&mut |node| {
-            let Dependence { space, runtime } = self.dependence(node);
-            varies = varies || space || runtime;
-        });
-        if varies {
-            return Err(Obstacle::Unfit);
-        }
-        let shape = self.machine.declared_shape(&[], declared)?;
-        let val = match initial {
-            None => Val::list(shape, vec![Item::Constant(f64::NAN); shape.len()]),
-            Some(node) => {
-                let val = self.value(node)?;
-                Val::list(shape, Self::items(&val)?)
-            }
-        };
-        let Numbers::Items(items) = &val.numbers else { return Err(Obstacle::Unfit) };
-        if items.len() != shape.len() || items.len() > MOST_ELEMENTS {
-            return Err(Obstacle::Unfit);
-        }
-        self.locals.insert(slot, val);
-        Ok(())
-    }
-
-    fn set_element(&mut self, slot: Slot, path: &[Path], value: &Node) -> Fit<()> {
-        let [Path::Index(indices)] = path else { return Err(Obstacle::Unfit) };
-        let item = self.scalar(value)?;
-        let shape = self.locals.get(&slot).map(|val| val.shape).ok_or(Obstacle::Unfit)?;
-        let at = self.fixed_element(&shape, indices)?;
-        let Some(Val { numbers: Numbers::Items(items), .. }) = self.locals.get_mut(&slot) else {
-            return Err(Obstacle::Unfit);
-        };
-        items[at] = item;
-        Ok(())
-    }
-
-    /// Runs the iterations of an inner loop one after the other, in the same strip.
-    #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
-    fn unroll(&mut self, inner: &For, declared: &mut HashSet<Slot>) -> Fit<()> {
-        let Over::Range(low, high) = &inner.over else { return Err(Obstacle::Unfit) };
-        for bound in [low, high] {
-            if self.dependence(bound) != Dependence::default() {
-                return Err(Obstacle::Unfit);
-            }
-        }
-        let (low, high) = (self.machine.int(low)?, self.machine.int(high)?);
-        if usize::try_from(high - low).is_ok_and(|n| n >= MOST_ELEMENTS) {
-            return Err(Obstacle::Unfit);
-        }
-        for i in low..=high {
-            for stmt in &inner.body {
-                let mut stmt = stmt.clone();
-                let number = Node { kind: Kind::Number(i as f64), span: stmt.span, varies: Varies::No };
-                if !stmt.substitute(inner.slot, &number) {
-                    return Err(Obstacle::Unfit);
-                }
-                self.simple(&stmt, declared)?;
-            }
-        }
-        Ok(())
     }
 
     /// A variable of the loop. Its value is computed now: containers that it looks at may change.
@@ -307,21 +264,16 @@ impl Compiler<'_> {
     }
 
     /// `target += value`
-    fn add(&mut self, value: &Node, factor: Factor) -> Fit<()> {
+    pub(super) fn add(&mut self, value: &Node, factor: Factor) -> Fit<()> {
         if factor == Factor::ByVariate {
             return Err(Obstacle::Unfit);
         }
         if let Kind::Density(call) = &value.kind {
             if self.terms {
-                for vector in [Self::vector_squares, Self::vector_log_odds] {
-                    let (operands, inlined) = (self.flat.operands.len(), self.flat.inlined.len());
-                    match vector(self, call, factor) {
-                        Err(Obstacle::Unfit) => {
-                            self.flat.operands.truncate(operands);
-                            self.flat.inlined.truncate(inlined);
-                        }
-                        other => return other,
-                    }
+                let sizes = self.sizes();
+                match self.vector_density(call, factor) {
+                    Err(Obstacle::Unfit) => self.back_to(sizes),
+                    other => return other,
                 }
             }
             let terms = self.densities(call)?;
@@ -333,10 +285,25 @@ impl Compiler<'_> {
             }
             return Ok(());
         }
+        if self.terms && self.add_sums(value, factor)? {
+            return Ok(());
+        }
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
         self.builder.sink(Step::Add { x, factor });
         Ok(())
+    }
+
+    /// How much there is of what may have to be taken back.
+    fn sizes(&self) -> [usize; 3] {
+        let Flat { operands, inlined, strips, .. } = &self.flat;
+        [operands.len(), inlined.len(), strips.len()]
+    }
+
+    fn back_to(&mut self, [operands, inlined, strips]: [usize; 3]) {
+        self.flat.operands.truncate(operands);
+        self.flat.inlined.truncate(inlined);
+        self.flat.strips.truncate(strips);
     }
 
     /// Which arguments count as depending on parameters.
@@ -392,7 +359,7 @@ impl Compiler<'_> {
         }
         let item = self.scalar(value)?;
         let x = self.builder.argument(&item)?;
-        let stored = self.stored(slot, value.span);
+        let stored = self.stored(slot, value.span)?;
         stored.elements.extend(&picked.first);
         let operand = stored.operand;
         self.builder.sink(Step::Store { x, operand, elements: picked.first });
@@ -400,15 +367,18 @@ impl Compiler<'_> {
     }
 
     /// A variable that is assigned to, as an operand.
-    pub(super) fn stored(&mut self, slot: Slot, span: crust_stan::span::Span) -> &mut Stored {
+    pub(super) fn stored(&mut self, slot: Slot, span: crust_stan::span::Span) -> Fit<&mut Stored> {
+        use crate::machine::Value;
+        let Value::Numbers(view) = self.machine.variable(slot).value else { return Err(Obstacle::Unfit) };
         let known = self.flat.stored.iter().position(|stored| stored.slot == slot);
         let at = known.unwrap_or_else(|| {
             let operand = self.flat.operands.len();
-            self.flat.operands.push(Node { kind: Kind::Variable { slot, mutable: true }, span, varies: Varies::Yes });
+            let node = Node { kind: Kind::Variable { slot, mutable: true }, span, varies: Varies::Yes };
+            self.flat.operands.push(Operand { node, shape: view.shape });
             self.flat.stored.push(Stored { slot, operand, elements: Vec::new() });
             self.flat.stored.len() - 1
         });
-        &mut self.flat.stored[at]
+        Ok(&mut self.flat.stored[at])
     }
 
     /// Whether an expression looks at a variable.
@@ -440,13 +410,4 @@ fn log_odds(
     let signs = outcomes.iter().map(|y| 2.0 * y - 1.0).collect();
     let detour = matches!(function, Function::LogOdds(_));
     Ok(Some(LogOdds { signs, x: builder.argument(x)?, detour, factor }))
-}
-
-/// Declarations with constraints are left to the machine, which checks them.
-fn plain(declared: &Declared) -> Fit<()> {
-    use crate::code::Constraint;
-    match &declared.item {
-        DeclaredItem::Cell { constraint: Constraint::None, .. } => Ok(()),
-        _ => Err(Obstacle::Unfit),
-    }
 }

@@ -1,6 +1,6 @@
 //! What a plan has to know about statements.
 
-use crate::code::{Code, Constraint, Declared, For, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crate::code::{Code, Constraint, Declared, Filled, Item, Kind, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Function, Step, Strip};
 
 /// Flat loops that compute fewer numbers become part of lists.
@@ -46,21 +46,24 @@ fn calls_loops(code: &Code, node: &Node, depth: usize) -> bool {
 /// Whether a statement looks at a variable, or stands for one that does.
 pub fn looks_at(stmt: &Stmt, slot: Slot) -> bool {
     let mut found = stmt.reads(slot) || stmt.assigns(slot);
-    if let StmtKind::For(for_loop) = &stmt.kind {
-        found |= hidden(for_loop, slot);
-    }
+    found |= match &stmt.kind {
+        StmtKind::For(own) => hidden(&own.inlinable, &own.filled, slot),
+        StmtKind::Terms { inlinable, filled, .. } => hidden(inlinable, filled, slot),
+        _ => false,
+    };
     stmt.children(&mut |child| found = found || looks_at(child, slot));
     found
 }
 
-/// Whether what a loop computes by itself depends on a variable.
-fn hidden(for_loop: &For, slot: Slot) -> bool {
-    let filled = for_loop.filled.iter().flat_map(|f| f.loops.iter().flat_map(|(_, a, b)| [a, b]).chain([&f.value]));
-    for_loop.inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
+/// Whether what a loop or a term computes by itself depends on a variable.
+fn hidden(inlinable: &[(Slot, Node)], filled: &[Filled], slot: Slot) -> bool {
+    let filled = filled.iter().flat_map(|f| f.loops.iter().flat_map(|(_, a, b)| [a, b]).chain([&f.value]));
+    inlinable.iter().map(|(_, node)| node).chain(filled).any(|node| node.reads(slot))
 }
 
 /// Whether a flat loop is better than a list. It is not where iterations need each other, where functions are computed
-/// number by number, and where there is so little to do that getting there costs more.
+/// number by number, where terms are left that have loops in them, and where there is so little to do that getting
+/// there costs more.
 pub fn stays_flat(flat: &Flat) -> bool {
     let listed = |step: &Step| {
         let (Step::Density { density, .. } | Step::AddDensity { density, .. }) = step else { return false };
@@ -71,7 +74,8 @@ pub fn stays_flat(flat: &Flat) -> bool {
         strip.steps.iter().any(|step| matches!(step, Step::AddNormal(normal) if normal.count > strip.iterations))
     };
     let work: usize = flat.strips.iter().map(Strip::work).sum();
-    (work > LITTLE || flat.strips.iter().any(compressed))
+    !flat.hard
+        && (work > LITTLE || flat.strips.iter().any(compressed))
         && !flat.strips.iter().any(|strip| strip.recurrent || strip.steps.iter().any(listed))
 }
 
@@ -81,6 +85,14 @@ pub fn is_special(declared: &Declared) -> bool {
 
 pub fn is_constrained(declared: &Declared) -> bool {
     !matches!(&declared.item, Item::Cell { constraint: Constraint::None | Constraint::OffsetMultiplier(..), .. })
+}
+
+/// Whether a statement does more to a variable than to declare it.
+pub fn gives_value(stmt: &Stmt, slot: Slot) -> bool {
+    let mut found = matches!(&stmt.kind, StmtKind::Declare { slot: s, initial: Some(_), .. } if *s == slot);
+    found |= stmt.assigns(slot);
+    stmt.children(&mut |child| found = found || gives_value(child, slot));
+    found
 }
 
 /// Whether a statement gives a variable a value.

@@ -43,7 +43,7 @@ impl Machine {
         machine.constrain_symbols(code)?;
         let region = machine.trace_statements(code, all);
         let region = region.map_err(|(_, stop)| stop)?;
-        let fits = region.outputs.is_empty() && region.inputs.iter().all(|&slot| slot == FREE);
+        let fits = region.outputs.is_empty() && region.inputs.iter().all(|&(slot, _)| slot == FREE);
         if fits { Ok(region) } else { Err(Stop::LanesUnfit) }
     }
 
