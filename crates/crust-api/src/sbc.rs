@@ -96,9 +96,6 @@ const MOST_TROUBLES: f64 = 0.1;
 const SIMULATIONS: usize = 10_000;
 const SIMULATIONS_EACH: usize = 500;
 const BAND: f64 = 0.95;
-/// What the fit to the real data must reach.
-const MOST_R_HAT: f64 = 1.05;
-const LEAST_ESS: f64 = 100.0;
 /// Draws of it at which the reading of the likelihood is proven.
 const PROVEN: usize = 20;
 
@@ -259,12 +256,12 @@ fn verdict(result: &Sbc) -> Verdict {
     ];
     let trouble = trouble.into_iter().filter(|(n, _)| share(*n) > MOST_TROUBLES).max_by_key(|(n, _)| *n);
     let trouble = trouble.map(|(n, words)| format!("{method} {words} on {n} of {datasets} datasets"));
-    let bad_fit = result.fit.as_ref().filter(|fit| fit.r_hat.is_nan() || fit.r_hat > MOST_R_HAT || fit.ess < LEAST_ESS);
+    let bad_fit = result.fit.as_ref().filter(|fit| !fit.is_worth(*datasets));
     let (level, sentence) = match (places, trouble) {
         _ if let Some(SbcFit { r_hat, name, ess }) = bad_fit => {
             let words = format!(
-                "The fit to the real data cannot be trusted: R-hat of {name} is {r_hat:.2}, and the least effective sample \
-                 size {ess:.0}. What was simulated rests on it."
+                "The fit to the real data cannot be trusted, and what was simulated rests on it: the largest R-hat is \
+                 {r_hat:.2} ({name}), and the least effective sample size {ess:.0} for {datasets} datasets."
             );
             (Level::Poor, words)
         }

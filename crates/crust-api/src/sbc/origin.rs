@@ -17,12 +17,11 @@ use crust_infer::drive::Driver;
 use crust_math::random::{Purpose, StreamKey};
 use std::sync::Arc;
 
-/// Warm-up of the fit to the real data, and its draws: as many as keep those that are used apart.
+/// Warm-up of the fit to the real data, and draws of a chain: more of them until they are worth as many independent ones
+/// as there are datasets. Places of draws that depend on each other are not uniform together.
 const WARMUP: usize = 1000;
 const FEWEST_DRAWS: usize = 1000;
-const MOST_DRAWS: usize = 20_000;
-/// Draws of one chain for each dataset.
-const APART: usize = 5;
+const MOST_DRAWS: usize = 16_000;
 
 pub enum Origin<'a> {
     Prior,
@@ -43,10 +42,16 @@ impl<'a> Origin<'a> {
         let model = Arc::new(loaded.bind(&loaded.data, session.seed)?);
         let real = target(loaded, &model, faults);
         let mut driver = Driver::new(real.clone(), session.parallelism());
-        let draws = (APART * datasets / super::trial::CHAINS as usize).clamp(FEWEST_DRAWS, MOST_DRAWS);
-        let key = StreamKey::new(session.seed, Purpose::FIT);
-        let drawn = nuts(&mut driver, key, (WARMUP, draws), session.stop.control())?;
-        let fit = drawn.fit(&model.unconstrained_names());
+        let (names, key) = (model.unconstrained_names(), StreamKey::new(session.seed, Purpose::FIT));
+        let mut draws = FEWEST_DRAWS;
+        let (drawn, fit) = loop {
+            let drawn = nuts(&mut driver, key, (WARMUP, draws), session.stop.control())?;
+            let fit = drawn.fit(&names);
+            if fit.is_worth(datasets) || draws >= MOST_DRAWS {
+                break (drawn, fit);
+            }
+            draws *= 4;
+        };
         let points = drawn.points();
         let truths = (0..datasets).map(|i| points[(2 * i + 1) * points.len() / (2 * datasets)].clone()).collect();
         Ok((Self::Conditional { real: Box::new(real), truths }, fit))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crust_diagnose::experiment::{Densities, Experiment, Group, Moves, REAL, Work};
 use crust_diagnose::result::{Json, KernelAt, SimulatedData};
@@ -27,6 +28,8 @@ pub(crate) struct Settings<'a> {
     pub how: Parallelism,
     pub control: Arc<Control>,
     pub observer: &'a dyn Observer,
+    /// When fits are not made longer any more.
+    pub fit_until: Option<Instant>,
 }
 
 impl<'a> Settings<'a> {
@@ -38,6 +41,7 @@ impl<'a> Settings<'a> {
             how: session.parallelism(),
             control: Arc::clone(session.stop.control()),
             observer: session.observer,
+            fit_until: None,
         }
     }
 }

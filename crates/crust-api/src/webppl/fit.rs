@@ -12,6 +12,7 @@ use super::crew::{Observed, Walker};
 use super::experiment::WebPplExperiment;
 use super::pilot::Tuned;
 use super::problem::Trouble;
+use std::time::Instant;
 
 const CHAINS: u32 = 4;
 const WARMUP: usize = 1000;
@@ -116,16 +117,20 @@ fn summary(chains: &[Vec<Draw>]) -> (Fit, Numbers) {
 impl Fitted for WebPplExperiment<'_> {
     type Hyperparameters = Numbers;
 
-    /// Chains become longer until they agree: those of single-site steps take their time where choices are correlated.
+    /// Chains become longer until they agree, as long as there is time: those of single-site steps take theirs where
+    /// choices are correlated.
     fn fit(&mut self) -> Result<(Fit, Numbers), Trouble> {
         let tuned = self.tune(REAL)?;
-        for doubling in 0..DOUBLINGS {
-            let (fit, means) = summary(&self.fit_chains(&tuned, 1 << doubling)?);
-            if fit.warnings.is_empty() {
-                return Ok((fit, means));
+        let mut doubling = 0;
+        loop {
+            let began = Instant::now();
+            let found = summary(&self.fit_chains(&tuned, 1 << doubling)?);
+            let late = self.settings.fit_until.is_some_and(|end| Instant::now() + 2 * began.elapsed() > end);
+            if found.0.warnings.is_empty() || late || doubling == DOUBLINGS {
+                return Ok(found);
             }
+            doubling += 1;
         }
-        Ok(summary(&self.fit_chains(&tuned, 1 << DOUBLINGS)?))
     }
 
     fn fix(&mut self, hyperparameters: &Numbers) {

@@ -1,6 +1,7 @@
 //! `crust bdmc` and `crust bread` for WebPPL programs.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crust_diagnose::bdmc;
 use crust_diagnose::bread;
@@ -14,6 +15,9 @@ use crate::bdmc::{BdmcOptions, told_by};
 use crate::bread::{BreadOptions, START_STEPS};
 use crate::error::{Error, Refusal};
 use crate::session::{Message, Session};
+
+/// The share of the budget that the fit may take.
+const FIT_SHARE: f64 = 0.3;
 
 /// What a model must have, and options that make no sense for WebPPL programs.
 pub(super) fn check(
@@ -114,7 +118,7 @@ pub fn bread_webppl(
         chains: annealing.chains,
         ladder: annealing.ladder(),
         tolerance: annealing.tolerance,
-        start_steps: options.start_steps.unwrap_or(START_STEPS),
+        start_steps: if simulation == Simulation::Fitted { options.start_steps.unwrap_or(START_STEPS) } else { 0 },
         replicates: options.replicates,
         incomparable: None,
         acceptable: annealing.acceptable(),
@@ -122,7 +126,8 @@ pub fn bread_webppl(
     };
     let told = format!("bread {plan:?} {:?} {}", options.method, annealing.identity(session.seed));
     let mut journal = open(&told, &[problem], annealing.folder.as_deref())?;
-    let settings = Settings::new(options.method, session);
+    let fit_until = options.budget.map(|budget| Instant::now() + Duration::from_secs_f64(FIT_SHARE * budget));
+    let settings = Settings { fit_until, ..Settings::new(options.method, session) };
     let mut experiment = WebPplExperiment::new(problem, settings, Origin::Own);
     experiment.hyperparameters.clone_from(&hyperparameters);
     let found = bread::bread(&mut experiment, &plan, &mut journal)?;

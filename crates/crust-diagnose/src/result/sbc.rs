@@ -1,6 +1,7 @@
 //! The result of `crust sbc`.
 
 use super::Verdict;
+use crate::number::count;
 use crate::sbc::Band;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,15 @@ pub struct SbcFit {
     pub name: String,
     /// The smallest effective sample size.
     pub ess: f64,
+}
+
+impl SbcFit {
+    /// Whether chains have met, and have so many independent draws.
+    pub fn is_worth(&self, draws: usize) -> bool {
+        const MOST_R_HAT: f64 = 1.05;
+        const LEAST: usize = 100;
+        self.r_hat <= MOST_R_HAT && self.ess >= count(draws.max(LEAST))
+    }
 }
 
 /// How many datasets were hard.
