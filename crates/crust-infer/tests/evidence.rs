@@ -219,6 +219,55 @@ fn stones_find_a_conjugate_evidence() {
     close(found.thermodynamic, found.thermodynamic_se, target.0.truth(), 0.15);
 }
 
+/// With a step that hardly any draw of the prior survives, the stones are nats too low, by more than their error.
+/// Draws of the next distribution tell. With steps that the pilot chose both sides agree.
+#[test]
+fn draws_of_both_sides_tell_what_one_side_misses() {
+    let target = Conjugate::new(3, 0.05);
+    let (truth, control) = (target.0.truth(), Control::default());
+    let kernels = kernels(&target, 18);
+    let coarse = Schedule::try_from(vec![0.0, 0.3, 1.0]).expect("a schedule");
+    let fine = Schedule::from_pilot(30, &kernels).expect("a schedule");
+    for seed in 1..=5 {
+        let run = run(seed, &control);
+        let stones_of = |schedule: &Schedule| {
+            let settings = StonesSettings { chains: 32, burn_in: 8, draws: 16 };
+            stones(&mut population(&target, &run).with_kernels(&kernels), schedule, settings, &run).expect("a run")
+        };
+        let found = stones_of(&coarse);
+        let (plain, both) = (found.log_z - truth, found.log_z + found.shortfall - truth);
+        assert!(plain < -1.0 && found.shortfall > 2.0 * found.se, "{seed}: {plain}, {}", found.shortfall);
+        assert!(both.abs() < 0.7 * plain.abs(), "{seed}: {both} of {plain}");
+        let found = stones_of(&fine);
+        assert!(found.shortfall.abs() < 2.0 * found.se, "{seed}: {} ± {}", found.shortfall, found.se);
+    }
+}
+
+/// The same for particles: where steps are too long, what both sides see is nearer to the truth than the weights alone.
+/// Islands that have no weight must not speak for the others.
+#[test]
+fn particles_tell_what_their_weights_have_missed() {
+    let target = Conjugate::new(3, 0.05);
+    let (truth, control) = (target.0.truth(), Control::default());
+    let kernels = kernels(&target, 18);
+    let coarse = Schedule::try_from(vec![0.0, 0.05, 0.3, 1.0]).expect("a schedule");
+    let fine = Schedule::from_pilot(30, &kernels).expect("a schedule");
+    let settings = SmcSettings { islands: 16, resampled: 8, chain: 16, keep: Keep::All };
+    let (mut weights, mut both_sides) = (0.0, 0.0);
+    for seed in 1..=8 {
+        let run = run(seed, &control);
+        let smc_of = |schedule: &Schedule| {
+            smc(&mut population(&target, &run).with_kernels(&kernels), schedule, settings, &run).expect("a run")
+        };
+        let (low, fair) = (smc_of(&coarse), smc_of(&fine));
+        let error = log_mean_exp(&low.islands) - truth;
+        weights += error.powi(2);
+        both_sides += (error + low.shortfall).powi(2);
+        assert!(fair.shortfall.abs() < log_mean_error(&fair.islands), "{seed}: {}", fair.shortfall);
+    }
+    assert!(both_sides < 0.5 * weights, "{both_sides}, {weights}");
+}
+
 #[test]
 fn nested_sampling_finds_a_conjugate_evidence() {
     let control = Control::default();

@@ -1,7 +1,7 @@
 //! Calibrates `crust evidence` on problems whose log p(y) is known: the table of `docs/evidence.md`.
 //!
 //! ```text
-//! cargo run --release -p crust-api --example evidence_calibration [-- SEEDS [PART OF A PROBLEM'S NAME]]
+//! cargo run --release -p crust-api --example evidence_calibration [-- SEEDS [PART OF A PROBLEM'S NAME [METHOD,…]]]
 //! ```
 //!
 //! For every method: the mean error in nats, the standard deviation of (estimate − truth)/se, how often it is warned
@@ -54,6 +54,9 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let seeds: u32 = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(20);
     let part = arguments.next().unwrap_or_default();
+    let chosen = arguments.next();
+    let is_chosen = |method: &Estimator| chosen.as_ref().is_none_or(|list| list.split(',').any(|m| m == method.name()));
+    let methods: Vec<Estimator> = METHODS.into_iter().filter(is_chosen).collect();
     let problems: Vec<Known> = problems::all().into_iter().filter(|p| p.name.contains(&part)).collect();
     let (trials, next) = (Mutex::new(Trials::new()), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -62,7 +65,7 @@ fn main() {
                 while let Some(known) = problems.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = std::time::Instant::now();
                     for seed in 1..=seeds {
-                        if let Err(error) = run(known, seed.into(), &trials) {
+                        if let Err(error) = run(known, seed.into(), &methods, &trials) {
                             eprintln!("{}, seed {seed}: {error}", known.name);
                         }
                     }
@@ -74,7 +77,7 @@ fn main() {
     let trials = trials.into_inner().unwrap_or_default();
     println!("| method | problems | mean error | sd of z | wrong | warned though good | wrong without a warning |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for method in METHODS.iter().map(|m| m.name()) {
+    for method in methods.iter().map(|m| m.name()) {
         let lists: Vec<&Vec<Trial>> = trials.iter().filter(|((m, _), _)| m == method).map(|(_, list)| list).collect();
         println!("| `{method}` | {} | {} |", lists.len(), summary(lists.iter().copied().flatten()));
     }
@@ -84,10 +87,10 @@ fn main() {
     }
 }
 
-fn run(known: &Known, seed: u64, trials: &Mutex<Trials>) -> Result<(), crust_api::Error> {
+fn run(known: &Known, seed: u64, methods: &[Estimator], trials: &Mutex<Trials>) -> Result<(), crust_api::Error> {
     let data = Source::text("data.json", known.data.to_string());
     let problem = Problem::read(Source::text("model.stan", known.program), Some(data))?;
-    let options = EvidenceOptions { methods: METHODS.to_vec(), ..EvidenceOptions::default() };
+    let options = EvidenceOptions { methods: methods.to_vec(), ..EvidenceOptions::default() };
     let found = evidence(
         &problem,
         &options,

@@ -69,7 +69,10 @@ pub fn bridge<T: Target + Clone + Send>(
     // Each round of exploration has draws of its own.
     let key = StreamKey { step: exploration.draws() as u64, ..run.key.purpose(Purpose::FIT) };
     let log_weights = weigh(target, &proposal, count, key, run)?;
-    let (log_z, overlap) = root(&log_weights, &second);
+    let (proposed, equal) = ([log_weights], vec![0.0; second.len()]);
+    let sides = [&proposed[..], &second].map(|groups| Weighted { groups, log_weights: &equal });
+    let (log_z, overlap) = root(&sides[0], &sides[1], PRECISION);
+    let [log_weights] = proposed;
     let se = error(&log_weights, &second, log_z, overlap);
     Ok(Ok(Bridge { log_z, se, overlap, proposal, log_weights, evaluations: count as u64 }))
 }
@@ -92,9 +95,9 @@ fn log_weight(particle: &Particle, proposal: &Proposal) -> f64 {
 }
 
 /// s₁, the share of draws from the posterior.
-fn share(proposed: &[f64], posterior: &[Vec<f64>]) -> f64 {
+fn share(proposed: usize, posterior: &[Vec<f64>]) -> f64 {
     let n = float(posterior.iter().map(Vec::len).sum());
-    n / (n + float(proposed.len()))
+    n / (n + float(proposed))
 }
 
 /// e^u/(s₁ e^u + s₂), in the form that cannot overflow.
@@ -107,20 +110,56 @@ fn of_posterior(u: f64, s: f64) -> f64 {
     1.0 / (s * f_exp(u) + 1.0 - s)
 }
 
+/// How exactly the equation is solved, relative to log Z.
+const PRECISION: f64 = 1e-13;
+/// The same for a shortfall, in nats: it is compared with errors.
+const SHORTFALL_PRECISION: f64 = 1e-4;
+
+/// Numbers of groups of draws (chains, islands) with the logarithms of the groups' weights.
+pub(super) struct Weighted<'a> {
+    pub groups: &'a [Vec<f64>],
+    pub log_weights: &'a [f64],
+}
+
+impl Weighted<'_> {
+    /// The weighted mean over groups of the mean over a group.
+    fn mean(&self, of: impl Fn(f64) -> f64) -> f64 {
+        let greatest = self.log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (group, log_weight) in self.groups.iter().zip(self.log_weights).filter(|(group, _)| !group.is_empty()) {
+            let weight = f_exp(log_weight - greatest);
+            total += weight;
+            if weight > 0.0 {
+                sum += weight * group.iter().map(|&value| of(value)).sum::<f64>() / float(group.len());
+            }
+        }
+        sum / total
+    }
+}
+
+/// By how much the ratio Z′/Z of two densities, as draws of both see it (the bridge is Bennett's acceptance ratio then),
+/// is above log of the mean of f′/f, which only draws of f see. `up` and `down` are log f′ − log f at draws of f and f′.
+///
+/// Both have the same limit. Where f′/f has a heavy tail under f, its mean hangs on draws that are rarely made, and is
+/// too low as a rule; draws of f′ are where that tail is.
+pub(super) fn shortfall(up: &Weighted<'_>, down: &Weighted<'_>) -> f64 {
+    let both = root(up, down, SHORTFALL_PRECISION).0;
+    let greatest = up.groups.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+    let gap = both - greatest - up.mean(|value| f_exp(value - greatest)).ln();
+    if gap.is_finite() { gap } else { 0.0 }
+}
+
 /// log Z, and both sides of the equation there.
-fn root(proposed: &[f64], posterior: &[Vec<f64>]) -> (f64, f64) {
-    let s = share(proposed, posterior);
-    let finite = || proposed.iter().chain(posterior.iter().flatten()).copied().filter(|v| v.is_finite());
+fn root(proposed: &Weighted<'_>, posterior: &Weighted<'_>, precision: f64) -> (f64, f64) {
+    let s = share(proposed.groups.iter().map(Vec::len).sum(), posterior.groups);
+    let finite = || proposed.groups.iter().chain(posterior.groups).flatten().copied().filter(|v| v.is_finite());
     let (Some(least), Some(greatest)) = (finite().reduce(f64::min), finite().reduce(f64::max)) else {
         return (f64::NAN, 0.0);
     };
-    let left = |log_z: f64| proposed.iter().map(|l| of_proposed(l - log_z, s)).sum::<f64>() / float(proposed.len());
-    let right = |log_z: f64| {
-        let terms = posterior.iter().flatten().map(|l| of_posterior(l - log_z, s));
-        terms.sum::<f64>() / float(posterior.iter().map(Vec::len).sum())
-    };
+    let left = |log_z: f64| proposed.mean(|value| of_proposed(value - log_z, s));
+    let right = |log_z: f64| posterior.mean(|value| of_posterior(value - log_z, s));
     let (mut low, mut high) = (least - 50.0, greatest + 50.0);
-    while high - low > 1e-13 * (1.0 + low.abs().max(high.abs())) {
+    while high - low > precision * (1.0 + low.abs().max(high.abs())) {
         let middle = f64::midpoint(low, high);
         if middle <= low || middle >= high {
             break;
@@ -135,14 +174,17 @@ fn root(proposed: &[f64], posterior: &[Vec<f64>]) -> (f64, f64) {
 /// derivative of their difference by log Z is minus the overlap. Draws of the proposal are independent; those of the
 /// posterior are so between chains.
 fn error(proposed: &[f64], posterior: &[Vec<f64>], log_z: f64, overlap: f64) -> f64 {
-    let s = share(proposed, posterior);
+    let s = share(proposed.len(), posterior);
     let left: Vec<f64> = proposed.iter().map(|l| of_proposed(l - log_z, s)).collect();
     let chains: Vec<Vec<f64>> =
         posterior.iter().map(|chain| chain.iter().map(|l| of_posterior(l - log_z, s)).collect()).collect();
     let means: Vec<f64> = chains.iter().map(|chain| mean(chain)).collect();
     let all: Vec<f64> = chains.into_iter().flatten().collect();
-    // Few chains may agree by chance: the error is at least that of independent draws.
-    let right = variance_of_mean(&means).max(variance_of_mean(&all));
+    // Few chains may agree by chance: the error is at least that of independent draws, and as much larger as Student's
+    // t distribution is wider than a normal one.
+    let n = float(means.len());
+    let wider = if n > 3.0 { (n - 1.0) / (n - 3.0) } else { 1.0 };
+    let right = (wider * variance_of_mean(&means)).max(variance_of_mean(&all));
     (variance_of_mean(&left) + right).sqrt() / overlap
 }
 

@@ -9,6 +9,7 @@
 
 use crust_math::random::{Purpose, StreamKey};
 
+use super::bridge::{Weighted, shortfall};
 use super::population::{Moving, Population};
 use super::resample::{Resampling, effective_size};
 use super::{Shared, float, log_mean_exp, number};
@@ -68,6 +69,9 @@ pub struct Smc {
     /// forget where they began; near 1 they do not, all that descends from a particle is alike, and the bound is low. 0
     /// where log likelihoods are not at hand.
     pub memory: f64,
+    /// How much higher the steps' ratios are where the states after a step are asked as well, in nats (see
+    /// [`Stones::shortfall`](super::Stones)). The last step has none.
+    pub shortfall: f64,
 }
 
 /// Runs all islands, each from its share of draws from the prior.
@@ -111,7 +115,7 @@ fn rise<P: Moving>(
     let drawn = population.draw(0..number(settings.islands * n), run.key.purpose(Purpose::PRIOR))?;
     let mut islands: Vec<Vec<P::Particle>> = drawn.chunks(n).map(<[P::Particle]>::to_vec).collect();
     let mut log_z = vec![0.0; settings.islands];
-    let (mut accept, mut moves, mut memory) = (0.0, 0, 0.0_f64);
+    let (mut accept, mut moves, mut memory, mut missed) = (0.0, 0, 0.0_f64, 0.0);
     let (mut beta, mut visited) = (0.0, vec![0.0]);
     loop {
         let t = visited.len() + 1;
@@ -120,14 +124,17 @@ fn rise<P: Moving>(
             Betas::Adaptive { efficiency } => next_beta(population, &islands, beta, *efficiency)?,
         };
         let mut starts = Vec::with_capacity(settings.islands * settings.resampled);
+        let mut up = Vec::with_capacity(settings.islands);
+        let log_z_before = log_z.clone();
         for (island, group) in islands.iter().enumerate() {
             let log_weights = population.log_ratios(group, beta, next)?;
             log_z[island] += log_mean_exp(&log_weights);
             let key = StreamKey { chain: number(island), step: t as u64, ..run.key.purpose(Purpose::RESAMPLE) };
             let chosen = Resampling::Systematic.choose(&log_weights, settings.resampled, &mut key.stream());
             starts.extend(chosen.into_iter().map(|i| (island, &group[i])));
+            up.push(log_weights);
         }
-        beta = next;
+        let last = std::mem::replace(&mut beta, next);
         visited.push(beta);
         if beta >= 1.0 || starts.is_empty() {
             break;
@@ -139,9 +146,15 @@ fn rise<P: Moving>(
         moves += starts.len() * (settings.chain - 1);
         memory = memory.max(forgetting(population, &firsts, &walks.visited));
         islands = settle(&starts, walks.visited, settings);
+        let down: Result<Vec<_>, _> = islands.iter().map(|group| population.log_ratios(group, last, beta)).collect();
+        missed += shortfall(
+            &Weighted { groups: &up, log_weights: &log_z_before },
+            &Weighted { groups: &down?, log_weights: &log_z },
+        );
     }
     let evaluations = population.evaluations() - before;
-    Ok((Smc { islands: log_z, evaluations, accept: accept / float(moves.max(1)), memory }, visited))
+    let accept = accept / float(moves.max(1));
+    Ok((Smc { islands: log_z, evaluations, accept, memory, shortfall: missed }, visited))
 }
 
 /// The next particles of each island. One without a likelihood has none any more, and its estimate stays 0.

@@ -10,6 +10,7 @@
 
 use crust_math::random::{Purpose, StreamKey};
 
+use super::bridge::{Weighted, shortfall};
 use super::population::{Moving, Population};
 use super::resample::Resampling;
 use super::{Shared, float, log_mean_exp, number};
@@ -34,6 +35,9 @@ pub struct Stones {
     /// log Z by thermodynamic integration.
     pub thermodynamic: f64,
     pub thermodynamic_se: f64,
+    /// How much higher log Z is if draws of both neighbours are asked for each ratio (Bennett's acceptance ratio), in
+    /// nats. Beyond the error this means that a few draws decide the stones, and that they are too low.
+    pub shortfall: f64,
     /// All neighbours, from the prior on.
     pub pairs: Vec<Pair>,
     pub evaluations: u64,
@@ -100,15 +104,18 @@ fn start<'s, S>(chain: &'s [S], up: &[f64], (k, t): (usize, usize), run: &Shared
 
 fn summarise(pairs: Vec<Pair>, evaluations: u64) -> Stones {
     let chains = pairs.first().map_or(0, |pair| pair.up.len());
-    let (mut log_z, mut thermodynamic) = (0.0, 0.0);
+    let (mut log_z, mut thermodynamic, mut missed) = (0.0, 0.0, 0.0);
     // What each chain adds to the estimate, relative to the mean of all: their variance is that of the estimate, times
     // the number of chains.
     let mut influence = vec![0.0; chains];
+    let equal = vec![0.0; chains];
     let mut thermodynamic_influence = vec![0.0; chains];
     for Pair { up, down } in &pairs {
         let stones: Vec<f64> = up.iter().map(|chain| log_mean_exp(chain)).collect();
         let stone = log_mean_exp(&stones);
         log_z += stone;
+        let [up_side, down_side] = [up, down].map(|groups| Weighted { groups, log_weights: &equal });
+        missed += shortfall(&up_side, &down_side);
         influence.iter_mut().zip(&stones).for_each(|(sum, s)| *sum += pxfm::f_exp(s - stone) - 1.0);
         let [(mean_up, variance_up), (mean_down, variance_down)] = [up, down].map(|chains| moments(chains));
         // The trapezoidal rule with its error term, for which the derivative of the mean is the variance (Friel et al.
@@ -124,7 +131,7 @@ fn summarise(pairs: Vec<Pair>, evaluations: u64) -> Stones {
         (influence.iter().map(|x| x * x).sum::<f64>() / (n - 1.0) / n).sqrt()
     };
     let (se, thermodynamic_se) = (error(&influence), error(&thermodynamic_influence));
-    Stones { log_z, se, thermodynamic, thermodynamic_se, pairs, evaluations }
+    Stones { log_z, se, thermodynamic, thermodynamic_se, shortfall: missed, pairs, evaluations }
 }
 
 fn mean(values: &[f64]) -> f64 {

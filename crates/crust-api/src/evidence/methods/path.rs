@@ -36,6 +36,8 @@ const MOST_MEMORY: f64 = 0.35;
 const MOST_SHARE: f64 = 0.1;
 /// Thermodynamic integration that is so many nats from the stones of the same chains is told to be poor.
 const INTEGRAL_MATTERS: f64 = 0.1;
+/// A shortfall of so many nats is told.
+const SHORTFALL_MATTERS: f64 = 0.1;
 
 impl Estimation<'_> {
     /// Kernels for every β, from a pilot run.
@@ -74,10 +76,12 @@ impl Estimation<'_> {
             ("distributions", schedule.len() as f64),
             ("accept", found.accept),
             ("memory", found.memory),
+            ("shortfall", found.shortfall),
             ("thermodynamic_length", kernels.length()),
         ]);
-        let se = island_error(&found.islands);
+        let (se, low) = with_shortfall(island_error(&found.islands), found.shortfall);
         let mut warnings = wide(se);
+        warnings.extend(low);
         if found.memory > MOST_MEMORY {
             warnings.push(format!(
                 "chains hardly leave where they begin (their log likelihoods at both ends have correlation {:.2}): the bound may be nats too \
@@ -143,7 +147,10 @@ impl Estimation<'_> {
                 }
                 (found.thermodynamic, se, coarse(gap, se))
             }
-            _ => (found.log_z, found.se, wide(found.se)),
+            _ => {
+                let (se, low) = with_shortfall(found.se, found.shortfall);
+                (found.log_z, se, wide(se).into_iter().chain(low).collect())
+            }
         };
         Ok(EvidenceMethod {
             name: method.name().to_owned(),
@@ -256,6 +263,21 @@ fn island_error(islands: &[f64]) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "few")]
     let wider = ((n - 1) as f64 / (n - 3) as f64).sqrt();
     log_mean_error(islands) * wider
+}
+
+/// The error of an estimate from draws of each distribution's lower neighbour, and what to say of it. What draws of
+/// both neighbours see beyond it is part of the error, if chance does not explain it.
+fn with_shortfall(se: f64, shortfall: f64) -> (f64, Option<String>) {
+    if shortfall <= 2.0 * se {
+        return (se, None);
+    }
+    let told = (shortfall > SHORTFALL_MATTERS).then(|| {
+        format!(
+            "a few draws decide: seen from both sides of each step, log p(y) is {shortfall:.2} nats higher; raise --effort, \
+             or compare with --methods ais,bridge"
+        )
+    });
+    (se.hypot(shortfall), told)
 }
 
 /// What to say of thermodynamic integration so far from stepping stones.
