@@ -136,21 +136,18 @@ impl Estimation<'_> {
             None => self.make_stones()?,
         };
         let found = self.stones.insert(found);
-        let (log_ml, se, warnings) = match method {
-            Estimator::Thermodynamic => {
-                // Both are made of the same chains: where they differ, the integral is too coarse, or its means hang on
-                // a heavy tail near the prior.
-                let gap = (found.thermodynamic - found.log_z).abs();
-                let se = found.thermodynamic_se.hypot(gap);
-                if se.is_nan() {
-                    return Err(EvidenceError::NoIntegral.into());
-                }
-                (found.thermodynamic, se, coarse(gap, se))
+        let (log_ml, se, warnings) = if method == Estimator::Thermodynamic {
+            // Both are made of the same chains: where they differ, the integral is too coarse, or its means hang on a
+            // heavy tail near the prior.
+            let gap = (found.thermodynamic - found.log_z).abs();
+            let se = found.thermodynamic_se.hypot(gap);
+            if se.is_nan() {
+                return Err(EvidenceError::NoIntegral.into());
             }
-            _ => {
-                let (se, low) = with_shortfall(found.se, found.shortfall);
-                (found.log_z, se, wide(se).into_iter().chain(low).collect())
-            }
+            (found.thermodynamic, se, coarse(gap, se))
+        } else {
+            let (se, low) = with_shortfall(found.se, found.shortfall);
+            (found.log_z, se, wide(se).into_iter().chain(low).collect())
         };
         Ok(EvidenceMethod {
             name: method.name().to_owned(),
