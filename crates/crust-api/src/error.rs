@@ -5,7 +5,9 @@ mod fault;
 mod render;
 mod subject;
 
-pub use causes::{CandyError, CompareError, EvidenceError, PathError, Refusal, ShapeError, Suspicion, ValuesError};
+pub use causes::{
+    CandyError, CompareError, EvidenceError, LeukemiaError, PathError, Refusal, ShapeError, Suspicion, ValuesError,
+};
 pub(crate) use fault::{Context, Fault, Faults, Trouble};
 pub use render::{Look, render, render_problems, render_warning};
 pub use subject::SubjectError;
@@ -75,6 +77,8 @@ pub enum Error {
     Refused(#[from] Refusal),
     #[error(transparent)]
     Candy(#[from] CandyError),
+    #[error(transparent)]
+    Leukemia(#[from] LeukemiaError),
     #[error(transparent)]
     Values(#[from] ValuesError),
     #[error("--path data:{counter}: {error}")]

@@ -71,8 +71,8 @@ pub use crust_diagnose::checkpoint::FILE as JOURNAL;
 pub use crust_diagnose::result;
 pub use density::{DensityOptions, density};
 pub use error::{
-    CandyError, CompareError, Error, EvidenceError, Look, PathError, Refusal, ShapeError, SubjectError, Suspicion,
-    ValuesError, render, render_warning,
+    CandyError, CompareError, Error, EvidenceError, LeukemiaError, Look, PathError, Refusal, ShapeError, SubjectError,
+    Suspicion, ValuesError, render, render_warning,
 };
 pub use evidence::{Estimator, EvidenceOptions, EvidenceOutput, evidence};
 pub use generative::Generation;

@@ -2,7 +2,7 @@
 
 use crust_api::reproduce::{TaddaaExperiment, TaddaaExperimentOptions, taddaa};
 use crust_api::result::TaddaaTarget;
-use crust_api::{CandyError, Error, Session, Source};
+use crust_api::{CandyError, Error, LeukemiaError, Session, Source};
 use std::num::NonZero;
 
 fn run(experiment: TaddaaExperiment, dimension: usize) -> TaddaaTarget {
@@ -119,4 +119,45 @@ fn candies_are_asked_for() {
         let error = taddaa(experiment, &TaddaaExperimentOptions::default(), &Session::default());
         assert!(matches!(error, Err(Error::Candy(CandyError::Missing))), "{error:?}");
     }
+}
+
+/// Made up: the first gene is higher in one kind of leukemia, with exceptions; the others are noise.
+fn patients() -> String {
+    let mut text = "gene 1,gene 2,ALL,gene 3\n".to_owned();
+    for i in 0..30_u32 {
+        let y = i % 2;
+        let first = 100 + 40 * (if i % 5 == 0 { 1 - y } else { y }) + (i * 7) % 13;
+        let row = format!("{first},{},{y},{}\n", (i * 11) % 17, -300_i64 + i64::from((i * 5) % 19));
+        text.push_str(&row);
+    }
+    text
+}
+
+/// Two parameters for each gene, and three for all.
+#[test]
+fn mean_field_for_a_horseshoe() {
+    let data = Some(Source::text("leukemia.csv", patients()));
+    let options = TaddaaExperimentOptions { data, ..TaddaaExperimentOptions::default() };
+    let table = taddaa(TaddaaExperiment::Cancer, &options, &Session::default()).expect("a table");
+    let target = &table.targets[0];
+    assert_eq!((target.dimension, target.runs.len(), target.functionals.len()), (9, 7, 4));
+    assert_eq!(target.functionals[3].name, "log_variance(log_lambda[3])");
+    let reference = target.reference.as_ref().expect("NUTS");
+    assert!(reference.r_hat < 1.02 && reference.ess > 400.0, "{reference:?}");
+    for run in &target.runs {
+        for (bound, functional) in run.bounds.iter().zip(&target.functionals) {
+            let most = functional.error + 4.0 * functional.truth_se;
+            assert!(bound.simultaneous_lower_bound <= most, "{}: {bound:?} for {functional:?}", run.kernel);
+        }
+    }
+}
+
+#[test]
+fn patients_are_asked_for() {
+    let error = taddaa(TaddaaExperiment::Cancer, &TaddaaExperimentOptions::default(), &Session::default());
+    assert!(matches!(error, Err(Error::Leukemia(LeukemiaError::Missing))), "{error:?}");
+    let data = Some(Source::text("leukemia.csv", "ALL,gene 1\n1,2\n0,x\n"));
+    let options = TaddaaExperimentOptions { data, ..TaddaaExperimentOptions::default() };
+    let error = taddaa(TaddaaExperiment::Cancer, &options, &Session::default());
+    assert!(matches!(error, Err(Error::Leukemia(LeukemiaError::In { .. }))), "{error:?}");
 }

@@ -471,8 +471,9 @@ pub struct Reproduce {
     /// The ratings that `examples/movielens/fetch.py` gets, for the matrix factorization of `bread-real`
     #[arg(long, value_name = "RATINGS.json")]
     pub movielens: Option<PathBuf>,
-    /// The table of candies for `taddaa-candy` and `taddaa-bnn`: `FiveThirtyEight`'s candy power ranking
-    #[arg(long, value_name = "CANDY.csv")]
+    /// The table of candies for `taddaa-candy` and `taddaa-bnn`: `FiveThirtyEight`'s candy power ranking; for
+    /// `taddaa-cancer` that of leukemia patients, which `tools/fetch_leukemia.sh` gets
+    #[arg(long, value_name = "TABLE.csv")]
     pub data: Option<PathBuf>,
 }
 

@@ -86,6 +86,28 @@ pub enum CandyError {
     Empty,
 }
 
+/// Data of leukemia patients that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeukemiaError {
+    #[error(
+        "the leukemia data are not part of crust: give them by `--data leukemia.csv`, which `tools/fetch_leukemia.sh` \
+         writes, a table with a column ALL (0 or 1), one column for each gene and one row for each patient"
+    )]
+    Missing,
+    #[error("{file}: {error}")]
+    In { file: String, error: Box<LeukemiaError> },
+    #[error("there is no column `ALL`, the kind of leukemia")]
+    NoOutcome,
+    #[error("there are no genes: no column varies between patients")]
+    NoGenes,
+    #[error("`ALL` in line {line} must be 0 or 1, but is `{found}`")]
+    Outcome { line: usize, found: String },
+    #[error("`{name}` in line {line} must be a number, but is `{found}`")]
+    Number { line: usize, name: String, found: String },
+    #[error("all patients have the same kind of leukemia: there is nothing to tell apart")]
+    OneKind,
+}
+
 /// Values of parameters, or points, that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ValuesError {

@@ -1,8 +1,11 @@
 //! The experiments of the TADDAA paper: mean-field approximations of distributions whose truth is known, and the lower
 //! bounds on their errors that short chains of several kinds and lengths give.
 
+mod cancer;
 mod candy;
 mod known;
+mod long_run;
+mod table;
 
 use crate::approximate::{ApproximateOptions, ApproximationChoice, approximate};
 use crate::error::Error;
@@ -24,6 +27,8 @@ pub enum TaddaaExperiment {
     Banana,
     /// Section 4.3: logistic regression on candies.
     Candy,
+    /// Section 4.4: a horseshoe prior on the expression of genes.
+    Cancer,
     /// Section 4.5: a neural network on candies.
     Bnn,
 }
@@ -35,6 +40,7 @@ impl TaddaaExperiment {
             Self::Funnel => "taddaa-funnel",
             Self::Banana => "taddaa-banana",
             Self::Candy => "taddaa-candy",
+            Self::Cancer => "taddaa-cancer",
             Self::Bnn => "taddaa-bnn",
         }
     }
@@ -46,7 +52,7 @@ pub struct TaddaaExperimentOptions {
     /// Of the normal distribution and of the funnel. Kernels and lengths are compared in the one that is closest to 30,
     /// where the paper does so.
     pub dimensions: Vec<NonZero<usize>>,
-    /// The table of candies, which may not be passed on.
+    /// The table of candies, which may not be passed on, or of leukemia patients, which is not part of crust.
     pub data: Option<Source>,
 }
 
@@ -113,6 +119,7 @@ pub fn taddaa(
         TaddaaExperiment::Funnel => known::funnel(&options.dimensions)?,
         TaddaaExperiment::Banana => known::banana()?,
         TaddaaExperiment::Candy => vec![candy::regression(data, session)?],
+        TaddaaExperiment::Cancer => vec![cancer::regression(data, session)?],
         TaddaaExperiment::Bnn => vec![candy::network(data, session)?],
     };
     let result = targets.into_iter().try_for_each(|target| add(&mut table, target, session));

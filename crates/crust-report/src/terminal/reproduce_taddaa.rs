@@ -13,6 +13,9 @@ pub fn taddaa_heading(experiment: &str, seed: u64) -> String {
         "taddaa-candy" => {
             "CANDY: is it chocolate? Logistic regression, coefficients ~ normal(0, 1) (TADDAA, section 4.3)."
         }
+        "taddaa-cancer" => {
+            "CANCER: which leukemia? Logistic regression on genes, horseshoe prior (TADDAA, section 4.4)."
+        }
         "taddaa-bnn" => "BNN: is it chocolate? A network with two layers of five units (TADDAA, section 4.5).",
         _ => "BANANA: x[1] ~ normal(0, 10), x[2] ~ normal(−0.03 (x[1]² − 100), 1). The TADDAA paper has none.",
     };

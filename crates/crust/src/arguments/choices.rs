@@ -104,6 +104,8 @@ pub enum Experiment {
     TaddaaBanana,
     /// The same for a logistic regression on candies, which `--data` gives; NUTS has the truth
     TaddaaCandy,
+    /// The same for a regression on genes with a horseshoe prior; `--data` gives the table of patients
+    TaddaaCancer,
     /// The same for a neural network on candies
     TaddaaBnn,
 }

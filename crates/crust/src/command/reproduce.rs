@@ -16,9 +16,10 @@ const EXPECT: &str = "Expect some minutes, and much longer for the matrix factor
 
 pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
     terminal::check_writable(common.json.as_deref())?;
-    let takes_data = matches!(arguments.experiment, Experiment::TaddaaCandy | Experiment::TaddaaBnn);
+    let takes_data =
+        matches!(arguments.experiment, Experiment::TaddaaCandy | Experiment::TaddaaCancer | Experiment::TaddaaBnn);
     if let (Some(data), false) = (&arguments.data, takes_data) {
-        return Err(Error::option("data", data.display(), "is for `taddaa-candy` and `taddaa-bnn`"));
+        return Err(Error::option("data", data.display(), "is for `taddaa-candy`, `taddaa-cancer` and `taddaa-bnn`"));
     }
     match arguments.experiment {
         Experiment::Barrier => toy(Grid::Barrier, arguments, common),
@@ -30,6 +31,7 @@ pub fn run(arguments: &Reproduce, common: &Common) -> Result<Exit, Error> {
         Experiment::TaddaaGaussian => taddaa(TaddaaExperiment::Gaussian, arguments, common),
         Experiment::TaddaaFunnel => taddaa(TaddaaExperiment::Funnel, arguments, common),
         Experiment::TaddaaCandy => taddaa(TaddaaExperiment::Candy, arguments, common),
+        Experiment::TaddaaCancer => taddaa(TaddaaExperiment::Cancer, arguments, common),
         Experiment::TaddaaBnn => taddaa(TaddaaExperiment::Bnn, arguments, common),
         Experiment::TaddaaBanana => taddaa(TaddaaExperiment::Banana, arguments, common),
     }

@@ -1,14 +1,11 @@
 //! Posteriors given the candy data, whose truth is that of a long run of NUTS. The data may not be passed on.
 
-use super::{Question, Target};
-use crate::error::{CandyError, Error, SubjectError};
+use super::table::cells;
+use super::{Target, long_run};
+use crate::error::{CandyError, Error};
 use crate::problem::{Problem, Source};
-use crate::sample::{SampleOptions, sample};
+use crate::sample::SampleOptions;
 use crate::session::Session;
-use crust_diagnose::convergence::{ess_bulk, mcse_mean, mcse_quantile, mcse_sd, rhat};
-use crust_diagnose::draws::Draws;
-use crust_diagnose::result::TaddaaReference;
-use crust_diagnose::taddaa::functional::{Kind, NotAFunctional, Request, estimate};
 use serde::Serialize;
 
 macro_rules! program {
@@ -69,39 +66,7 @@ fn target(
     let candy = read(&data.read("read the data")?);
     let candy = candy.map_err(|error| CandyError::In { file: data.name().to_owned(), error: Box::new(error) })?;
     let problem = Problem::read(program, Some(Source::text(data.name(), serde_json::to_string(&candy)?)))?;
-    let truth = sample(&problem, options, session)?;
-    if truth.result.interrupted {
-        return Err(Error::Interrupted);
-    }
-    let mut reference = TaddaaReference {
-        chains: truth.result.chains,
-        draws: truth.result.draws,
-        r_hat: 1.0,
-        ess: f64::INFINITY,
-        divergences: truth.result.divergences,
-        gradients: truth.result.gradients,
-    };
-    let questions =
-        functionals.iter().map(|text| question(text, &truth.draws, &mut reference)).collect::<Result<_, _>>()?;
-    Ok(Target { problem, questions, reference: Some(reference), compares: true })
-}
-
-/// The truth as draws have it, with its Monte Carlo error. How good the draws are is added to what is known of them.
-fn question(text: &str, draws: &Draws, reference: &mut TaddaaReference) -> Result<Question, Error> {
-    let request: Request = text.parse().map_err(|error: NotAFunctional| Error::subject(error.into()))?;
-    let missing = || SubjectError::NotThere { functional: text.to_owned() };
-    let chains = draws.named(&request.quantity).ok_or_else(|| Error::subject(missing()))?;
-    let kind = request.functional.kind;
-    let values = chains.concat();
-    let truth_se = match kind {
-        Kind::Quantile(p) => mcse_quantile(&chains, p),
-        // By the delta method: log s² = 2 log s.
-        Kind::LogVariance => 2.0 * mcse_sd(&chains) / estimate(Kind::Deviation, &values, None),
-        _ => mcse_mean(&chains),
-    };
-    reference.r_hat = reference.r_hat.max(rhat(&chains));
-    reference.ess = reference.ess.min(ess_bulk(&chains));
-    Ok(Question { functional: text.to_owned(), truth: estimate(kind, &values, None), truth_se })
+    long_run::target(problem, functionals, options, session)
 }
 
 /// Reads the table. Columns are found by their names; there may be others.
@@ -134,24 +99,6 @@ fn read(text: &str) -> Result<Candy, CandyError> {
     }
     candy.rows = candy.y.len();
     if candy.rows == 0 { Err(CandyError::Empty) } else { Ok(candy) }
-}
-
-/// The cells of a line; those in quotes may have commas in them.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    for character in line.trim_start_matches('\u{feff}').chars() {
-        match character {
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(String::new()),
-            other => {
-                if let Some(cell) = cells.last_mut() {
-                    cell.push(other);
-                }
-            }
-        }
-    }
-    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
 #[cfg(test)]
