@@ -85,8 +85,12 @@ fn of_continuous(d: &'static ContinuousDistribution, suffix: Suffix) -> Option<S
             Scalar { fast: fast::kernel(d.name), ..scalar(Function::Density(d.lpdf), false) }
         }
         Suffix::Cdf => scalar(Function::Cumulative(d.cdf?), true),
-        Suffix::Lcdf => scalar(Function::Cumulative(d.lcdf?), false),
-        Suffix::Lccdf => scalar(Function::Cumulative(d.lccdf?), false),
+        Suffix::Lcdf => {
+            Scalar { fast: fast::kernel(&format!("{}_lcdf", d.name)), ..scalar(Function::Cumulative(d.lcdf?), false) }
+        }
+        Suffix::Lccdf => {
+            Scalar { fast: fast::kernel(&format!("{}_lccdf", d.name)), ..scalar(Function::Cumulative(d.lccdf?), false) }
+        }
         _ => return None,
     })
 }

@@ -14,6 +14,7 @@
 
 mod calls;
 mod display;
+mod endings;
 mod forward;
 mod graph;
 mod passes;

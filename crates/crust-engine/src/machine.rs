@@ -38,7 +38,7 @@ use crust_stan::span::Span;
 use crate::code::{Code, Factor, Slot};
 use crate::flat::GROUP;
 use crate::memory::{Aligned, Arena, Block, Flags, Full, Width};
-pub use driver::{CHUNK, Rows};
+pub use driver::{CHUNK, Rows, Summed};
 pub use elementwise::{MOST, RowKernel};
 pub use rejections::{Rejection, Rejections};
 use tape::Tape;

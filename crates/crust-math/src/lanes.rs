@@ -119,7 +119,7 @@ unary! {
     phi, phi_in_place;
     /// log Γ(x) for x > 0, to 6 ulp also near its zeros; +∞ at 0, NaN below.
     lgamma, lgamma_in_place;
-    /// The digamma function for x > 0, with an error of 1e-15·max(1, |result|); -∞ at 0, NaN below.
+    /// The digamma function for x > 0, with an error of 2e-15·max(1, |result|); -∞ at 0, NaN below.
     digamma, digamma_in_place;
 }
 

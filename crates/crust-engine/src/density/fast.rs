@@ -12,6 +12,7 @@ mod counts;
 mod location;
 mod positive;
 mod row;
+mod tails;
 #[cfg(test)]
 mod tests;
 
@@ -49,9 +50,23 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     counts::poisson_log,
     counts::neg_binomial_2,
     counts::neg_binomial_2_log,
+    tails::normal_lcdf,
+    tails::normal_lccdf,
+    tails::std_normal_lcdf,
+    tails::std_normal_lccdf,
+    tails::lognormal_lcdf,
+    tails::lognormal_lccdf,
+    tails::logistic_lcdf,
+    tails::logistic_lccdf,
+    tails::gumbel_lcdf,
+    tails::gumbel_lccdf,
+    tails::exponential_lcdf,
+    tails::exponential_lccdf,
+    tails::weibull_lcdf,
+    tails::weibull_lccdf,
 ];
 
-/// The vectorised version of a density, by its name without suffix.
+/// The vectorised version of a density, by its name without suffix; of log probabilities, with it.
 pub fn kernel(name: &str) -> Option<RowKernel> {
     KERNELS.iter().find(|(known, _)| *known == name).map(|(_, kernel)| *kernel)
 }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::code::Factor;
 use crate::kernels::arithmetic::Arithmetic;
-use crate::machine::{MOST, RowKernel, Rows};
+use crate::machine::{MOST, RowKernel, Rows, Summed};
 use crate::memory::Block;
 
 /// A loop to be run, and what it works on.
@@ -271,7 +271,7 @@ impl Group<'_> {
                         steps::pull(x.into, at_mut(&mut self.room.adjoints, x.register, n), seeds, 1.0);
                     }
                 }
-                Step::AddDensity { density, factor } => self.add_density(density, part(*factor), n),
+                Step::AddDensity { density, factor } => self.add_density::<L>(density, part(*factor), n),
                 Step::AddNormal(normal) => self.add_normal::<L>(normal, start, m),
                 Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L>(lists, normal, start, m),
                 Step::AddLogOdds(odds) => self.add_log_odds::<L>(odds, start, m),
@@ -319,7 +319,7 @@ impl Group<'_> {
 
     /// A log density and its derivatives, in the room for them.
     #[inline(never)]
-    fn evaluate(&mut self, density: &Density, n: usize) {
+    fn evaluate(&mut self, density: &Density, lanes: Option<usize>, n: usize) {
         let terms = self.terms(density.propto, density.varying);
         let Room { registers, value, partials, .. } = &mut *self.room;
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
@@ -330,7 +330,8 @@ impl Group<'_> {
         }
         let fast = density.function.fast();
         let arity = density.arguments.len();
-        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms };
+        let summed = lanes.map(|lanes| Summed { lanes, fixed: self.strip.fixed(density) });
+        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms, summed };
         rows.compute(fast, |rows, i| {
             let mut x = [0.0; MOST];
             for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
@@ -344,7 +345,7 @@ impl Group<'_> {
 
     #[inline(always)]
     fn density(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
-        self.evaluate(density, n);
+        self.evaluate(density, None, n);
         let Room { registers, value, partials: from, .. } = &mut *self.room;
         at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
         for (k, to) in (0..density.arguments.len()).zip(partials..) {
@@ -353,8 +354,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn add_density(&mut self, density: &Density, p: usize, n: usize) {
-        self.evaluate(density, n);
+    fn add_density<const L: usize>(&mut self, density: &Density, p: usize, n: usize) {
+        self.evaluate(density, Some(L), n);
         let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
         if let Function::LogOdds(_) = density.function {
             // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.

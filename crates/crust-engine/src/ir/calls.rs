@@ -55,8 +55,11 @@ pub fn forward_call<const L: usize>(
     values: &mut [f64],
     scratch: &mut Aligned,
 ) {
+    if L == EIGHT && call_in_place(call, slots, places, values, scratch).is_some() {
+        return;
+    }
     for group in Lanes::<L>::groups() {
-        if group.count < EIGHT || call_rows(call, slots, places, group, values, scratch).is_none() {
+        if L <= EIGHT || call_rows(call, slots, places, group, values, scratch).is_none() {
             for lane in group.first..group.first + group.count {
                 call_lane::<L>(call, slots, places, lane, values, scratch);
             }
@@ -85,8 +88,11 @@ pub fn reverse_call<const L: usize>(
         }
         return;
     }
+    if L == EIGHT && reverse_in_place(call, slots, places.0, values, adjoints, scratch).is_some() {
+        return;
+    }
     for group in Lanes::<L>::groups() {
-        if group.count < EIGHT || reverse_rows(call, slots, places.0, group, values, adjoints, scratch).is_none() {
+        if L <= EIGHT || reverse_rows(call, slots, places.0, group, values, adjoints, scratch).is_none() {
             for lane in group.first..group.first + group.count {
                 reverse_lane::<L>(call, slots, places.0, lane, values, adjoints, scratch);
             }
@@ -134,7 +140,100 @@ fn row_slices<'a>(shapes: &[Shape], varies: &[bool], mut room: &'a mut [Row]) ->
     slices
 }
 
-/// Eight lanes at once, if that can be done.
+/// The arguments of eight lanes where there are no more: those whose numbers are neighbours are looked at where they
+/// are, the others are put side by side in `numbers`.
+fn arguments_in_place<'a>(
+    shapes: &[Shape],
+    mut slots: &[u32],
+    values: &'a [Row],
+    numbers: &'a mut [Row],
+) -> SmallVec<[LaneArgument<'a>; 8]> {
+    let mut room = numbers;
+    let mut arguments = SmallVec::new();
+    for &shape in shapes {
+        let (own, later) = slots.split_at(shape.len());
+        slots = later;
+        let first = own.first().copied().unwrap_or(0);
+        let numbers = if own.iter().zip(first..).all(|(&slot, expected)| slot == expected) {
+            &values[first as usize..][..own.len()]
+        } else {
+            let (now, rest) = room.split_at_mut(own.len());
+            room = rest;
+            for (to, &slot) in now.iter_mut().zip(own) {
+                *to = values[slot as usize];
+            }
+            now
+        };
+        arguments.push(LaneArgument { numbers, shape });
+    }
+    arguments
+}
+
+/// The rows of a function that eight lanes need besides arguments and results, if they can be computed at once.
+fn rows_needed(call: &ContainerCall) -> Option<usize> {
+    match call {
+        ContainerCall::Function { function, shapes, .. } => function.lanes_scratch(shapes),
+        ContainerCall::Density { density, shapes, .. } => density.lanes_scratch(shapes),
+    }
+}
+
+/// The only eight lanes at once, if that can be done: results and derivatives go where they belong.
+fn call_in_place(
+    call: &ContainerCall,
+    slots: &[u32],
+    (out, extra): (u32, u32),
+    values: &mut [f64],
+    scratch: &mut Aligned,
+) -> Option<()> {
+    let (numbers, rest) = rows(scratch, slots.len() + rows_needed(call)?).split_at_mut(slots.len());
+    // Arguments were there before results.
+    let (low, high) = values.as_chunks_mut::<EIGHT>().0.split_at_mut(out as usize);
+    let arguments = arguments_in_place(call.shapes(), slots, low, numbers);
+    match call {
+        ContainerCall::Function { function, results, .. } => {
+            function.value_lanes(&arguments, &mut high[..*results], rest).then_some(())
+        }
+        ContainerCall::Density { density, shapes, terms, varies } => {
+            let (result, partials) = high.split_at_mut((extra - out) as usize);
+            varying(call).for_each(|range| partials[range].fill([0.0; EIGHT]));
+            let mut slices = row_slices(shapes, varies, partials);
+            result[0] = density.log_density_lanes(&arguments, *terms, &mut slices, rest)?;
+            Some(())
+        }
+    }
+}
+
+/// The same backward.
+fn reverse_in_place(
+    call: &ContainerCall,
+    slots: &[u32],
+    out: u32,
+    values: &[f64],
+    adjoints: &mut [f64],
+    scratch: &mut Aligned,
+) -> Option<()> {
+    let ContainerCall::Function { function, results, shapes, varies } = call else { return None };
+    let count = slots.len();
+    let (numbers, rest) = rows(scratch, 2 * count + rows_needed(call)?).split_at_mut(count);
+    let (into, rest) = rest.split_at_mut(count);
+    let values = values.as_chunks::<EIGHT>().0;
+    let arguments = arguments_in_place(shapes, slots, values, numbers);
+    let (low, high) = adjoints.as_chunks_mut::<EIGHT>().0.split_at_mut(out as usize);
+    varying(call).for_each(|range| into[range].fill([0.0; EIGHT]));
+    let mut slices = row_slices(shapes, varies, into);
+    let result = &values[out as usize..][..*results];
+    if !function.reverse_lanes(&arguments, result, &high[..*results], &mut slices, rest) {
+        return None;
+    }
+    drop(slices);
+    for k in varying(call).flatten() {
+        let to = &mut low[slots[k] as usize];
+        (0..EIGHT).for_each(|l| to[l] += into[k][l]);
+    }
+    Some(())
+}
+
+/// Eight of more lanes at once, if that can be done.
 fn call_rows(
     call: &ContainerCall,
     slots: &[u32],
@@ -144,11 +243,7 @@ fn call_rows(
     scratch: &mut Aligned,
 ) -> Option<()> {
     let (count, results) = (slots.len(), call.results());
-    let need = match call {
-        ContainerCall::Function { function, shapes, .. } => function.lanes_scratch(shapes)?,
-        ContainerCall::Density { density, shapes, .. } => density.lanes_scratch(shapes)?,
-    };
-    let (numbers, rest) = rows(scratch, 2 * count + results + need).split_at_mut(count);
+    let (numbers, rest) = rows(scratch, 2 * count + results + rows_needed(call)?).split_at_mut(count);
     for (to, &slot) in numbers.iter_mut().zip(slots) {
         *to = group.load(values, slot as usize);
     }
@@ -188,8 +283,7 @@ fn reverse_rows(
 ) -> Option<()> {
     let ContainerCall::Function { function, results, shapes, varies } = call else { return None };
     let (count, results) = (slots.len(), *results);
-    let need = function.lanes_scratch(shapes)?;
-    let (numbers, rest) = rows(scratch, 2 * count + 2 * results + need).split_at_mut(count);
+    let (numbers, rest) = rows(scratch, 2 * count + 2 * results + rows_needed(call)?).split_at_mut(count);
     let (into, rest) = rest.split_at_mut(count);
     let (result, rest) = rest.split_at_mut(results);
     let (d, rest) = rest.split_at_mut(results);

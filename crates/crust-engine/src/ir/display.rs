@@ -118,6 +118,15 @@ impl fmt::Display for List {
         for guard in &self.guards {
             writeln!(f, "  guard %{guard}")?;
         }
+        for ending in &self.endings {
+            let factor = format!("{:?}", ending.factor).to_lowercase();
+            write!(f, "  add to {factor} {}", self.functions[ending.function as usize].name())?;
+            let (first, count) = ending.operands;
+            for operand in &self.operands[first as usize..][..count as usize] {
+                write!(f, "{}", Shown(self, *operand, ending.items))?;
+            }
+            writeln!(f)?;
+        }
         for terms in &self.terms {
             let factor = format!("{:?}", terms.factor).to_lowercase();
             writeln!(f, "  add to {factor}{}", Shown(self, terms.from, terms.count))?;

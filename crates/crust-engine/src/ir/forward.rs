@@ -11,7 +11,7 @@ use crate::flat::rows::{copy, store};
 use crate::flat::{GROUP, Into, steps};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
-use crate::machine::{CHUNK as MOST_ITEMS, MOST, Rows};
+use crate::machine::{CHUNK as MOST_ITEMS, MOST, Rows, Summed};
 
 /// Runs a batch.
 #[inline(always)]
@@ -165,7 +165,7 @@ fn function<const L: usize>(
             wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
         }
         let n = chunk.1 * L;
-        evaluate(call, arguments, from.len(), wanted, &mut values[chunk.0 * L..][..n], partials);
+        evaluate(call, arguments, (wanted, None), &mut values[chunk.0 * L..][..n], partials);
         for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
             copy(&partials[k][..n], &mut kept[(k * items + chunk.0) * L..][..n]);
         }
@@ -173,16 +173,16 @@ fn function<const L: usize>(
 }
 
 #[inline(never)]
-fn evaluate(
+pub fn evaluate(
     call: &ScalarCall,
     arguments: [&[f64]; MOST],
-    arity: usize,
-    wanted: u32,
+    (wanted, summed): (u32, Option<Summed>),
     value: &mut [f64],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
 ) {
     let terms = call.terms;
-    let mut rows = Rows { arguments, value, partials, wanted, terms };
+    let arity = arguments.iter().take_while(|row| !row.is_empty()).count();
+    let mut rows = Rows { arguments, value, partials, wanted, terms, summed };
     rows.compute(call.function.fast(), |rows, i| {
         let mut x = [0.0; MOST];
         for (x, row) in x.iter_mut().zip(&arguments[..arity]) {

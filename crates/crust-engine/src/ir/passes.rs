@@ -32,6 +32,21 @@ fn uses(graph: &Graph, live: &[bool]) -> Vec<u32> {
     uses
 }
 
+/// Functions of a few numbers whose values only the log density needs, once. Nothing has to be kept of them: their
+/// derivatives go to the adjoints of their arguments at once. Where others need numbers of the list the way back comes
+/// later, and they would be computed twice.
+pub fn endings(graph: &Graph, live: &[bool]) -> Vec<bool> {
+    let mut ending = vec![false; live.len()];
+    if !graph.outputs.is_empty() {
+        return ending;
+    }
+    let uses = uses(graph, live);
+    for &(x, _) in &graph.adds {
+        ending[x as usize] = uses[x as usize] == 1 && matches!(graph.op(x), Op::Function(_));
+    }
+    ending
+}
+
 /// Products that are only added to something become one operation with the sum.
 pub fn fuse(graph: &mut Graph) {
     let live = live(graph);

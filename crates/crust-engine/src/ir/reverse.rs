@@ -7,9 +7,10 @@ use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
-use crate::flat::rows::{fill, load, store};
+use crate::flat::rows::{load, store};
 use crate::flat::{Into, steps};
 use crate::kernels::fma;
+use crate::memory::Block;
 
 impl Whole<'_> {
     #[inline(always)]
@@ -45,15 +46,9 @@ impl Whole<'_> {
     fn seed<const L: usize>(&mut self) {
         let list = self.call.list;
         let adjoints = &mut self.room.adjoints;
-        fill(&mut adjoints[..list.slots * L], 0.0);
         if let Some(totals) = self.call.totals {
             for terms in &list.terms {
-                let seed = totals[part(terms.factor)].1;
-                let row = if seed.lanes() {
-                    load::<L>(self.arena, seed.start() + self.lane)
-                } else {
-                    [self.arena[seed.start()]; L]
-                };
+                let row = seed::<L>(self.arena, totals[part(terms.factor)].1, self.lane);
                 for chunk in chunks(terms.count as usize, CHUNK) {
                     for i in 0..chunk.1 {
                         store(&mut self.room.rows[0].0, i * L, row);
@@ -103,6 +98,12 @@ impl Whole<'_> {
             self.fine[l] &= finite[l] == 0.0;
         }
     }
+}
+
+/// The adjoint of a part of the log density, for each lane.
+#[inline(always)]
+pub fn seed<const L: usize>(arena: &[f64], seed: Block, lane: usize) -> [f64; L] {
+    if seed.lanes() { load::<L>(arena, seed.start() + lane) } else { [arena[seed.start()]; L] }
 }
 
 /// Adds `d · by` to the adjoint of a slot.

@@ -9,10 +9,23 @@ use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, 
 use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
-use crate::flat::rows::{column, copy, load, store};
+use crate::flat::rows::{column, copy, fill, load, store};
 use crate::kernels::fma;
 use crate::machine::{CHUNK as MOST_ITEMS, MOST};
 use crate::memory::{Aligned, Block};
+
+/// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction
+/// set of its caller.
+macro_rules! each_lane {
+    ($l:ident, $x:expr) => {{
+        let mut row = [0.0; L];
+        for $l in 0..L {
+            row[$l] = $x;
+        }
+        row
+    }};
+}
+pub(super) use each_lane;
 
 /// What of a list is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +159,8 @@ impl List {
     /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
     /// instructions that have few items, or wait for each other.
     fn width(&self, lanes: usize) -> usize {
-        if self.operations > FEW_ITEMS * (self.instructions.len() + self.singles.len()) {
+        let instructions = self.instructions.len() + self.singles.len() + self.endings.len();
+        if self.operations > FEW_ITEMS * instructions {
             return GROUP;
         }
         let fits = |width: &usize| lanes.is_multiple_of(*width) && self.all_slots * width <= CACHED;
@@ -194,12 +208,20 @@ impl Iterator for Chunks {
 impl Whole<'_> {
     #[inline(always)]
     fn all<const L: usize>(mut self) {
-        if self.call.pass != Pass::Backward {
+        let forward = self.call.pass != Pass::Backward;
+        let backward = self.call.gradient && self.call.pass != Pass::Forward;
+        if forward {
             self.load_inputs::<L>();
             self.forward::<L>();
-            self.finish::<L>();
         }
-        if self.call.gradient && self.call.pass != Pass::Forward {
+        if backward {
+            fill(&mut self.room.adjoints[..self.call.list.slots * L], 0.0);
+        }
+        let ended = self.endings::<L>(backward);
+        if forward {
+            self.finish::<L>(ended);
+        }
+        if backward {
             self.reverse::<L>();
         }
     }
@@ -254,12 +276,15 @@ impl Whole<'_> {
         }
     }
 
-    /// Adds up the log density, hands out outputs, and says which lanes are fine.
+    /// Adds up the log density, to what endings have added to it, hands out outputs, and says which lanes are fine.
     #[inline(always)]
-    fn finish<const L: usize>(&mut self) {
+    fn finish<const L: usize>(&mut self, ended: [[f64; L]; 2]) {
         let list = self.call.list;
         let mut fine = [true; L];
-        let mut sums = [[list.constant_terms[0]; L], [list.constant_terms[1]; L]];
+        let mut sums = ended;
+        for (sum, constant) in sums.iter_mut().zip(list.constant_terms) {
+            *sum = each_lane!(l, sum[l] + constant);
+        }
         let Room { values, rows, .. } = &mut *self.room;
         let values = &values[self.at..][..list.all_slots * L];
         for terms in &list.terms {
@@ -300,19 +325,6 @@ impl Whole<'_> {
         self.fine.copy_from_slice(&fine);
     }
 }
-
-/// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction
-/// set of its caller.
-macro_rules! each_lane {
-    ($l:ident, $x:expr) => {{
-        let mut row = [0.0; L];
-        for $l in 0..L {
-            row[$l] = $x;
-        }
-        row
-    }};
-}
-pub(super) use each_lane;
 
 #[inline(always)]
 fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f64]) {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::graph::{ContainerCall, Graph, Op, Quick, Ref, ScalarCall};
-use super::passes::live;
+use super::passes::{endings, live};
 use crate::code::Factor;
 use crust_math::functions::elementwise::Unary;
 
@@ -109,6 +109,17 @@ pub struct Terms {
     pub count: u32,
 }
 
+/// Functions of a kind whose values are terms of the log density and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    /// Which of the list's functions.
+    pub function: u32,
+    pub factor: Factor,
+    pub items: u32,
+    /// The first of its operands, and how many there are.
+    pub operands: (u32, u32),
+}
+
 /// A list that can be run. Slots: inputs, constants, results; then numbers without adjoints.
 #[derive(Debug, Default)]
 pub struct List {
@@ -124,6 +135,8 @@ pub struct List {
     /// The constants in the slots behind.
     pub constants: Vec<f64>,
     pub terms: Vec<Terms>,
+    /// Terms that are computed at the end, and leave nothing behind.
+    pub endings: Vec<Ending>,
     /// What constant terms add to the log density: prior, likelihood.
     pub constant_terms: [f64; 2],
     pub guards: Vec<u32>,
@@ -177,6 +190,8 @@ struct Kind {
 struct Scheduler<'g> {
     graph: &'g Graph,
     live: Vec<bool>,
+    /// Which operations are an [`Ending`].
+    ending: Vec<bool>,
     slot: Vec<u32>,
     list: List,
     constant_slots: HashMap<u64, u32>,
@@ -187,12 +202,16 @@ const NOWHERE: u32 = u32::MAX;
 /// So many arguments of the operations in a batch are all constants, or none is; beyond, constants have slots as well.
 const MARKED: usize = 64;
 
+/// So few operations of a kind are run one by one: to begin with a batch takes longer.
+const FEW: usize = 3;
+
 /// Makes a list that can be run.
 pub fn schedule(graph: &Graph) -> List {
     let live = live(graph);
     let mut scheduler = Scheduler {
         graph,
         slot: vec![NOWHERE; graph.nodes.len()],
+        ending: endings(graph, &live),
         live,
         list: List {
             unaries: graph.unaries.clone(),
@@ -207,6 +226,7 @@ pub fn schedule(graph: &Graph) -> List {
     scheduler.constants(&groups);
     scheduler.place(&groups);
     scheduler.emit(&groups);
+    scheduler.endings();
     scheduler.ends();
     scheduler.list
 }
@@ -219,6 +239,7 @@ impl Scheduler<'_> {
     /// Whether it is computed by an instruction of its own.
     fn computed(&self, node: Ref) -> bool {
         !matches!(self.graph.op(node), Op::Constant(_) | Op::Input { .. } | Op::Element(_))
+            && !self.ending[node as usize]
     }
 
     fn inputs(&mut self) {
@@ -296,9 +317,12 @@ impl Scheduler<'_> {
         all.chunk_by(same).map(|group| group.iter().map(|(.., node)| *node).collect()).collect()
     }
 
+    /// What a group does if its operations run one by one.
     fn single(&self, group: &[Ref]) -> Option<Single> {
-        let [node] = group else { return None };
-        Some(match self.graph.op(*node) {
+        if group.len() > FEW {
+            return None;
+        }
+        Some(match self.graph.op(group[0]) {
             Op::Add => Single::Add,
             Op::Subtract => Single::Subtract,
             Op::Multiply => Single::Multiply,
@@ -417,11 +441,13 @@ impl Scheduler<'_> {
                 continue;
             }
             if let Some(op) = self.single(group) {
-                let mut slots = [self.slot[self.graph.arguments(node)[0] as usize]; 3];
-                for (to, &x) in slots.iter_mut().zip(self.graph.arguments(node)) {
-                    *to = self.slot[x as usize];
+                for &node in group {
+                    let mut slots = [self.slot[self.graph.arguments(node)[0] as usize]; 3];
+                    for (to, &x) in slots.iter_mut().zip(self.graph.arguments(node)) {
+                        *to = self.slot[x as usize];
+                    }
+                    self.push_single(Step { op, arguments: slots, out: self.slot[node as usize] });
                 }
-                self.push_single(Step { op, arguments: slots, out });
                 continue;
             }
             if let (Op::Sum | Op::Dot, [_]) = (op, &group[..]) {
@@ -436,17 +462,38 @@ impl Scheduler<'_> {
                     continue;
                 }
             }
-            let first = crate::memory::cast(self.list.operands.len());
-            for k in 0..arguments {
-                let xs: Vec<Ref> = group.iter().map(|&node| self.graph.arguments(node)[k]).collect();
-                let operand = self.operand(&xs);
-                self.list.operands.push(operand);
-            }
+            let operands = self.operands(group);
             let kept = matches!(op, Op::Function(_) | Op::LogSumExp);
             let extra = if kept { self.extra(arguments * group.len()) } else { 0 };
-            let operands = (first, crate::memory::cast(arguments));
             let batch = Batch { op, items: crate::memory::cast(group.len()), out, extra, operands };
             self.list.instructions.push(Instruction::Batch(batch));
+        }
+    }
+
+    /// The operands of operations of the same kind.
+    fn operands(&mut self, group: &[Ref]) -> (u32, u32) {
+        let arguments = self.graph.arguments(group[0]).len();
+        let first = crate::memory::cast(self.list.operands.len());
+        for k in 0..arguments {
+            let xs: Vec<Ref> = group.iter().map(|&node| self.graph.arguments(node)[k]).collect();
+            let operand = self.operand(&xs);
+            self.list.operands.push(operand);
+        }
+        (first, crate::memory::cast(arguments))
+    }
+
+    fn endings(&mut self) {
+        let graph = self.graph;
+        let of = |(x, factor): &(Ref, Factor)| (*factor != Factor::Prior, self.kind(*x), *x, *factor);
+        let own = graph.adds.iter().filter(|(x, _)| self.ending[*x as usize]);
+        let mut all: Vec<(bool, Kind, Ref, Factor)> = own.map(of).collect();
+        all.sort_unstable_by_key(|&(part, kind, node, _)| (part, kind, node));
+        for group in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let nodes: Vec<Ref> = group.iter().map(|(_, _, node, _)| *node).collect();
+            let Op::Function(function) = group[0].1.op else { continue };
+            let (operands, items) = (self.operands(&nodes), crate::memory::cast(nodes.len()));
+            self.list.operations += nodes.len();
+            self.list.endings.push(Ending { function, factor: group[0].3, items, operands });
         }
     }
 
@@ -454,7 +501,8 @@ impl Scheduler<'_> {
         let graph = self.graph;
         for factor in [Factor::Prior, Factor::Likelihood] {
             let part = |f: Factor| usize::from(f != Factor::Prior);
-            let own = graph.adds.iter().filter(|(_, f)| part(*f) == part(factor)).map(|(x, _)| *x);
+            let added = |x: Ref, f: Factor| part(f) == part(factor) && !self.ending[x as usize];
+            let own = graph.adds.iter().filter(|(x, f)| added(*x, *f)).map(|(x, _)| *x);
             let constant: f64 = own.clone().filter_map(|x| graph.known(x)).sum();
             self.list.constant_terms[part(factor)] = constant;
             let mut xs: Vec<Ref> = own.filter(|&x| graph.known(x).is_none()).collect();

@@ -1,13 +1,17 @@
 //! Each pass by itself, and lists against what they stand for.
 
+use crust_math::density::Terms;
 use crust_math::functions::elementwise::{UNARY, Unary};
+use crust_math::special::LN_SQRT_TAU;
 
 use super::graph::Op;
 use super::passes::{fuse, live};
 use super::run::{Call, Pass, Room, run};
 use super::schedule::{Instruction, List, Operand, schedule};
-use super::{Graph, Ref};
+use super::{Graph, Ref, ScalarCall};
 use crate::code::{Comparison, Factor};
+use crate::density::Density;
+use crate::flat::Function;
 use crate::kernels::arithmetic::Arithmetic;
 use crate::memory::{Block, Flags};
 
@@ -179,6 +183,79 @@ fn a_recurrence_and_its_derivatives() {
         }
         let alone = execute(&list, std::slice::from_ref(point));
         assert_eq!((alone.0[0], &alone.1[0]), (totals[l], &gradients[l]), "a lane alone has the same bits");
+    }
+}
+
+fn normal() -> ScalarCall {
+    let Some(Density::Scalar(scalar)) = Density::named("normal_lpdf") else { panic!("it is in the library") };
+    ScalarCall { function: Function::Density(scalar), terms: Terms::ALL }
+}
+
+/// `xₖ ~ normal(m, s)` and `normal(yₖ | xₖ₊₁, exp(xₖ))` with data y, k < n; inputs are m, s and x.
+fn endings(n: u32) -> Graph {
+    let mut graph = Graph::default();
+    let (m, s) = (input(&mut graph, 0), input(&mut graph, 1));
+    for k in 0..n {
+        let (x, next) = (input(&mut graph, 2 + k), input(&mut graph, 2 + (k + 1) % n));
+        let (y, scale) = (graph.constant(0.1 * f64::from(k)), graph.unary(unary("exp"), x));
+        let prior = graph.function(normal(), &[x, m, s]);
+        let likelihood = graph.function(normal(), &[y, next, scale]);
+        graph.add(prior, Factor::Prior);
+        graph.add(likelihood, Factor::Likelihood);
+    }
+    graph
+}
+
+#[test]
+fn densities_that_nobody_needs_come_last_and_leave_nothing() {
+    let n = 83;
+    let list = schedule(&endings(n));
+    let found: Vec<_> = list.endings.iter().map(|ending| (ending.factor, ending.items)).collect();
+    assert_eq!(found, [(Factor::Prior, n), (Factor::Likelihood, n)]);
+    assert!(list.terms.is_empty());
+    assert_eq!(list.all_slots, 2 + 2 * n as usize, "inputs and scales");
+    let mut needed = endings(n);
+    let (term, _) = needed.adds[5];
+    needed.guard(term);
+    assert_eq!(schedule(&needed).endings.iter().map(|ending| ending.items).sum::<u32>(), 2 * n - 1);
+}
+
+#[test]
+fn endings_add_values_and_derivatives() {
+    let n = 83;
+    let list = schedule(&endings(n));
+    let point = |l: u32| -> Vec<f64> {
+        let x = (0..n).map(|k| (0.7 * f64::from(k) + 0.3 * f64::from(l)).sin());
+        [0.2, 0.5 + 0.1 * f64::from(l)].into_iter().chain(x).collect()
+    };
+    let points: Vec<Vec<f64>> = (0..32).map(point).collect();
+    let (totals, gradients) = execute(&list, &points);
+    for (l, point) in points.iter().enumerate() {
+        let (m, s, x) = (point[0], point[1], &point[2..]);
+        let (mut expected, mut slopes) = ([0.0; 2], vec![0.0; point.len()]);
+        let log_density = |z: f64, scale: f64| -0.5 * z * z - scale.ln() - LN_SQRT_TAU;
+        for k in 0..x.len() {
+            let z = (x[k] - m) / s;
+            expected[0] += log_density(z, s);
+            slopes[0] += z / s;
+            slopes[1] += (z * z - 1.0) / s;
+            slopes[2 + k] -= z / s;
+            let (next, scale) = ((k + 1) % x.len(), x[k].exp());
+            let z = (0.1 * f64::from(u32::try_from(k).expect("few")) - x[next]) / scale;
+            expected[1] += log_density(z, scale);
+            slopes[2 + next] += z / scale;
+            slopes[2 + k] += z * z - 1.0;
+        }
+        for k in 0..2 {
+            assert!((totals[l][k] / expected[k] - 1.0).abs() < 1e-13, "{} {}", totals[l][k], expected[k]);
+        }
+        for (found, expected) in gradients[l].iter().zip(&slopes) {
+            assert!((found - expected).abs() < 1e-12 * expected.abs().max(1.0), "{found} {expected}");
+        }
+        let alone = execute(&list, std::slice::from_ref(point));
+        assert_eq!((alone.0[0], &alone.1[0]), (totals[l], &gradients[l]), "a lane alone has the same bits");
+        let group = execute(&list, &points[l / 8 * 8..][..8]);
+        assert_eq!((group.0[l % 8], &group.1[l % 8]), (totals[l], &gradients[l]), "and so it has in a group");
     }
 }
 

@@ -74,6 +74,18 @@ pub struct Rows<'a> {
     /// Which partial derivatives are wanted: bit `k` for argument `k`.
     pub wanted: u32,
     pub terms: Terms,
+    /// If only sums over items matter, not the value of each.
+    pub summed: Option<Summed>,
+}
+
+/// Items that lie as `[item][lane]`, and whose values are added up for each lane: a kernel may put the sum over a block
+/// of eight items in the place of the first of them.
+#[derive(Clone, Copy)]
+pub struct Summed {
+    pub lanes: usize,
+    /// Which arguments are the same for all items of a lane: bit `k` for argument `k`. Known from the program, not from
+    /// the numbers: what a lane gets must not depend on others.
+    pub fixed: u32,
 }
 
 impl Rows<'_> {
@@ -88,8 +100,43 @@ impl Rows<'_> {
             None => (0..self.len()).for_each(|i| exact(self, i)),
             Some(kernel) => {
                 if !kernel(self) {
-                    self.in_parts(kernel, 0..self.len(), &mut [[0.0; CHUNK]; MOST], &mut exact);
+                    match self.summed {
+                        Some(summed) => self.in_lanes(kernel, summed, &mut exact),
+                        None => self.in_parts(kernel, 0..self.len(), &mut [[0.0; CHUNK]; MOST], &mut exact),
+                    }
                 }
+            }
+        }
+    }
+
+    /// Sums that the kernel does not know: lane by lane, so that a lane gets the same whoever is beside it.
+    #[cold]
+    fn in_lanes(
+        &mut self,
+        kernel: RowKernel,
+        Summed { lanes, fixed }: Summed,
+        exact: &mut impl FnMut(&mut Self, usize),
+    ) {
+        let (mut own, mut value, mut room) = ([[0.0; CHUNK]; MOST], [0.0; CHUNK], [[0.0; CHUNK]; MOST]);
+        for lane in 0..lanes {
+            let mut items = 0;
+            for (to, row) in own.iter_mut().zip(&self.arguments) {
+                for (to, x) in to.iter_mut().zip(row.iter().skip(lane).step_by(lanes)) {
+                    *to = *x;
+                }
+                items = items.max(row.len() / lanes);
+            }
+            let arguments = std::array::from_fn(|k| &own[k][..self.arguments[k].len() / lanes]);
+            let (wanted, terms, summed) = (self.wanted, self.terms, Some(Summed { lanes: 1, fixed }));
+            let value = &mut value[..items];
+            let mut part = Rows { arguments, value, partials: &mut room, wanted, terms, summed };
+            if kernel(&mut part) {
+                for i in 0..items {
+                    let d = std::array::from_fn(|k| room[k][i]);
+                    self.set(i * lanes + lane, value[i], d);
+                }
+            } else {
+                (0..items).for_each(|i| exact(self, i * lanes + lane));
             }
         }
     }
@@ -111,7 +158,8 @@ impl Rows<'_> {
         for half in [range.start..middle, middle..range.end] {
             let arguments = self.arguments.map(|row| row.get(half.clone()).unwrap_or_default());
             let (wanted, terms) = (self.wanted, self.terms);
-            let mut part = Rows { arguments, value: &mut self.value[half.clone()], partials: room, wanted, terms };
+            let value = &mut self.value[half.clone()];
+            let mut part = Rows { arguments, value, partials: room, wanted, terms, summed: None };
             if kernel(&mut part) {
                 for (to, from) in self.partials.iter_mut().zip(&*room) {
                     to[half.clone()].copy_from_slice(&from[..half.len()]);
@@ -235,7 +283,8 @@ impl<'f> Driver<'f> {
             _ => &arguments[k][..len],
         });
         let (wanted, terms) = (self.wanted, self.function.terms);
-        let mut job = Rows { arguments: rows, value: &mut value[..len], partials, wanted, terms };
+        let value_row = &mut value[..len];
+        let mut job = Rows { arguments: rows, value: value_row, partials, wanted, terms, summed: None };
         let (mut trouble, lanes) = (Vec::new(), machine.width.lanes);
         job.compute(self.function.fast, |job, i| self.item(job, i, lanes, &mut trouble));
         self.store(machine, &mut value[..len], partials, &place);

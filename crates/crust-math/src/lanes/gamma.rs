@@ -68,19 +68,36 @@ pub fn lgamma(x: f64) -> f64 {
     if x < 0.0 { f64::NAN } else { result }
 }
 
+/// x (x + 1) … (x + 7) and its derivative.
+#[inline(always)]
+pub fn rising_product(x: f64) -> (f64, f64) {
+    let product = (x + 28.0)
+        .mul_add(x, 322.0)
+        .mul_add(x, 1960.0)
+        .mul_add(x, 6769.0)
+        .mul_add(x, 13132.0)
+        .mul_add(x, 13068.0)
+        .mul_add(x, 5040.0);
+    let slope = x
+        .mul_add(8.0, 196.0)
+        .mul_add(x, 1932.0)
+        .mul_add(x, 9800.0)
+        .mul_add(x, 27076.0)
+        .mul_add(x, 39396.0)
+        .mul_add(x, 26136.0)
+        .mul_add(x, 5040.0);
+    (x * product, slope)
+}
+
 /// The digamma function for x > 0; -∞ at 0, NaN below. The error is absolute near the zero at 1.4616.
+///
+/// Below 8 eight steps up: ψ(x) = ψ(x + 8) - P′(x)/P(x) with the [`rising_product`] P.
 #[inline(always)]
 pub fn digamma(x: f64) -> f64 {
-    // The sum of 1/(x + i) up to 8.5, as a fraction.
-    let mut y = x;
-    let mut numerator = 0.0_f64;
-    let mut denominator = 1.0_f64;
-    for _ in 0..9 {
-        let up = y < LARGE;
-        numerator = if up { numerator.mul_add(y, denominator) } else { numerator };
-        denominator = if up { denominator * y } else { denominator };
-        y = if up { y + 1.0 } else { y };
-    }
+    let up = x < 8.0;
+    let y = if up { x + 8.0 } else { x };
+    let (product, slope) = rising_product(x);
+    let steps = if up { slope / product } else { 0.0 };
     let u = 1.0 / y;
     let u2 = u * u;
     let series = u2
@@ -91,7 +108,7 @@ pub fn digamma(x: f64) -> f64 {
         .mul_add(u2, -1.0 / 252.0)
         .mul_add(u2, 1.0 / 120.0)
         .mul_add(u2, -1.0 / 12.0);
-    let correction = u.mul_add(-0.5, u2 * series) - numerator / denominator;
+    let correction = u.mul_add(-0.5, u2 * series) - steps;
     let result = log(y) + correction;
     let result = if x == 0.0 { f64::NEG_INFINITY } else { result };
     if x < 0.0 { f64::NAN } else { result }

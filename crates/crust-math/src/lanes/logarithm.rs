@@ -1,7 +1,7 @@
 //! Kernels around the logarithm: x = 2^e·(1 + f) with 1 + f in [√½, √2), and a series in s = f / (2 + f).
 
-use super::exponential::{LN2_HI, LN2_LO, ROUND, exp};
-use std::f64::consts::FRAC_1_SQRT_2;
+use super::exponential::{LN2_HI, LN2_LO, ROUND, exp, expm1};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2};
 
 const TWO_52: f64 = 4503599627370496.0;
 const MANTISSA: u64 = (1 << 52) - 1;
@@ -71,6 +71,21 @@ pub fn log(x: f64) -> f64 {
     with_specials(x, log_split(split(x), 0.0))
 }
 
+/// A positive finite number as 2^e·m, with m in [√½, √2): logarithms of products need one logarithm, of the product of
+/// the m.
+#[inline(always)]
+pub fn exponent_and_mantissa(x: f64) -> (f64, f64) {
+    let Split { e, f } = split(x);
+    (e, 1.0 + f)
+}
+
+/// log(2^e·m) for a positive finite m and an integer e of no more than twelve bits.
+#[inline(always)]
+pub fn log_scaled(e: f64, m: f64) -> f64 {
+    let own = split(m);
+    log_split(Split { e: own.e + e, f: own.f }, 0.0)
+}
+
 /// log(1 + x).
 ///
 /// With u the rounded 1 + x and c its rounding error, the reduced f of u is corrected by c·2^-e.
@@ -112,6 +127,21 @@ pub fn log1p_exp_with_slope(x: f64) -> (f64, f64) {
     let numerator = if x < 0.0 { e } else { 1.0 };
     let (log, reciprocal) = log1p_unit_with_reciprocal(e);
     (positive + log, numerator * reciprocal)
+}
+
+/// log(1 - exp(-x)) and its derivative 1/(exp(x) - 1), for positive x.
+///
+/// Below log 2 it is the logarithm of -(exp(-x) - 1); above, where 1 - exp(-x) is rounded, the rounding error is added to
+/// the first order.
+#[inline(always)]
+pub fn log1m_exp_with_slope(x: f64) -> (f64, f64) {
+    let (e, difference) = (exp(-x), -expm1(-x));
+    let complement = 1.0 - e;
+    let small = x < LN_2;
+    let p = if small { difference } else { complement };
+    let error = if small { 0.0 } else { (1.0 - complement) - e };
+    let inverse = 1.0 / p;
+    (error * inverse + log(p), e * inverse)
 }
 
 /// log(exp(a) + exp(b)) and its derivatives, with one exponential. No number where neither a nor b is above −∞.

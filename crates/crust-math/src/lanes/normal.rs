@@ -1,6 +1,7 @@
 //! The error function and the cumulative distribution of the normal distribution.
 
 use super::exponential::exp_sum;
+use super::logarithm::log;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// Coefficients of (1 + 2x)·exp(x²)·erfc(x) in t = (x - 3.75)/(x + 3.75), the form of Shepherd and Laframboise (1981).
@@ -59,15 +60,20 @@ fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
     result
 }
 
-/// exp(-square - low)·(scaled erfc at a) = erfc(a), where a² = square + low and a ≥ 0.
+/// exp(a²)·erfc(a) for a ≥ 0.
 #[inline(always)]
-fn erfc_from(a: f64, square: f64, low: f64) -> f64 {
+fn scaled_erfc(a: f64) -> f64 {
     let linear = a.mul_add(2.0, 1.0);
     let shifted = a + 3.75;
     let reciprocal = 1.0 / (linear * shifted);
     let t = (a - 3.75) * (reciprocal * linear);
-    let scaled = polynomial(&SCALED_ERFC, t) * (reciprocal * shifted);
-    scaled * exp_sum(-square, -low)
+    polynomial(&SCALED_ERFC, t) * (reciprocal * shifted)
+}
+
+/// exp(-square - low)·(scaled erfc at a) = erfc(a), where a² = square + low and a ≥ 0.
+#[inline(always)]
+fn erfc_from(a: f64, square: f64, low: f64) -> f64 {
+    scaled_erfc(a) * exp_sum(-square, -low)
 }
 
 /// erfc(|x|).
@@ -112,4 +118,29 @@ pub fn phi(x: f64) -> f64 {
     let far = if x > 0.0 { 1.0 - tail } else { tail };
     let near = 0.5f64.mul_add(erf_near(x * FRAC_1_SQRT_2), 0.5);
     if a < 0.6 { near } else { far }
+}
+
+/// √(2/π)
+const SQRT_2_OVER_PI: f64 = 0.7978845608028654;
+
+/// log Φ(x) and its derivative φ(x)/Φ(x), with small relative errors in both tails; |x| < 1e100.
+///
+/// With E(a) = exp(a²) erfc(a) at a = |x|/√2 the smaller tail is ½ exp(-½x²) E(a). Below 0 the result is
+/// -½x² + log(½ E(a)), both parts of which are negative, and the derivative √(2/π)/E(a). Above 0 the larger tail p is
+/// 1 minus the smaller; to the first order its rounding error over p is what its logarithm lacks.
+#[inline(always)]
+pub fn log_phi_with_rate(x: f64) -> (f64, f64) {
+    let a = x.abs();
+    let scaled = scaled_erfc(a * FRAC_1_SQRT_2);
+    let square = a * a;
+    let bounded = if a > 40.0 { 1600.0 } else { square };
+    let low = if a > 40.0 { 0.0 } else { a.mul_add(a, -square) };
+    let e = exp_sum(-0.5 * bounded, -0.5 * low);
+    let upper = x > 0.0;
+    let tail = (0.5 * e) * scaled;
+    let complement = 1.0 - tail;
+    let p = if upper { complement } else { 0.5 * scaled };
+    let numerator = if upper { e } else { 1.0 };
+    let rest = if upper { ((1.0 - complement) - tail) / p } else { -0.5 * square };
+    (rest + log(p), (0.5 * SQRT_2_OVER_PI) * numerator / p)
 }

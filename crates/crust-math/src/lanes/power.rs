@@ -55,16 +55,29 @@ fn log_double(x: f64) -> Double {
     Double::sum(e * LN2_HI, 2.0 * atanh.high, e.mul_add(LN2_LO, 2.0 * atanh.low))
 }
 
-/// x to the power y, with the special cases of IEEE 754 (C99 Annex F).
+/// x to the power y and log x, for positive finite x and finite y: with the logarithm, which the power needs anyway,
+/// come the derivatives.
 #[inline(always)]
-pub fn pow(x: f64, y: f64) -> f64 {
-    let a = x.abs();
-    let log = log_double(a);
+pub fn pow_with_log(x: f64, y: f64) -> (f64, f64) {
+    let log = log_double(x);
+    (exp_product(log, y), log.high + log.low)
+}
+
+/// exp(y·log)
+#[inline(always)]
+fn exp_product(log: Double, y: f64) -> f64 {
     let product = y * log.high;
     let error = y.mul_add(log.low, y.mul_add(log.high, -product));
     // Far outside of the range of the exponential the error may be infinite or NaN, and does not matter.
     let error = if product.abs() < 1000.0 { error } else { 0.0 };
-    let power = exp_sum(clamp(product, -1000.0, 1000.0), error);
+    exp_sum(clamp(product, -1000.0, 1000.0), error)
+}
+
+/// x to the power y, with the special cases of IEEE 754 (C99 Annex F).
+#[inline(always)]
+pub fn pow(x: f64, y: f64) -> f64 {
+    let a = x.abs();
+    let power = exp_product(log_double(a), y);
 
     let (at_zero, at_infinity) = if y < 0.0 { (f64::INFINITY, 0.0) } else { (0.0, f64::INFINITY) };
     let power = if a == 0.0 { at_zero } else { power };

@@ -2,10 +2,13 @@
 //! [`Kernel`](super::Kernel) is vectorised by the compiler together with everything else that the loop does.
 
 pub use super::exponential::{exp, expm1, inv_logit, tanh};
-pub use super::gamma::{digamma, lgamma};
-pub use super::logarithm::{log, log_add_exp_with_slopes, log_inv_logit, log1p, log1p_exp, log1p_exp_with_slope};
-pub use super::normal::{erf, erfc, phi};
-pub use super::power::pow;
+pub use super::gamma::{digamma, lgamma, rising_product};
+pub use super::logarithm::{
+    exponent_and_mantissa, log, log_add_exp_with_slopes, log_inv_logit, log_scaled, log1m_exp_with_slope, log1p,
+    log1p_exp, log1p_exp_with_slope,
+};
+pub use super::normal::{erf, erfc, log_phi_with_rate, phi};
+pub use super::power::{pow, pow_with_log};
 pub use super::trigonometric::{TRIGONOMETRIC_LIMIT, cos, sin};
 
 /// The square root.

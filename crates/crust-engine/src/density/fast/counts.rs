@@ -1,6 +1,7 @@
 //! Distributions of integers.
 
-use crust_math::lanes::scalar::{digamma, exp, lgamma, log, log1p, log1p_exp_with_slope};
+use crust_math::lanes::scalar::{digamma, exp, lgamma, log, log1p, log1p_exp_with_slope, rising_product};
+use crust_math::special::LN_SQRT_TAU;
 
 use super::row::{Hoisted, Space, all, each, factor, finite, map, nonnegative, number, ordinary, reciprocal};
 use crate::machine::Rows;
@@ -329,11 +330,21 @@ fn negative_binomial(rows: &mut Rows, space: &mut Negative) -> bool {
     );
     let mut hoisted = Hoisted::new(phi);
     hoisted.map(
-        !with_phi,
+        true,
         &mut space.log_phi,
         #[inline(always)]
         |x| log(x),
     );
+    // Below, log Γ(n + φ) and log Γ(φ) are so large that digits of their difference are lost.
+    if with_phi
+        && !all(
+            phi,
+            #[inline(always)]
+            |phi| phi > 1e-6,
+        )
+    {
+        return false;
+    }
     // log(n + φ − 1 over n) comes with φ, n log μ with μ: whatever is left out is data.
     if !with_phi {
         negative_binomial_of_mean(rows, space);
@@ -383,20 +394,35 @@ fn negative_binomial_of_mean(rows: &mut Rows, space: &Negative) {
     });
 }
 
-/// log Γ(n + φ) − log Γ(φ) − log n! − n log(1 + φ/μ) − φ log(1 + μ/φ), for φ that are not large.
+/// log Γ(n + φ) − log Γ(φ) − log n! + n log μ + φ log φ − (n + φ) log(μ + φ), for φ that are not large.
+///
+/// With x = n + φ, y = x + k and P = x (x + 1) … (x + k − 1), where k is 8 below 8 and 0 above, Stirling's formula for
+/// log Γ(y) = log Γ(x) + log P leaves two logarithms for the value and the derivative:
+/// log Γ(x) − x log(μ + φ) = x log(y / (μ + φ)) − y + log √(2π) + S(y) − log(P y^(½ − k))
+/// ψ(x) − log(μ + φ) = log(y / (μ + φ)) − 1/(2y) + S′(y) − P′/P
 #[inline(always)]
 fn small_precision(rows: &mut Rows, space: &Negative) {
-    let ([n, _, phi, ..], without_mu) = (rows.arguments, factor(!rows.terms.keep(0b010)));
-    let Negative { mu, log_mu, lgamma_phi, digamma_phi, factorial, .. } = space;
+    let ([n, _, phi, ..], with_mu) = (rows.arguments, factor(rows.terms.keep(0b010)));
+    let Negative { mu, log_mu, log_phi, lgamma_phi, digamma_phi, factorial } = space;
     let value = &mut *rows.value;
     let [d_n, _, d_phi, ..] = rows.partials;
-    each!([n, mu, phi, log_mu, lgamma_phi, digamma_phi, factorial], [without_mu], [value, d_n, d_phi], {
-        let log_ratio = log1p(mu / phi);
-        let rising = lgamma(n + phi) - lgamma_phi - factorial;
-        *value = rising - n * (log1p(phi / mu) + without_mu * log_mu) - phi * log_ratio;
+    each!([n, mu, phi, log_mu, log_phi, lgamma_phi, digamma_phi, factorial], [with_mu], [value, d_n, d_phi], {
+        let (x, sum) = (n + phi, mu + phi);
+        let up = x < 8.0;
+        let y = if up { x + 8.0 } else { x };
+        let (product, slope) = rising_product(x);
+        let rising = if up { slope / product } else { 0.0 };
+        let u = 1.0 / y;
+        let (series, series_slope) = stirling(u);
+        let u4 = (u * u) * (u * u);
+        let scaled = if up { product * (u4 * u4) } else { 1.0 };
+        let inverse = 1.0 / sum;
+        let log_ratio = log(y * inverse);
+        let gamma = (x * log_ratio - y) + (LN_SQRT_TAU + series) - log(scaled * y.sqrt());
+        *value = (gamma - factorial) + (phi * log_phi - lgamma_phi) + with_mu * (n * log_mu);
         *d_n = 0.0;
-        let slope = digamma(n + phi) - digamma_phi;
-        *d_phi = slope - log_ratio + (mu - n) / (mu + phi);
+        let psi = log_ratio - 0.5 * u + series_slope - rising;
+        *d_phi = psi + (log_phi - digamma_phi) + (mu - n) * inverse;
     });
 }
 
@@ -416,7 +442,7 @@ fn large_precision(rows: &mut Rows, space: &Negative) {
         let ratio = (n + phi) / (mu + phi);
         let near = ratio > 0.5 && ratio < 2.0;
         let log_t = if near { log1p(t) } else { log(ratio) };
-        let (upper, lower) = (stirling(n + phi), stirling(phi));
+        let (upper, lower) = (stirling(1.0 / (n + phi)), stirling(1.0 / phi));
         let main = (n + phi) * log_t - n - 0.5 * log1p(n / phi);
         let total = main + (upper.0 - lower.0) + n * (with_mu * log_mu) - factorial;
         *value = if large { total } else { *value };
@@ -429,19 +455,22 @@ fn large_precision(rows: &mut Rows, space: &Negative) {
 }
 
 /// Stirling's series S(x) = Σ B(2k) / (2k (2k − 1) x^(2k−1)) and its derivative (Abramowitz and Stegun 6.1.41),
-/// for x ≥ 10.
+/// for u = 1/x, x ≥ 8.
 #[inline(always)]
-fn stirling(x: f64) -> (f64, f64) {
-    let u = 1.0 / x;
+fn stirling(u: f64) -> (f64, f64) {
     let w = u * u;
     let series = w
-        .mul_add(-691.0 / 360_360.0, 1.0 / 1188.0)
+        .mul_add(-3617.0 / 122_400.0, 1.0 / 156.0)
+        .mul_add(w, -691.0 / 360_360.0)
+        .mul_add(w, 1.0 / 1188.0)
         .mul_add(w, -1.0 / 1680.0)
         .mul_add(w, 1.0 / 1260.0)
         .mul_add(w, -1.0 / 360.0)
         .mul_add(w, 1.0 / 12.0);
     let slope = w
-        .mul_add(691.0 / 32_760.0, -1.0 / 132.0)
+        .mul_add(3617.0 / 8160.0, -1.0 / 12.0)
+        .mul_add(w, 691.0 / 32_760.0)
+        .mul_add(w, -1.0 / 132.0)
         .mul_add(w, 1.0 / 240.0)
         .mul_add(w, -1.0 / 252.0)
         .mul_add(w, 1.0 / 120.0)

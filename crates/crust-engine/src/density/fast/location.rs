@@ -5,8 +5,10 @@ use std::f64::consts::LN_2;
 use crust_math::lanes::scalar::{expm1, log, log1p, log1p_exp_with_slope};
 use crust_math::special::{LN_SQRT_TAU, digamma, lgamma_difference};
 
-use super::row::{Hoisted, Space, all, each, factor, finite, map_kept, number, ordinary, positive, reciprocal};
-use crate::machine::Rows;
+use super::row::{
+    Hoisted, Space, all, each, factor, finite, log_blocks, map_kept, number, ordinary, positive, reciprocal,
+};
+use crate::machine::{Rows, Summed};
 
 /// log π
 const LN_PI: f64 = 1.144_729_885_849_400_2;
@@ -49,7 +51,16 @@ pub fn normal(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b100));
+    match rows.summed {
+        Some(Summed { lanes, fixed }) if fixed & 0b100 == 0 && terms.keep(0b100) => {
+            if !all(sigma, ordinary) {
+                return false;
+            }
+            scale.fill(sigma, false);
+            log_blocks(sigma, lanes, &mut scale.log);
+        }
+        _ => scale.fill(sigma, terms.keep(0b100)),
+    }
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
     let value = &mut *rows.value;

@@ -6,6 +6,7 @@
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
+use crust_math::lanes::scalar::{exponent_and_mantissa, log, log_scaled};
 use crust_math::lanes::{Kernel, dispatch};
 
 use crate::machine::Rows;
@@ -182,6 +183,37 @@ impl<'a> Hoisted<'a> {
         spread(pattern, self.heads.len(), out);
     }
 }
+
+/// log x of items, or for whole blocks of eight items of a lane the sum of their logarithms in the place of the first,
+/// and 0 for the others: the logarithm of the product of their mantissas.
+#[inline(always)]
+pub fn log_blocks(x: &[f64], lanes: usize, out: &mut Space) {
+    let out = out.zeros(x.len());
+    let block = BLOCK * lanes;
+    let whole = x.len() / block * block;
+    for (x, out) in x[..whole].chunks_exact(block).zip(out[..whole].chunks_exact_mut(block)) {
+        let (mut exponents, mut products) = ([0.0; LONGEST / BLOCK], [1.0; LONGEST / BLOCK]);
+        for row in x.chunks_exact(lanes) {
+            for ((e, p), &x) in exponents.iter_mut().zip(&mut products).zip(row) {
+                let (exponent, mantissa) = exponent_and_mantissa(x);
+                *e += exponent;
+                *p *= mantissa;
+            }
+        }
+        for ((out, &e), &p) in out[..lanes].iter_mut().zip(&exponents).zip(&products) {
+            *out = log_scaled(e, p);
+        }
+    }
+    map(
+        &x[whole..],
+        &mut out[whole..],
+        #[inline(always)]
+        |x| log(x),
+    );
+}
+
+/// Items that sums of logarithms are put together from.
+const BLOCK: usize = 8;
 
 /// Results of an expensive function of one number, found again by their argument: a parameter comes with every chunk of
 /// the data, and a chunk has few items where there are many lanes.

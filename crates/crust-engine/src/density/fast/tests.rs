@@ -1,5 +1,8 @@
 //! Every kernel against the exact density.
 
+mod sums;
+mod tails;
+
 use crust_math::density::Terms;
 
 use super::KERNELS;
@@ -49,8 +52,13 @@ enum Kind {
 
 use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit};
 
+/// Without the suffix of log probabilities.
+fn stem(name: &str) -> &str {
+    name.strip_suffix("_lccdf").or_else(|| name.strip_suffix("_lcdf")).unwrap_or(name)
+}
+
 fn kinds(name: &str) -> &'static [Kind] {
-    match name {
+    match stem(name) {
         "std_normal" => &[Real],
         "normal" | "cauchy" | "double_exponential" | "logistic" | "gumbel" => &[Real, Real, Positive],
         "lognormal" => &[Positive, Real, Positive],
@@ -120,7 +128,8 @@ const SHAPES: [Shape; 6] = [
 ];
 
 fn scalar(name: &str) -> Scalar {
-    let found = Density::named(&format!("{name}_lpdf")).or_else(|| Density::named(&format!("{name}_lpmf")));
+    let suffixes: &[&str] = if stem(name) == name { &["_lpdf", "_lpmf"] } else { &[""] };
+    let found = suffixes.iter().find_map(|suffix| Density::named(&format!("{name}{suffix}")));
     match found {
         Some(Density::Scalar(scalar)) => scalar,
         _ => panic!("{name} is no density"),
@@ -158,7 +167,8 @@ fn run(kernel: RowKernel, rows: &[[f64; LONGEST]; MOST], [from, to]: [usize; 2],
     let mut outcome = Outcome { fine: false, value: [7.0; LONGEST], partials: [[7.0; LONGEST]; MOST] };
     let arguments = std::array::from_fn(|k| &rows[k][from..to]);
     let value = &mut outcome.value[..to - from];
-    outcome.fine = kernel(&mut Rows { arguments, value, partials: &mut outcome.partials, wanted, terms });
+    let partials = &mut outcome.partials;
+    outcome.fine = kernel(&mut Rows { arguments, value, partials, wanted, terms, summed: None });
     outcome
 }
 
