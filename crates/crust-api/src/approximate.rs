@@ -112,6 +112,7 @@ fn result(
     seconds: f64,
 ) -> Approximate {
     let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
+    let errors = fitted.errors(k_hat, &bounds);
     let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
     Approximate {
         method: method.name().to_owned(),
@@ -124,8 +125,10 @@ fn result(
         elbo_se: fitted.elbo.standard_error,
         k_hat,
         bounds,
+        errors,
         gradients,
         seconds,
+        fit_seconds: fitted.fit_seconds.unwrap_or(seconds),
         converged: fitted.converged,
         partial: fitted.interrupted,
         convergence: fitted.words,

@@ -32,6 +32,33 @@ fn mean_field_on_a_correlated_normal_is_the_known_optimum() {
     assert!((found.elbo - best).abs() < 4.0 * found.elbo_se + 0.01, "{} is not {best}", found.elbo);
 }
 
+/// Mean field has χ² = E_q w² − 1 = (1 − ρ²)/√(1 − 4ρ²) − 1 for p = N(0, 1, ρ) and q = N(0, (1 − ρ²) I): the integral of
+/// p²/q is 1/√|2Λ − I/(1 − ρ²)|, and the determinant (1 − 4ρ²)/(1 − ρ²)². The means are right, and the sds off by 1 − √(1 − ρ²).
+#[test]
+fn upper_bounds_on_errors_are_those_of_the_exact_divergence() {
+    let program = "parameters { vector[2] x; } model { x ~ multi_normal([0, 0]', [[1, 0.3], [0.3, 1]]); }";
+    let found = approximate(&problem(program), &options(ApproximationChoice::Meanfield), &Session::default());
+    let found = found.expect("a fit");
+    let errors = found.errors.expect("bounds");
+    let chi = (0.91 / (1.0 - 4.0 * 0.09_f64).sqrt() - 1.0).sqrt();
+    let bound = errors.d2.exp_m1().sqrt();
+    assert!(bound > chi && bound < 1.6 * chi, "{bound} for {chi}");
+    for (i, sd) in found.sd.iter().enumerate() {
+        assert!((errors.mean_at_most[i] / (sd * bound) - 1.0).abs() < 1e-9, "{errors:?}");
+        let at_most = errors.sd_at_most[i].expect("an sd");
+        let error = 1.0 - (1.0 - 0.09_f64).sqrt();
+        assert!(at_most > error && at_most < 0.8, "{at_most} for {error}");
+    }
+    // With a correlation of 0.9 the weights have no second moment.
+    let wild = approximate(&problem(NORMAL), &options(ApproximationChoice::Meanfield), &Session::default());
+    let wild = wild.expect("a fit");
+    assert!(wild.errors.is_none() && wild.k_hat.is_some_and(|k| k > 0.5), "{wild:?}");
+    // The target itself has no errors.
+    let exact = approximate(&problem(NORMAL), &options(ApproximationChoice::Fullrank), &Session::default());
+    let exact = exact.expect("a fit").errors.expect("bounds");
+    assert!(exact.mean_at_most.iter().all(|e| *e < 0.1), "{exact:?}");
+}
+
 /// All families that have correlations find the target itself; its density is normalised, so that the bound is 0.
 #[test]
 fn families_with_correlations_find_the_normal_itself() {

@@ -22,4 +22,5 @@ pub mod summary;
 pub mod taddaa;
 mod timing;
 pub mod units;
+pub mod wasserstein;
 pub mod zarr;

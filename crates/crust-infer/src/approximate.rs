@@ -13,6 +13,7 @@ pub mod family;
 pub mod fixed;
 pub mod laplace;
 pub mod lbfgs;
+pub mod map;
 pub mod pathfinder;
 pub mod quasi;
 pub mod scale;

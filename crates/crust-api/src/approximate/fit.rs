@@ -3,6 +3,7 @@
 use super::ApproximationChoice;
 use crust_diagnose::psis::psis;
 use crust_diagnose::result::Bounds;
+use crust_diagnose::wasserstein::{ErrorBounds, MARGIN, Moments, error_bounds};
 use crust_infer::approximate::Error;
 use crust_infer::approximate::coordinates::Family;
 use crust_infer::approximate::elbo::{self, Estimate};
@@ -14,6 +15,7 @@ use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
 use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
+use std::time::Instant;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +37,8 @@ pub(crate) struct Fitted {
     pub words: String,
     pub iterations: usize,
     pub trace: Vec<Step>,
+    /// Without draws that only the ELBO and k-hat are computed from. Those of variational fits decide when to stop.
+    pub fit_seconds: Option<f64>,
 }
 
 /// Draws for the ELBO and k-hat of methods that are not fitted by them.
@@ -56,6 +60,17 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     wanted: Wanted,
 ) -> Result<Fitted, Error> {
+    let begin = Instant::now();
+    let fitted = by_method(evaluations, wanted, begin)?;
+    let seconds = fitted.fit_seconds.or_else(|| Some(begin.elapsed().as_secs_f64()));
+    Ok(Fitted { fit_seconds: seconds, ..fitted })
+}
+
+fn by_method<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    wanted: Wanted,
+    begin: Instant,
+) -> Result<Fitted, Error> {
     let key = StreamKey::new(wanted.seed, Purpose::FIT);
     match wanted.method {
         ApproximationChoice::Meanfield => variational(evaluations, wanted, Family::MeanField, None),
@@ -67,18 +82,20 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
         ApproximationChoice::StudentT => student(evaluations, wanted),
         ApproximationChoice::Laplace => {
             let found = laplace(evaluations, None, wanted.radius, key)?;
+            let fit_seconds = Some(begin.elapsed().as_secs_f64());
             let elbo = elbo::estimate(evaluations, &found.approximation, DRAWS, key.step(1))?;
             let words = "converged: the mode was found".to_owned();
-            Ok(Fitted::new(found.approximation, elbo, found.mode.iterations, words))
+            Ok(Fitted { fit_seconds, ..Fitted::new(found.approximation, elbo, found.mode.iterations, words) })
         }
         ApproximationChoice::Pathfinder => {
             let path = pathfinder::path(evaluations, &search(wanted), 1, None)?;
+            let fit_seconds = Some(begin.elapsed().as_secs_f64());
             let elbo = elbo::estimate(evaluations, &path.approximation, DRAWS, key.step(1))?;
             let words =
                 format!("the best of {} normal distributions on the way was number {}", path.iterations, path.at);
-            Ok(Fitted::new(path.approximation, elbo, path.iterations, words))
+            Ok(Fitted { fit_seconds, ..Fitted::new(path.approximation, elbo, path.iterations, words) })
         }
-        ApproximationChoice::MultiPathfinder => several_paths(evaluations, wanted),
+        ApproximationChoice::MultiPathfinder => several_paths(evaluations, wanted, begin),
     }
 }
 
@@ -127,15 +144,20 @@ fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wante
 fn several_paths<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     wanted: Wanted,
+    begin: Instant,
 ) -> Result<Fitted, Error> {
-    let found = pathfinder::multi_path(evaluations, &search(wanted), DRAWS)?;
-    let covariance = found.approximation.covariance().unwrap_or_default();
-    let scale = Scale::of_covariance(found.approximation.dimension(), &covariance)?;
-    let normal = Elliptical::normal(found.approximation.mean(), scale);
-    let iterations = found.paths.iter().map(|path| path.iterations).sum();
-    let words = format!("a mixture of the ends of {} paths", found.paths.len());
-    let fitted = Fitted::new(normal, found.elbo, iterations, words);
-    Ok(Fitted { approximation: Box::new(found.approximation), ..fitted })
+    let paths = pathfinder::paths(evaluations, &search(wanted))?;
+    let approximation = pathfinder::mixture(&paths);
+    let fit_seconds = Some(begin.elapsed().as_secs_f64());
+    let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(0).step(2);
+    let elbo = elbo::estimate_plainly(evaluations, &approximation, DRAWS, key)?;
+    let covariance = approximation.covariance().unwrap_or_default();
+    let scale = Scale::of_covariance(approximation.dimension(), &covariance)?;
+    let normal = Elliptical::normal(approximation.mean(), scale);
+    let iterations = paths.iter().map(|path| path.iterations).sum();
+    let words = format!("a mixture of the ends of {} paths", paths.len());
+    let fitted = Fitted::new(normal, elbo, iterations, words);
+    Ok(Fitted { approximation: Box::new(approximation), fit_seconds, ..fitted })
 }
 
 impl Fitted {
@@ -150,12 +172,22 @@ impl Fitted {
             words,
             iterations,
             trace: Vec::new(),
+            fit_seconds: None,
         }
     }
 
     /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]).
     pub fn bounds(&self, forward: &[f64], reverse: &[f64]) -> Bounds {
         bounds(&self.elbo, forward, reverse)
+    }
+
+    /// How wrong means and standard deviations can be. log Z is taken for some standard errors below what is below it in
+    /// expectation.
+    pub fn errors(&self, k_hat: Option<f64>, bounds: &Bounds) -> Option<ErrorBounds> {
+        let q = &*self.approximation;
+        let fourth = q.fourth_moments(&q.mean());
+        let moments = Moments { variances: q.variances(), fourth: fourth.each, norm_fourth: fourth.norm };
+        error_bounds(&self.elbo.log_ratios, k_hat, bounds.iw_elbo - MARGIN * bounds.iw_elbo_se, &moments)
     }
 
     /// `None` where weights cannot be smoothed.

@@ -2,6 +2,7 @@
 
 use super::Bounds;
 use crate::taddaa;
+use crate::wasserstein::ErrorBounds;
 use serde::{Deserialize, Serialize};
 
 /// A distribution that stands for the posterior. `crust taddaa --approximation` reads it back.
@@ -29,9 +30,15 @@ pub struct Approximate {
     /// The same bound with others on log Z.
     #[serde(default)]
     pub bounds: Bounds,
+    /// How wrong means and standard deviations can be, at most; `null` where the importance weights do not tell.
+    #[serde(default)]
+    pub errors: Option<ErrorBounds>,
     /// How many points were evaluated.
     pub gradients: u64,
     pub seconds: f64,
+    /// Of these, the fit itself took so many: without draws that only the ELBO and k-hat are computed from.
+    #[serde(default)]
+    pub fit_seconds: f64,
     pub converged: bool,
     /// Whether the user ended the fit: it is the best so far.
     #[serde(default)]

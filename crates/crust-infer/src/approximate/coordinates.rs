@@ -6,9 +6,10 @@
 
 use super::Error;
 use super::family::{Approximation, Elliptical};
+use super::map::{Map, Sums};
 use super::scale::{LowRank, Scale};
 use crate::metric::cholesky;
-use crate::vector::{add_scaled, dot};
+use crate::vector::dot;
 
 /// Which matrices A are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,50 +87,20 @@ impl Coordinates {
         parameters
     }
 
-    /// x of a draw.
-    pub fn place(&self, parameters: &[f64], z: &[f64]) -> Vec<f64> {
-        let d = self.dimension();
-        let (mut y, a) = (parameters[..d].to_vec(), &parameters[d..]);
-        match self.family {
-            Family::MeanField => (0..d).for_each(|i| y[i] += a[i].exp() * z[i]),
-            Family::FullRank => {
-                let mut rest = &a[d..];
-                for i in 0..d {
-                    let (row, after) = rest.split_at(i);
-                    y[i] += dot(row, &z[..i]) + a[i].exp() * z[i];
-                    rest = after;
-                }
-            }
-            Family::LowRank(_) => {
-                (0..d).for_each(|i| y[i] += a[i].exp() * z[i]);
-                a[d..].chunks_exact(d).zip(&z[d..]).for_each(|(column, z)| add_scaled(&mut y, *z, column));
-            }
-        }
-        self.frame.place(&y)
+    /// x = m + S z, with the parameters worked in.
+    pub fn map(&self, parameters: &[f64]) -> Map {
+        Map::new(self.family, &self.frame.mean, &self.frame.scale, parameters)
     }
 
-    /// Adds the derivative of w · log p(x) to the gradient, given z and ∇ log p(x).
-    pub fn pull(&self, parameters: &[f64], z: &[f64], gradient_x: &[f64], w: f64, gradient: &mut [f64]) {
+    /// Nothing added up yet.
+    pub fn sums(&self) -> Sums {
+        Sums::new(self.family, self.dimension())
+    }
+
+    /// Adds w times the derivative of what sums were made of to the gradient.
+    pub fn pull(&self, parameters: &[f64], sums: &Sums, w: f64, gradient: &mut [f64]) {
         let d = self.dimension();
-        let mut g = self.frame.scale.apply_transposed(gradient_x);
-        g.iter_mut().for_each(|g| *g *= w);
-        let (u, a) = gradient.split_at_mut(d);
-        u.iter_mut().zip(&g).for_each(|(u, g)| *u += g);
-        (0..d).for_each(|i| a[i] += g[i] * z[i] * parameters[d + i].exp());
-        match self.family {
-            Family::MeanField => {}
-            Family::FullRank => {
-                let mut rest = &mut a[d..];
-                for (i, g) in g.iter().enumerate() {
-                    let (row, after) = rest.split_at_mut(i);
-                    add_scaled(row, *g, &z[..i]);
-                    rest = after;
-                }
-            }
-            Family::LowRank(_) => {
-                a[d..].chunks_exact_mut(d).zip(&z[d..]).for_each(|(column, z)| add_scaled(column, *z, &g));
-            }
-        }
+        sums.pull(&self.frame.scale, &parameters[d..2 * d], w, gradient);
     }
 
     /// ½ log |Σ| of the approximation, whose derivative is added to the gradient.
@@ -259,10 +230,13 @@ mod tests {
     }
 
     fn value(coordinates: &Coordinates, parameters: &[f64], z: &[f64], gradient: &mut [f64]) -> f64 {
-        let x = coordinates.place(parameters, z);
+        let mut x = Vec::new();
+        coordinates.map(parameters).place(z, &mut x);
         let mut gradient_x = [0.0; 3];
         let value = function(&x, &mut gradient_x);
-        coordinates.pull(parameters, z, &gradient_x, 0.7, gradient);
+        let mut sums = coordinates.sums();
+        sums.add(z, &gradient_x);
+        coordinates.pull(parameters, &sums, 0.7, gradient);
         0.7 * value + coordinates.log_determinant(parameters, gradient)
     }
 
@@ -270,8 +244,13 @@ mod tests {
     fn gradients_are_finite_differences_and_determinants_those_of_what_is_built() {
         let lower = Scale::Lower(vec![1.0, 0.0, 0.0, 0.4, 0.8, 0.0, -0.2, 0.1, 1.3]);
         let about = Elliptical::normal(vec![0.3, -0.1, 0.5], lower);
-        for family in [Family::MeanField, Family::FullRank, Family::LowRank(2)] {
-            let coordinates = Coordinates::new(family, &about);
+        for (family, narrower) in
+            [Family::MeanField, Family::FullRank, Family::LowRank(2)].into_iter().flat_map(|f| [(f, false), (f, true)])
+        {
+            let mut coordinates = Coordinates::new(family, &about);
+            if narrower {
+                coordinates.shrink();
+            }
             let z = [0.4, -1.1, 0.6, 0.9, -0.3];
             let z = &z[..coordinates.noise()];
             let mut parameters: Vec<f64> = coordinates.origin();
@@ -293,7 +272,8 @@ mod tests {
             assert!((built.scale.log_determinant() - determinant).abs() < 1e-12, "{family:?}");
             if family != Family::LowRank(2) {
                 // A triangular or diagonal A has a draw for each z; roots differ by rotations only.
-                let x = coordinates.place(&parameters, z);
+                let mut x = Vec::new();
+                coordinates.map(&parameters).place(z, &mut x);
                 let square = built.scale.solve(&x.iter().zip(&built.mean).map(|(x, m)| x - m).collect::<Vec<f64>>());
                 assert!((dot(&square, &square) - dot(z, z)).abs() < 1e-10);
             }

@@ -1,14 +1,16 @@
 //! Log densities and gradients of many points at once, over threads.
 
 use std::thread;
+use std::time::Instant;
 
 use crate::drive::{Control, Parallelism};
 use crate::target::{Batch, Fatal, Target, tempered};
 
 use super::Error;
+use super::family::float;
 
-/// Fewer points than this for each thread are not worth the threads.
-const LEAST_SHARE: usize = 16;
+/// Less work than this, in seconds, is not worth a thread: starting one takes about a tenth of it.
+const LEAST_WORK: f64 = 2e-4;
 
 /// A target that is asked for many points at once. Results do not depend on threads and batches.
 pub struct Evaluations<'a, T> {
@@ -19,6 +21,8 @@ pub struct Evaluations<'a, T> {
     count: u64,
     /// Whether an end that the user wants is left to the caller.
     patient: bool,
+    /// What a point took, the last time that there were many. Only the number of threads depends on it.
+    seconds: f64,
 }
 
 /// Points with their log densities and gradients, one after the other.
@@ -59,7 +63,7 @@ impl Points {
 impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
     pub fn new(target: &T, how: Parallelism, control: &'a Control) -> Self {
         let targets = (0..how.threads.get()).map(|_| (target.clone(), Batch::default())).collect();
-        Self { targets, width: how.width.get(), control, count: 0, patient: false }
+        Self { targets, width: how.width.get(), control, count: 0, patient: false, seconds: 0.0 }
     }
 
     pub fn dimension(&self) -> usize {
@@ -95,7 +99,27 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
         points.log_density.resize(n, 0.0);
         points.gradient.resize(if with_gradient { n * d } else { 0 }, 0.0);
         self.count += n as u64;
-        let threads = self.targets.len().min(n / LEAST_SHARE).max(1);
+        let threads = self.worthwhile(n);
+        let begin = Instant::now();
+        let done = self.spread(points, threads);
+        if n >= self.width || self.seconds == 0.0 {
+            self.seconds = begin.elapsed().as_secs_f64() * float(threads) / float(n);
+        }
+        done
+    }
+
+    /// How many threads are worth starting for so many points.
+    fn worthwhile(&self, n: usize) -> usize {
+        let mut threads = self.targets.len().min(n);
+        while threads > 1 && float(n) * self.seconds < float(threads) * LEAST_WORK {
+            threads -= 1;
+        }
+        threads.max(1)
+    }
+
+    /// Evaluates points that have room for results.
+    fn spread(&mut self, points: &mut Points, threads: usize) -> Result<(), Error> {
+        let (n, d) = (points.len(), points.dimension);
         let share = n.div_ceil(threads).max(1);
         let width = self.width;
         let parts = points.x.chunks(share * d).zip(points.log_density.chunks_mut(share));
@@ -167,4 +191,50 @@ fn run<T: Target>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZero;
+
+    #[derive(Clone)]
+    struct Normal;
+
+    impl Target for Normal {
+        fn dimension(&self) -> usize {
+            2
+        }
+
+        fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+            for lane in 0..batch.lanes {
+                let x: Vec<f64> = batch.point(lane).collect();
+                batch.log_prior[lane] = -0.5 * (x[0] * x[0] + x[1] * x[1]);
+                batch.log_likelihood[lane] = 0.0;
+                if batch.wants_gradient() {
+                    (0..2).for_each(|i| batch.gradient[i * batch.lanes + lane] = -x[i]);
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// Threads are for work that is worth them, and change nothing.
+    #[test]
+    fn threads_share_much_work_only() {
+        let how = Parallelism { threads: NonZero::new(3).unwrap(), width: NonZero::new(8).unwrap() };
+        let control = Control::default();
+        let mut evaluations = Evaluations::new(&Normal, how, &control);
+        assert_eq!(evaluations.worthwhile(1000), 1);
+        evaluations.seconds = 1e-6;
+        assert_eq!([100, 390, 410, 590, 610, 9000].map(|n| evaluations.worthwhile(n)), [1, 1, 2, 2, 3, 3]);
+        let mut points = Points::new(2, (0..74).map(|i| 0.1 * f64::from(i)).collect());
+        evaluations.seconds = 1.0;
+        evaluations.evaluate(&mut points, true).unwrap();
+        for i in 0..37 {
+            let (x, g) = (points.point(i), points.gradient(i));
+            assert_eq!(points.log_density[i].to_bits(), (-0.5 * (x[0] * x[0] + x[1] * x[1])).to_bits());
+            assert_eq!(g, [-x[0], -x[1]]);
+        }
+    }
 }

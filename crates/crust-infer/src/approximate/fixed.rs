@@ -31,7 +31,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(key: StreamKey, family: Family) -> Self {
-        Self { key, family, degrees: None, radius: 2.0, draws: 256, most_draws: 16_384, tolerance: 0.05 }
+        Self { key, family, degrees: None, radius: 2.0, draws: 64, most_draws: 16_384, tolerance: 0.05 }
     }
 }
 
@@ -102,8 +102,7 @@ pub fn fit_from<T: Target + Clone + Send>(
     about: &Elliptical,
 ) -> Result<Fit, Error> {
     let mut coordinates = Coordinates::new(settings.family, about);
-    // A full matrix is determined only if there are more draws than coordinates.
-    let mut draws = settings.draws.max(4 * coordinates.noise()).next_multiple_of(64);
+    let mut draws = first_draws(&coordinates, settings.draws);
     let mut parameters = coordinates.origin();
     let (mut trace, mut iterations, mut round) = (Vec::new(), 0, 0);
     loop {
@@ -116,16 +115,17 @@ pub fn fit_from<T: Target + Clone + Send>(
         iterations += steps;
         let approximation = coordinates.build(&found.best.x)?;
         let seen = -found.best.value;
+        let last = draws * 4 > settings.most_draws.max(8 * coordinates.noise());
+        let found_optimum = matches!(found.end, End::Converged | End::NoBetterPoint);
+        let interrupted = found.end == End::Stopped;
+        if !last && found_optimum && is_too_good(evaluations, &approximation, seen, settings, key)? {
+            (draws, round, parameters) = (draws * 4, round + 1, found.best.x);
+            continue;
+        }
         let elbo = precise(evaluations, &approximation, settings.tolerance, key.step(key.step + 100))?;
         let gap = seen - elbo.value;
         let good = gap <= settings.tolerance.max(2.0 * elbo.standard_error.min(settings.tolerance));
-        let found_optimum = matches!(found.end, End::Converged | End::NoBetterPoint);
-        let interrupted = found.end == End::Stopped;
-        if interrupted
-            || good
-            || draws * 4 > settings.most_draws.max(8 * coordinates.noise())
-            || (!found_optimum && round > 2)
-        {
+        if interrupted || good || last || (!found_optimum && round > 2) {
             let convergence = match (found_optimum, good) {
                 _ if interrupted => Convergence::Interrupted,
                 (true, true) => Convergence::Converged,
@@ -134,10 +134,34 @@ pub fn fit_from<T: Target + Clone + Send>(
             };
             return Ok(Fit { approximation, elbo, convergence, iterations, draws, trace });
         }
-        draws *= 4;
-        round += 1;
-        parameters = found.best.x;
+        (draws, round, parameters) = (draws * 4, round + 1, found.best.x);
     }
+}
+
+/// How many draws to begin with. A matrix is determined only if there are more draws than coordinates, and well only if
+/// there are more than it has elements, as far as that can be afforded.
+fn first_draws(coordinates: &Coordinates, least: usize) -> usize {
+    let noise = coordinates.noise();
+    // The stretches of Student's t distribution are left to chance.
+    let least = if coordinates.degrees().is_some() { least.max(256) } else { least };
+    let wanted = match coordinates.family {
+        Family::MeanField => least,
+        Family::FullRank | Family::LowRank(_) => (16 * noise).min(256).max(least),
+    };
+    wanted.max(4 * noise).next_multiple_of(64)
+}
+
+/// Whether a few new draws already show that the fixed ones flatter the fit.
+fn is_too_good<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    q: &Elliptical,
+    seen: f64,
+    settings: &Settings,
+    key: StreamKey,
+) -> Result<bool, Error> {
+    const DRAWS: usize = 256;
+    let new = elbo::estimate(evaluations, q, DRAWS, key.step(key.step + 50))?;
+    Ok(seen - new.value > settings.tolerance + 3.0 * new.standard_error)
 }
 
 /// The optimum on fixed draws, with the number of iterations. Whether a gradient is small can only be told in the frame
@@ -257,7 +281,9 @@ impl FixedDraws {
         parameters: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, Error> {
-        let x = self.z.chunks_exact(self.noise).flat_map(|z| coordinates.place(parameters, z)).collect();
+        let map = coordinates.map(parameters);
+        let mut x = Vec::with_capacity(self.z.len() / self.noise * coordinates.dimension());
+        self.z.chunks_exact(self.noise).for_each(|z| map.place(z, &mut x));
         let mut points = Points::new(coordinates.dimension(), x);
         if points.x.iter().any(|x| !x.is_finite()) {
             return Ok(f64::INFINITY);
@@ -269,9 +295,9 @@ impl FixedDraws {
         if !energy.is_finite() {
             return Ok(f64::INFINITY);
         }
-        for (k, z) in self.z.chunks_exact(self.noise).enumerate() {
-            coordinates.pull(parameters, z, points.gradient(k), w, gradient);
-        }
+        let mut sums = coordinates.sums();
+        self.z.chunks_exact(self.noise).enumerate().for_each(|(k, z)| sums.add(z, points.gradient(k)));
+        coordinates.pull(parameters, &sums, w, gradient);
         let determinant = coordinates.log_determinant(parameters, gradient);
         gradient.iter_mut().for_each(|g| *g = -*g);
         Ok(-(energy + determinant + self.entropy))

@@ -25,14 +25,14 @@ pub struct Settings {
     pub iterations: usize,
     /// How many pairs of steps and changes of the gradient make a covariance.
     pub history: usize,
-    /// Draws for the ELBO of each normal distribution on the way.
+    /// Draws for the ELBO of the best normal distributions on the way.
     pub draws: usize,
     pub paths: u32,
 }
 
 impl Settings {
     pub fn new(key: StreamKey) -> Self {
-        Self { key, radius: 2.0, iterations: 200, history: 10, draws: 32, paths: 4 }
+        Self { key, radius: 2.0, iterations: 200, history: 10, draws: 64, paths: 4 }
     }
 }
 
@@ -120,26 +120,55 @@ pub fn path<T: Target + Clone + Send>(
     Ok(Path { approximation, elbo, at: at + 1, iterations: known })
 }
 
-/// The distribution with the largest ELBO, all of them judged in one evaluation on the same standard normal draws.
+/// Widths that are tried of each distribution on the way. Curvature at a point is that of the density there; where the
+/// density becomes steep on one side (scales of hierarchical models), a normal distribution that is as wide as
+/// curvature says reaches into places where there is next to none, and a narrower one has the larger ELBO.
+const WIDTHS: [f64; 3] = [1.0, 0.7, 0.5];
+/// Draws for a first look at all of them, and how many are looked at again.
+const FIRST_LOOK: usize = 8;
+const LOOKED_AT_AGAIN: usize = 5;
+
+/// The distribution with the largest ELBO: all of them judged in one evaluation on the same few standard normal draws,
+/// then the best ones with more.
 fn best<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     settings: &Settings,
     stops: &[Stop],
     key: StreamKey,
 ) -> Result<(usize, f64, Elliptical), Error> {
+    let of_widths = |(at, stop): (usize, &Stop)| {
+        let q = stop.normal();
+        WIDTHS.map(|width| (at, Elliptical { scale: q.scale.clone().scaled(width), ..q.clone() }))
+    };
+    let all: Vec<(usize, Elliptical)> = stops.iter().enumerate().flat_map(of_widths).collect();
+    let first = elbos(evaluations, &all, FIRST_LOOK, key)?;
+    let mut order: Vec<usize> = (0..all.len()).filter(|k| first[*k].is_finite()).collect();
+    order.sort_by(|a, b| first[*b].total_cmp(&first[*a]));
+    let few: Vec<(usize, Elliptical)> = order.iter().take(LOOKED_AT_AGAIN).map(|k| all[*k].clone()).collect();
+    let elbos = elbos(evaluations, &few, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
+    let finite = elbos.into_iter().zip(few).filter(|(elbo, _)| elbo.is_finite());
+    let (elbo, (at, q)) = finite.max_by(|a, b| a.0.total_cmp(&b.0)).ok_or(Error::NoSupport)?;
+    Ok((at, elbo, q))
+}
+
+/// The ELBO of each, on the same draws.
+fn elbos<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    normals: &[(usize, Elliptical)],
+    draws: usize,
+    key: StreamKey,
+) -> Result<Vec<f64>, Error> {
     let d = evaluations.dimension();
-    let z = even_normals(d, settings.draws.next_multiple_of(2), key);
-    let normals: Vec<Elliptical> = stops.iter().map(Stop::normal).collect();
-    let x = normals.iter().flat_map(|q| z.chunks_exact(d).flat_map(|z| q.place(z))).collect();
+    let z = even_normals(d, draws, key);
+    let x = normals.iter().flat_map(|(_, q)| z.chunks_exact(d).flat_map(|z| q.place(z))).collect();
     let mut points = Points::new(d, x);
-    evaluations.evaluate(&mut points, false)?;
+    if !points.is_empty() {
+        evaluations.evaluate(&mut points, false)?;
+    }
     let standard: Vec<f64> = z.chunks_exact(d).map(|z| standard_log_density(float(d), None, dot(z, z))).collect();
     let entropy = -standard.iter().sum::<f64>() / float(standard.len());
     let energies = points.log_density.chunks_exact(standard.len()).map(|p| p.iter().sum::<f64>() / float(p.len()));
-    let elbos = energies.zip(&normals).map(|(energy, q)| energy + entropy + q.scale.log_determinant());
-    let finite = elbos.enumerate().filter(|(_, elbo)| elbo.is_finite());
-    let (at, elbo) = finite.max_by(|a, b| a.1.total_cmp(&b.1)).ok_or(Error::NoSupport)?;
-    Ok((at, elbo, normals.into_iter().nth(at).ok_or(Error::NoSupport)?))
+    Ok(energies.zip(normals).map(|(energy, (_, q))| energy + entropy + q.scale.log_determinant()).collect())
 }
 
 /// Several paths as one approximation.
@@ -172,6 +201,17 @@ pub fn paths<T: Target + Clone + Send>(
     }
 }
 
+/// The paths, each weighted by exp(ELBO).
+pub fn mixture(paths: &[Path]) -> Mixture {
+    let greatest = paths.iter().map(|path| path.elbo).fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = paths.iter().map(|path| (path.elbo - greatest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    Mixture {
+        parts: paths.iter().map(|path| path.approximation.clone()).collect(),
+        weights: weights.iter().map(|w| w / total).collect(),
+    }
+}
+
 /// Multi-path Pathfinder, with a number of draws of the mixture.
 pub fn multi_path<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
@@ -179,13 +219,7 @@ pub fn multi_path<T: Target + Clone + Send>(
     draws: usize,
 ) -> Result<MultiPath, Error> {
     let paths = paths(evaluations, settings)?;
-    let greatest = paths.iter().map(|path| path.elbo).fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = paths.iter().map(|path| (path.elbo - greatest).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    let approximation = Mixture {
-        parts: paths.iter().map(|path| path.approximation.clone()).collect(),
-        weights: weights.iter().map(|w| w / total).collect(),
-    };
+    let approximation = mixture(&paths);
     let elbo = elbo::estimate_plainly(evaluations, &approximation, draws, settings.key.chain(0).step(2))?;
     Ok(MultiPath { paths, approximation, elbo })
 }

@@ -7,7 +7,6 @@
 //! draws there are.
 
 use crust_math::random::StreamKey;
-use crust_math::special::inv_Phi;
 
 use super::family::float;
 use crate::metric::cholesky;
@@ -23,13 +22,52 @@ pub fn even_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> {
             // The strata of the upper half of the distribution; the sign decides which half.
             let upper = 0.5 + 0.5 * (float(stratum) + stream.uniform()) / float(half);
             // Rounding may reach 1, where the quantile is infinite.
-            let value = inv_Phi(upper.min(1.0 - 0.5 * f64::EPSILON));
+            let value = upper_quantile(upper.min(1.0 - 0.5 * f64::EPSILON));
             let value = if stream.uniform() < 0.5 { value } else { -value };
             z[draw * dimension + coordinate] = value;
             z[(half + draw) * dimension + coordinate] = -value;
         }
     }
     z
+}
+
+/// The quantile of the standard normal distribution for ½ ≤ p < 1 by rational functions (Acklam 2003), with a relative
+/// error below 1.2e-9: no draw can tell, and an exact one was a third of the time of small fits.
+fn upper_quantile(p: f64) -> f64 {
+    const TAIL: f64 = 0.02425;
+    let polynomial = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
+    if p > 1.0 - TAIL {
+        let q = (-2.0 * (1.0 - p).ln()).sqrt();
+        let above = [
+            -7.784_894_002_430_293e-3,
+            -3.223_964_580_411_365e-1,
+            -2.400_758_277_161_838,
+            -2.549_732_539_343_734,
+            4.374_664_141_464_968,
+            2.938_163_982_698_783,
+        ];
+        let below =
+            [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0];
+        return -polynomial(&above, q) / polynomial(&below, q);
+    }
+    let q = p - 0.5;
+    let above = [
+        -3.969_683_028_665_376e1,
+        2.209_460_984_245_205e2,
+        -2.759_285_104_469_687e2,
+        1.383_577_518_672_69e2,
+        -3.066_479_806_614_716e1,
+        2.506_628_277_459_239,
+    ];
+    let below = [
+        -5.447_609_879_822_406e1,
+        1.615_858_368_580_409e2,
+        -1.556_989_798_598_866e2,
+        6.680_131_188_771_972e1,
+        -1.328_068_155_288_572e1,
+        1.0,
+    ];
+    q * polynomial(&above, q * q) / polynomial(&below, q * q)
 }
 
 /// The same with the second moments Σ z zᵀ / n = I, if there are enough draws for that; otherwise Σ zᵢ²/n = 1.
@@ -71,6 +109,16 @@ fn whiten(dimension: usize, n: usize, z: &mut [f64]) -> bool {
 mod tests {
     use super::*;
     use crust_math::random::Purpose;
+    use crust_math::special::inv_Phi;
+
+    #[test]
+    fn quantiles_have_nine_digits() {
+        let far = [1e-4, 1e-6, 1e-9, 1e-12].map(|q| 1.0 - q);
+        for p in (1..4000).map(|i| 0.5 + f64::from(i) / 8000.0).chain(far) {
+            assert!((upper_quantile(p) / inv_Phi(p) - 1.0).abs() < 1.2e-9, "{p}");
+        }
+        assert_eq!(upper_quantile(0.5).to_bits(), 0.0_f64.to_bits());
+    }
 
     #[test]
     fn strata_are_filled_once_and_moments_are_exact() {

@@ -193,6 +193,16 @@ impl Scale {
         }
     }
 
+    /// c S.
+    pub fn scaled(mut self, c: f64) -> Self {
+        let all = match &mut self {
+            Self::Diagonal(s) | Self::Lower(s) => s,
+            Self::Product(Product { diagonal, .. }) | Self::LowRank(LowRank { diagonal, .. }) => diagonal,
+        };
+        all.iter_mut().for_each(|s| *s *= c);
+        self
+    }
+
     /// Sᵀ g.
     pub fn apply_transposed(&self, g: &[f64]) -> Vec<f64> {
         match self {

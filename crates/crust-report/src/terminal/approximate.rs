@@ -2,6 +2,7 @@
 
 use super::{cut, wrap};
 use crust_diagnose::result::{Approximate, Taddaa};
+use crust_diagnose::wasserstein::ErrorBounds;
 use std::fmt::Write;
 
 /// Rows of a table on the terminal.
@@ -21,6 +22,9 @@ pub fn approximate(result: &Approximate, width: usize) -> String {
         let least = result.bounds.kl_at_least;
         lines.push(format!("KL(q‖p) is at least {least:.2} nats, by the importance-weighted bound"));
     }
+    if let Some(errors) = &result.errors {
+        lines.extend(wrap(&errors_in_words(errors, result), width));
+    }
     if result.k_hat.is_none_or(|k| k > 0.7) {
         let poor = "The importance weights are too heavy-tailed for averages with them: do not rely on this \
                     approximation before `crust taddaa` has judged it.";
@@ -31,6 +35,19 @@ pub fn approximate(result: &Approximate, width: usize) -> String {
     lines.extend(rows.take(MOST).map(|((name, mean), sd)| format!("{:24}{mean:>14.5}{sd:>14.5}", cut(name, 24))));
     more(&mut lines, result.names.len());
     lines.join("\n")
+}
+
+/// The largest errors that there can be, in standard deviations of the approximation.
+fn errors_in_words(errors: &ErrorBounds, result: &Approximate) -> String {
+    let relative = |bound: f64, sd: f64| bound / sd;
+    let means = errors.mean_at_most.iter().zip(&result.sd).map(|(e, sd)| relative(*e, *sd)).fold(0.0, f64::max);
+    let sds = errors.sd_at_most.iter().zip(&result.sd).map(|(e, sd)| e.map(|e| relative(e, *sd)));
+    let sds = sds.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max));
+    let sds = sds.map_or_else(String::new, |sds| format!(", sds by at most {sds:.2}"));
+    format!(
+        "Unconstrained means are wrong by at most {means:.2} standard deviations{sds}, if the tail of the importance \
+         weights is no heavier than it looks"
+    )
 }
 
 /// The verdict, and the errors it rests on, worst first.

@@ -1,0 +1,178 @@
+//! The map x = m + S z that parameters of a family stand for, composed once for all draws, and the way back of
+//! derivatives.
+//!
+//! With the frame x = m₀ + S₀ y and y = u + A z, m = m₀ + S₀ u and S = S₀ A. What a sum over draws of log p(x) changes
+//! by is Σ gᵀdm + Σ gᵀdS z for the gradients g, so that only Σ g and Σ g zᵀ matter: the derivative in u is S₀ᵀ Σ g, that
+//! in A is S₀ᵀ Σ g zᵀ. Both are transformed once, not for every draw.
+
+use super::coordinates::Family;
+use super::scale::Scale;
+use crate::vector::{add_scaled, dot};
+
+/// Composed from a frame and parameters.
+#[derive(Clone, Debug)]
+pub struct Map {
+    mean: Vec<f64>,
+    scale: Rows,
+}
+
+#[derive(Clone, Debug)]
+enum Rows {
+    Diagonal(Vec<f64>),
+    /// Rows of a lower triangle, one after the other, without zeros.
+    Triangle(Vec<f64>),
+    /// A diagonal, then columns that further noise goes along.
+    Columns(Vec<f64>),
+}
+
+impl Map {
+    /// The frame has a diagonal scale, or, for full rank, a triangular one.
+    pub(super) fn new(family: Family, mean: &[f64], frame: &Scale, parameters: &[f64]) -> Self {
+        let d = mean.len();
+        let (u, a) = parameters.split_at(d);
+        let mut mean = mean.to_vec();
+        add_scaled(&mut mean, 1.0, &frame.apply(u));
+        let scaled = |values: Vec<f64>| frame.apply(&values);
+        let diagonal: Vec<f64> = a[..d].iter().map(|a| a.exp()).collect();
+        let scale = match family {
+            Family::MeanField => Rows::Diagonal(scaled(diagonal)),
+            Family::LowRank(_) => {
+                let mut columns = scaled(diagonal);
+                a[d..].chunks_exact(d).for_each(|column| columns.extend(frame.apply(column)));
+                Rows::Columns(columns)
+            }
+            Family::FullRank => Rows::Triangle(compose(frame, &triangle(&diagonal, &a[d..]), d)),
+        };
+        Self { mean, scale }
+    }
+
+    /// Adds x of a draw to a list.
+    pub fn place(&self, z: &[f64], to: &mut Vec<f64>) {
+        let d = self.mean.len();
+        match &self.scale {
+            Rows::Diagonal(s) => to.extend(self.mean.iter().zip(s).zip(z).map(|((m, s), z)| m + s * z)),
+            Rows::Triangle(rows) => {
+                let mut rest = &rows[..];
+                for (i, m) in self.mean.iter().enumerate() {
+                    let (row, after) = rest.split_at(i + 1);
+                    to.push(m + dot(row, &z[..=i]));
+                    rest = after;
+                }
+            }
+            Rows::Columns(columns) => {
+                let first = to.len();
+                to.extend(self.mean.iter().zip(columns).zip(z).map(|((m, s), z)| m + s * z));
+                let further = columns[d..].chunks_exact(d).zip(&z[d..]);
+                further.for_each(|(column, z)| add_scaled(&mut to[first..], *z, column));
+            }
+        }
+    }
+}
+
+/// A in rows: the diagonal belongs to the end of each.
+fn triangle(diagonal: &[f64], mut rest: &[f64]) -> Vec<f64> {
+    let mut rows = Vec::with_capacity(rest.len() + diagonal.len());
+    for (i, a) in diagonal.iter().enumerate() {
+        let (row, after) = rest.split_at(i);
+        rows.extend_from_slice(row);
+        rows.push(*a);
+        rest = after;
+    }
+    rows
+}
+
+/// Where a row of a triangle begins.
+fn row(i: usize) -> usize {
+    i * (i + 1) / 2
+}
+
+/// S₀ A of two lower triangles: row i is Σ_k S₀[i, k] (row k of A).
+fn compose(frame: &Scale, a: &[f64], d: usize) -> Vec<f64> {
+    let mut rows = vec![0.0; a.len()];
+    for i in 0..d {
+        let to = &mut rows[row(i)..row(i + 1)];
+        match frame {
+            Scale::Lower(lower) => {
+                for k in 0..=i {
+                    add_scaled(&mut to[..=k], lower[i * d + k], &a[row(k)..row(k + 1)]);
+                }
+            }
+            Scale::Diagonal(s) => add_scaled(to, s[i], &a[row(i)..row(i + 1)]),
+            Scale::Product(_) | Scale::LowRank(_) => unreachable!("frames are diagonal or triangular"),
+        }
+    }
+    rows
+}
+
+/// Sums over draws, from which derivatives follow.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    family: Family,
+    /// Σ g.
+    gradient: Vec<f64>,
+    /// Those elements of Σ g zᵀ that the family has, in the order of [`Rows`].
+    products: Vec<f64>,
+}
+
+impl Sums {
+    pub fn new(family: Family, d: usize) -> Self {
+        let products = match family {
+            Family::MeanField => d,
+            Family::FullRank => row(d),
+            Family::LowRank(rank) => (1 + rank) * d,
+        };
+        Self { family, gradient: vec![0.0; d], products: vec![0.0; products] }
+    }
+
+    pub fn add(&mut self, z: &[f64], g: &[f64]) {
+        let d = g.len();
+        add_scaled(&mut self.gradient, 1.0, g);
+        if self.family == Family::FullRank {
+            let mut rest = &mut self.products[..];
+            for (i, g) in g.iter().enumerate() {
+                let (row, after) = rest.split_at_mut(i + 1);
+                add_scaled(row, *g, &z[..=i]);
+                rest = after;
+            }
+        } else {
+            self.products.iter_mut().zip(g).zip(z).for_each(|((to, g), z)| *to += g * z);
+            let further = self.products[d..].chunks_exact_mut(d).zip(&z[d..]);
+            further.for_each(|(column, z)| add_scaled(column, *z, g));
+        }
+    }
+
+    /// Adds w times the derivative in the parameters, of which the logarithms of the diagonal of A are given.
+    pub(super) fn pull(&self, frame: &Scale, logs: &[f64], w: f64, gradient: &mut [f64]) {
+        let d = self.gradient.len();
+        let (u, a) = gradient.split_at_mut(d);
+        add_scaled(u, w, &frame.apply_transposed(&self.gradient));
+        let (diagonal, rest) = a.split_at_mut(d);
+        if self.family == Family::FullRank {
+            self.pull_triangle(frame, logs, w, diagonal, rest);
+            return;
+        }
+        let first = frame.apply_transposed(&self.products[..d]);
+        diagonal.iter_mut().zip(&first).zip(logs).for_each(|((to, g), a)| *to += w * g * a.exp());
+        let columns = self.products[d..].chunks_exact(d).zip(rest.chunks_exact_mut(d));
+        columns.for_each(|(column, to)| add_scaled(to, w, &frame.apply_transposed(column)));
+    }
+
+    /// Row i of S₀ᵀ Σ g zᵀ is Σ_k S₀[k, i] (row k), of which the first i + 1 elements are wanted, and k ≥ i.
+    fn pull_triangle(&self, frame: &Scale, logs: &[f64], w: f64, diagonal: &mut [f64], mut rest: &mut [f64]) {
+        let d = logs.len();
+        for i in 0..d {
+            let mut sum = vec![0.0; i + 1];
+            match frame {
+                Scale::Lower(lower) => {
+                    (i..d).for_each(|k| add_scaled(&mut sum, lower[k * d + i], &self.products[row(k)..][..=i]));
+                }
+                Scale::Diagonal(s) => add_scaled(&mut sum, s[i], &self.products[row(i)..][..=i]),
+                Scale::Product(_) | Scale::LowRank(_) => unreachable!("frames are diagonal or triangular"),
+            }
+            diagonal[i] += w * sum[i] * logs[i].exp();
+            let (to, after) = rest.split_at_mut(i);
+            add_scaled(to, w, &sum[..i]);
+            rest = after;
+        }
+    }
+}
