@@ -3,7 +3,7 @@
 use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
 use crate::experiment::{Origin, StanExperiment};
-use crate::generative::{Generative, Outcomes};
+use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::Session;
 use crust_diagnose::bdmc::{self, Findings, Plan};
@@ -64,7 +64,8 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
     let annealing = &options.annealing;
     annealing.check()?;
     options.check()?;
-    let loaded = Generative::read(problem, &annealing.generation, Outcomes::Simulated, session)?;
+    let generation = Generation { sample_prior: true, ..annealing.generation.clone() };
+    let loaded = Generative::read(problem, &generation, Outcomes::Simulated, session)?;
     // A reference needs to know what the prior integrates to.
     let standard = if loaded.log_prior_integral.is_some() { PathChoice::Reference } else { PathChoice::Prior };
     let annealing = &Annealing { path: Some(annealing.path_or(&standard)), ..annealing.clone() };
@@ -84,7 +85,9 @@ pub fn bdmc(problem: &Problem, options: &BdmcOptions, session: &Session<'_>) -> 
     let mut run = annealing.run(problem, session.seed, experiment.dimension());
     options.method.tell(&mut run);
     run.options.insert("datasets".to_owned(), options.datasets.to_string());
-    Ok(told_by(found, annealing, &plan, (run, loaded.stated(), simulated)))
+    let mut told = told_by(found, annealing, &plan, (run, loaded.stated(), simulated));
+    loaded.tell_approximate(&mut told.result.verdict);
+    Ok(told)
 }
 
 /// What was found as the result of a run.

@@ -180,7 +180,9 @@ fn run(
     let kept = kept.map(|number| simulated(&mut experiment, number)).collect::<Result<_, _>>();
     let kept = kept.map_err(|trouble| loaded.context(&faults).trouble(trouble))?;
     let run = annealing.run(problem, session.seed, experiment.dimension());
-    Ok(told_by(found, options, annealing, &plan, (run, loaded.stated(), simulation, kept)))
+    let mut told = told_by(found, options, annealing, &plan, (run, loaded.stated(), simulation, kept));
+    loaded.tell_approximate(&mut told.result.verdict);
+    Ok(told)
 }
 
 /// What was found as the result of a run.

@@ -1,11 +1,13 @@
 //! A program read as a joint distribution, with its data; refuses what no experiment can be made of.
 
+mod by_sampling;
+
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
 use crate::problem::{Problem, Program};
 use crate::proven::{proven, proven_at};
 use crate::session::{Message, Session};
-use crust_diagnose::result::{Reading as ReadingResult, Stated};
+use crust_diagnose::result::{Reading as ReadingResult, Stated, Verdict};
 use crust_engine::{EngineError, Model, Proof, ProveOptions, SimulateError, Simulator, solves_equations};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
@@ -28,6 +30,8 @@ pub struct Generation {
     pub likelihood_only: bool,
     /// Whether nothing is drawn: all data stay as they are.
     pub nothing_drawn: bool,
+    /// Whether a prior that cannot be drawn from exactly may be sampled: what rests on it is approximate.
+    pub sample_prior: bool,
     /// When to give up on outcomes that are drawn from the values of the likelihood.
     pub until: Option<Instant>,
 }
@@ -60,6 +64,8 @@ pub(crate) struct Generative<'a> {
     pub suspicion: Option<Suspicion>,
     /// Why the reading is proven only where the posterior is, up to [`NEAR`], if so.
     pub only_near: Option<Far>,
+    /// That parameters come from a sampler of the prior, and how good it is, if so.
+    pub approximate: Option<String>,
     /// All texts that were read: what results depend on.
     pub texts: Vec<String>,
 }
@@ -204,6 +210,7 @@ impl<'a> Generative<'a> {
     pub fn stated(&self) -> ReadingResult {
         let JointSummary { parameters, outcomes, hyperparameters, order, mut notes, warnings } = self.summary.clone();
         notes.extend(warnings);
+        notes.extend(self.approximate.clone());
         let parameter = |p: ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
         let outcome = |o: OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
         ReadingResult {
@@ -243,8 +250,15 @@ impl<'a> Generative<'a> {
             by_density: ByDensity::WhereNeeded,
             nothing_drawn: how.nothing_drawn,
         };
-        let Loaded { joint, data, simulator, proof, suspicion, only_near } =
-            Self::load(problem, how, given, (&options, session))?;
+        let (loaded, approximate) = match Self::load(problem, how, given, (&options, session)) {
+            Err(trouble) if how.sample_prior && !how.likelihood_only && may_be_sampled(&trouble) => {
+                let (loaded, words) = Self::load_sampled(problem, how, given, (&options, session, trouble))?;
+                session.message(Message::Note(&words));
+                (loaded, Some(words))
+            }
+            other => (other?, None),
+        };
+        let Loaded { joint, data, simulator, proof, suspicion, only_near } = loaded;
         for warning in &joint.warnings {
             session.message(Message::Warning { text: program.text(), warning });
         }
@@ -273,8 +287,69 @@ impl<'a> Generative<'a> {
             log_prior_integral: proof.log_prior_integral,
             suspicion,
             only_near,
+            approximate,
             texts,
         })
+    }
+
+    /// Reads the likelihood, and samples the prior. Where that does not work either, what is wrong is what was wrong
+    /// before.
+    fn load_sampled(
+        problem: &Problem,
+        how: &Generation,
+        given: Outcomes,
+        (options, session, trouble): (&ReadOptions, &Session<'_>, Error),
+    ) -> Result<(Loaded, String), Error> {
+        let alone = Generation { likelihood_only: true, ..how.clone() };
+        let options = ReadOptions { likelihood_only: true, ..options.clone() };
+        let Ok(mut loaded) = Self::load(problem, &alone, given, (&options, session)) else { return Err(trouble) };
+        if loaded.only_near.is_some() {
+            return Err(trouble);
+        }
+        if !loaded.data.missing.is_empty() {
+            session.message(Message::Note(
+                "the prior cannot be drawn from exactly; with the outcomes in the data it could be sampled",
+            ));
+            return Err(trouble);
+        }
+        session.message(Message::Stage("Sampling the prior, which cannot be drawn from exactly"));
+        match by_sampling::sampled(problem.program(), &loaded, session) {
+            Ok(by_sampling::Sampled { draws, words }) => {
+                let some: Vec<Vec<f64>> = draws.iter().step_by(draws.len().div_ceil(20).max(1)).cloned().collect();
+                let options = ProveOptions { points: &some, ..ProveOptions::default() };
+                let why = (session.seed, loaded.suspicion.as_ref());
+                proven_at(problem.program(), &loaded.simulator, options, why)?;
+                loaded.simulator = loaded.simulator.with_prior_draws(draws);
+                Ok((loaded, words))
+            }
+            Err(by_sampling::Failure::Unsettled(why)) => {
+                session.message(Message::Note(&format!("chains on the prior alone do not settle: {why}")));
+                Err(trouble)
+            }
+            Err(by_sampling::Failure::Error(error)) => Err(*error),
+        }
+    }
+
+    /// Says in a verdict that it rests on draws that are not exact.
+    pub fn tell_approximate(&self, verdict: &mut Verdict) {
+        if let Some(words) = &self.approximate {
+            verdict.sentence.push_str(" All of this is approximate, since the prior was sampled and not drawn from.");
+            verdict.rests_on.push(words.clone());
+        }
+    }
+}
+
+/// Whether it is the prior that cannot be drawn, though it has an integral as far as can be seen.
+fn may_be_sampled(trouble: &Error) -> bool {
+    let other = ["improper-prior", "prior-depends-on-outcome", "mixed-terms", "lp-function", "unknown-hyperparameter"];
+    match trouble {
+        Error::Reading { problems, .. } => !problems.iter().any(|p| other.contains(&p.code)),
+        Error::Simulate { error, .. } => match &**error {
+            SimulateError::Reading(problem) => !other.contains(&problem.code),
+            SimulateError::CutAway { .. } | SimulateError::Refused(_) => true,
+            _ => false,
+        },
+        _ => false,
     }
 }
 

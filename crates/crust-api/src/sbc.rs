@@ -104,7 +104,8 @@ const PROVEN: usize = 20;
 pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Result<SbcOutput, Error> {
     let wanted = options.datasets.get();
     let conditional = options.simulate == SbcSimulation::Conditional;
-    let generation = Generation { likelihood_only: conditional, ..options.generation.clone() };
+    let generation =
+        Generation { likelihood_only: conditional, sample_prior: !conditional, ..options.generation.clone() };
     let given = if conditional { Outcomes::Given } else { Outcomes::Simulated };
     let loaded = Generative::read(problem, &generation, given, session).inspect_err(|error| {
         if !conditional && matches!(error, Error::Reading { .. } | Error::Simulate { .. }) {
@@ -131,7 +132,8 @@ pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Re
     if partial && trials.is_empty() {
         return Err(Error::Interrupted);
     }
-    let result = summarise(problem, options, session, (&trials, fit));
+    let mut result = summarise(problem, options, session, (&trials, fit));
+    loaded.tell_approximate(&mut result.verdict);
     let diagnosis = match result.verdict.level {
         _ if partial => Diagnosis::Partial,
         Level::Good | Level::Partial => Diagnosis::Fine,

@@ -32,7 +32,8 @@ pub fn simulate<'a>(
     options: &SimulateOptions,
     session: &Session<'_>,
 ) -> Result<Simulations<'a>, Error> {
-    let loaded = Generative::read(problem, &options.generation, Outcomes::Simulated, session)?;
+    let generation = Generation { sample_prior: options.fix.is_none(), ..options.generation.clone() };
+    let loaded = Generative::read(problem, &generation, Outcomes::Simulated, session)?;
     let fixed = match &options.fix {
         None => None,
         Some(source) => {

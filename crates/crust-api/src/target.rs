@@ -125,6 +125,16 @@ impl<'a> StanTarget<'a> {
         Ok(batch.log_prior)
     }
 
+    /// Log priors and log likelihoods together.
+    pub fn log_densities(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>, EngineError> {
+        let mut batch = Batch::default();
+        batch.resize(self.dimension(), points.len(), false);
+        batch.beta.fill(1.0);
+        batch.place(points);
+        self.fill(&mut batch)?;
+        Ok(batch.log_prior.iter().zip(&batch.log_likelihood).map(|(a, b)| a + b).collect())
+    }
+
     /// Whether another target has the same prior at some points: it may look at the outcomes.
     pub fn states_prior_of(&mut self, other: &mut Self, points: &[Vec<f64>]) -> bool {
         let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-9 * (1.0 + a.abs()) || a.to_bits() == b.to_bits();

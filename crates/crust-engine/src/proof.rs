@@ -12,6 +12,8 @@ mod normaliser;
 mod points;
 mod program;
 
+use std::collections::BTreeMap;
+
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
@@ -19,7 +21,7 @@ use crust_stan::span::Span;
 use crust_stan::typed::Program;
 
 use crate::model::EngineError;
-use crate::simulate::{Score, ScoredDraw, Scorer, SimulateError, Simulator};
+use crate::simulate::{Integral, Place, Score, ScoredDraw, Scorer, SimulateError, Simulator};
 use compare::Observation;
 use points::Points;
 use program::{Accuracy, Target};
@@ -75,6 +77,9 @@ pub enum Misreading {
     /// The program refuses some of the draws.
     #[error("the program refuses {refused} of {draws} draws from its own prior: {reason}")]
     Cut { span: Span, refused: usize, draws: usize, reason: String },
+    /// Terms of parameters that are drawn at once also weigh others.
+    #[error("{}", message::weighs(.0))]
+    Weighs(Box<Weighs>),
     /// The likelihood is no density of the outcome.
     #[error("{}", message::normaliser(.0))]
     NotNormalised(Box<Normalisers>),
@@ -90,6 +95,16 @@ pub struct Normalisers {
     pub span: Option<Span>,
     /// How many numbers the outcome has.
     pub size: usize,
+    pub log: [f64; 2],
+    /// Values of parameters at the points.
+    pub at: [String; 2],
+}
+
+/// What the terms of some parameters integrate to over all their values, at two points of the others.
+#[derive(Clone, Debug)]
+pub struct Weighs {
+    pub names: String,
+    pub span: Span,
     pub log: [f64; 2],
     /// Values of parameters at the points.
     pub at: [String; 2],
@@ -165,6 +180,7 @@ pub fn prove(program: &Program, simulator: &Simulator, options: &ProveOptions<'_
         options: *options,
         scorer: Scorer::default(),
         proof: Proof::default(),
+        cut: false,
     };
     prover.run()?;
     Ok(prover.proof)
@@ -183,6 +199,8 @@ struct Prover<'a> {
     scorer: Scorer,
     accuracy: Accuracy,
     proof: Proof,
+    /// Whether the program refuses draws, so that nobody knows what is left of its prior.
+    cut: bool,
 }
 
 /// A data set with the number of the draw that it was drawn from; none for given data.
@@ -207,6 +225,7 @@ impl Prover<'_> {
             for draw in &draws {
                 compare::drawn(&draw.drawn, &draw.given)?;
             }
+            self.check_integrals(&draws)?;
             draws.into_iter().map(|d| d.point).collect()
         };
         let sets = self.data_sets(&own, work.sets)?;
@@ -252,6 +271,27 @@ impl Prover<'_> {
             Some(error) if draws.is_empty() => Err(error.into()),
             _ => Ok(draws),
         }
+    }
+
+    /// What the terms of parameters that are drawn at once integrate to is a constant: otherwise the prior of others is
+    /// not the one that their own statements name.
+    fn check_integrals(&mut self, draws: &[ScoredDraw]) -> Result<(), ProveError> {
+        let mut first: BTreeMap<Place, (usize, Integral)> = BTreeMap::new();
+        for (i, draw) in draws.iter().enumerate() {
+            for found in self.simulator.linked_integrals(&draw.point) {
+                let (at, known) = first.entry(found.place).or_insert_with(|| (i, found.clone()));
+                let noise = found.noise + known.noise;
+                let tolerance = self.accuracy.relative * (1.0 + found.log.abs() + known.log.abs()) + noise;
+                if (found.log - known.log).abs() <= tolerance || noise > self.accuracy.blunt {
+                    continue;
+                }
+                let (log, points) = ([known.log, found.log], [*at, i]);
+                let at = points.map(|i| self.describe(&draws[i].point));
+                let (names, span) = (found.names, compare::span(found.place));
+                return Err(Misreading::Weighs(Box::new(Weighs { names, span, log, at })).into());
+            }
+        }
+        Ok(())
     }
 
     /// Data drawn given the first draws, and the given data where they are complete.
@@ -347,7 +387,7 @@ impl Prover<'_> {
             Ok(constant) => {
                 self.proof.worst = self.proof.worst.max(constant.worst);
                 if part == Part::Prior {
-                    self.proof.log_prior_integral = constant.known.filter(|_| !self.simulator.is_cut());
+                    self.proof.log_prior_integral = constant.known.filter(|_| !self.cut && !self.simulator.is_cut());
                 }
                 Ok(())
             }

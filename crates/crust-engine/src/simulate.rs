@@ -4,7 +4,9 @@ mod by_density;
 mod careful;
 mod complaints;
 mod forward;
+mod guard;
 mod invert;
+mod linked;
 mod mixtures;
 mod noted;
 mod program;
@@ -31,6 +33,9 @@ use crate::model::{EngineError, Model};
 use crate::unconstrain::{ParameterShape, UnconstrainError, Values};
 use by_density::Likelihood;
 pub use forward::{Flat, Forward, Order, within};
+pub(crate) use guard::may_refuse;
+use linked::Group;
+pub(crate) use linked::Integral;
 use program::{Drawing, Phase};
 pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
 pub(crate) use scored::{ScoredDraw, Scorer};
@@ -90,6 +95,8 @@ pub enum SimulateError {
          states: state one that keeps to them (`T[ , ]` for bounds)"
     )]
     CutAway { names: String },
+    #[error("the program refuses all of {MOST_ATTEMPTS} draws from its own prior: {}", .0.message)]
+    Refused(Rejection),
     #[error("there is no parameter `{name}`")]
     UnknownParameter { name: String },
     #[error("the value for `{name}` has {given} numbers, but the parameter has {wanted}")]
@@ -112,6 +119,12 @@ pub struct Simulator {
     /// What draws parameters; nothing where the likelihood alone was read.
     parameters: Option<Phases>,
     outcomes: Option<Phases>,
+    /// Parameters that are drawn at once, in groups.
+    linked: Vec<Group>,
+    /// What refuses some of the draws: constraints of transformed parameters, and `reject`.
+    guard: Option<Arc<Model>>,
+    /// Draws from the prior by other means, as points of the model.
+    prior_draws: Option<Arc<Vec<Vec<f64>>>>,
     /// Knows how to unconstrain parameters.
     skeleton: Arc<Model>,
     /// Who draws the outcomes that the likelihood does not.
@@ -171,6 +184,12 @@ impl Simulator {
         } else {
             Some(Phases::bind(on_deep_stack(|| program::write(joint, Phase::Parameters)), data)?)
         };
+        let linked = on_deep_stack(|| Group::all(joint, &skeleton, data))?;
+        let guard = if !joint.likelihood_only && may_refuse(&joint.program) {
+            Some(Arc::new(Model::bind(&on_deep_stack(|| guard::program(joint)), data, seed)?))
+        } else {
+            None
+        };
         let by_likelihood = joint.outcomes.iter().any(|(_, source)| *source == Source::Likelihood);
         let outcomes = if by_likelihood {
             let drawing = on_deep_stack(|| program::write(joint, Phase::Outcomes));
@@ -191,7 +210,7 @@ impl Simulator {
             None
         };
         let (joint, data) = (Arc::new(own), data.clone());
-        Ok(Self { joint, data, parameters, outcomes, skeleton, supplied, by_density })
+        Ok(Self { joint, data, parameters, outcomes, linked, guard, prior_draws: None, skeleton, supplied, by_density })
     }
 
     /// From now on, draws take as long as they take.
@@ -232,6 +251,11 @@ impl Simulator {
                 return Err(SimulateError::WrongSize { name, given, wanted });
             }
         }
+        if let Some(draws) = &self.prior_draws {
+            // Given some of them, the others have another distribution.
+            let fixed = fixed.is_some_and(|fixed| !fixed.is_empty());
+            return if fixed { Err(SimulateError::LikelihoodAlone) } else { Ok(guard::pick(draws, key)) };
+        }
         let mut state = Vec::new();
         for layout in layouts {
             match fixed.and_then(|f| f.get(&layout.name)) {
@@ -250,18 +274,21 @@ impl Simulator {
         key: StreamKey,
         mut attempt: impl FnMut(&mut Stream) -> Result<T, SimulateError>,
     ) -> Result<T, SimulateError> {
-        let outside = |found: &Result<T, SimulateError>| {
-            matches!(found, Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)))
+        let outside = |found: &Result<T, SimulateError>| match found {
+            Err(SimulateError::Refused(_)) => true,
+            Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)) => self.is_cut(),
+            _ => false,
         };
         let first = attempt(&mut key.stream());
-        if !self.is_cut() || !outside(&first) {
+        if !outside(&first) {
             return first;
         }
         let mut seeds = key.stream();
         let mut again = || attempt(&mut StreamKey::new(seeds.next_u64(), Purpose::GENERATED).stream());
         let names = self.joint.cut_together.iter().map(|id| self.joint.program.variable(*id).name.as_str());
         let none = || Err(SimulateError::CutAway { names: names.collect::<Vec<_>>().join("`, `") });
-        (1..MOST_ATTEMPTS).map(|_| again()).find(|found| !outside(found)).unwrap_or_else(none)
+        let last = if self.is_cut() { None } else { Some(first) };
+        (1..MOST_ATTEMPTS).map(|_| again()).find(|found| !outside(found)).or(last).unwrap_or_else(none)
     }
 
     /// Whether declarations cut distributions that are drawn whole, so that nobody knows how much is left of them.
@@ -272,11 +299,25 @@ impl Simulator {
     /// Parameters as their statements draw them, which need not be what they are declared as.
     fn attempt(&self, state: Vec<f64>, stream: &mut Stream) -> Result<Vec<f64>, SimulateError> {
         let drawn = match &self.parameters {
-            Some(parameters) => parameters.run(&self.joint, state, &[], stream, None)?,
+            Some(parameters) => self.run_parameters(parameters, state, stream, None)?,
             None if count_missing(&state) > 0 => return Err(SimulateError::LikelihoodAlone),
             None => state,
         };
-        self.free(&drawn, stream)
+        let point = self.free(&drawn, stream)?;
+        self.check_guard(&point)?;
+        Ok(point)
+    }
+
+    /// Passes until all parameters are there, with groups that are drawn at once in between.
+    fn run_parameters(
+        &self,
+        parameters: &Phases,
+        state: Vec<f64>,
+        stream: &mut Stream,
+        score: Option<&mut Score>,
+    ) -> Result<Vec<f64>, SimulateError> {
+        parameters
+            .run(&self.joint, state, stream, score, &|state, stream, score| self.draw_linked(state, stream, score))
     }
 
     /// The unconstrained point of drawn parameters.
@@ -410,6 +451,9 @@ impl Simulator {
     }
 }
 
+/// Draws some of what is missing in a state.
+type More<'a> = dyn Fn(&mut [f64], &mut Stream, Option<&mut Score>) -> Result<bool, SimulateError> + 'a;
+
 impl Phases {
     fn bind(drawing: Drawing, data: &Data) -> Result<Self, SimulateError> {
         let model = Arc::new(Model::bind(&drawing.program, data, 1)?);
@@ -455,21 +499,23 @@ impl Phases {
         Ok((state, counts))
     }
 
-    /// Passes until nothing is missing. `before` are numbers of the point in front of the state.
+    /// Passes until nothing is missing. `more` draws what no statement draws, and says whether it did.
     fn run(
         &self,
         joint: &Joint,
         state: Vec<f64>,
-        before: &[f64],
         stream: &mut Stream,
         mut score: Option<&mut Score>,
+        more: &More<'_>,
     ) -> Result<Vec<f64>, SimulateError> {
         let mut evaluator = self.model.evaluator();
         evaluator.machine.score = score.is_some().then(|| Box::new(Score::new(Mode::Drawing)));
         let mut state = state;
+        // There may be no statement that draws anything.
+        while more(&mut state, stream, score.as_deref_mut())? {}
         for _ in 0..MOST_PASSES {
             let missing = count_missing(&state);
-            let (next, counts) = self.pass(&mut evaluator, &self.point(before, &state, None), stream)?;
+            let (next, counts) = self.pass(&mut evaluator, &self.point(&[], &state, None), stream)?;
             evaluator.hand_over(&mut score);
             state = next;
             let left = count_missing(&state);
@@ -477,7 +523,7 @@ impl Phases {
                 self.check_counts(joint, &counts)?;
                 return Ok(state);
             }
-            if left == missing {
+            if left == missing && !more(&mut state, stream, score.as_deref_mut())? {
                 return Err(self.stuck(joint, &state, &counts));
             }
         }

@@ -1,9 +1,11 @@
 //! The program as a joint distribution `p(θ) p(y | θ)`: its factors, what is drawn from what, and what cannot be read.
 
+mod accumulated;
 mod bounds;
 mod depends;
 mod factors;
 mod inline;
+mod linked;
 mod messages;
 pub mod mixture;
 mod normalise;
@@ -20,9 +22,10 @@ use crate::diagnostics::Diagnostic;
 use crate::eval::on_deep_stack;
 use crate::typed::{Program, StmtKind, VariableId};
 
-pub use bounds::{Bounds, declared_bounds, image, sides, special_type};
+pub use bounds::{Bounds, declared_bounds, image, is_unbounded, sides, special_type};
 pub use depends::Depends;
 pub use factors::{Factor, Shape, definitions, resolve};
+pub use linked::Linked;
 pub use normalise::{call, density, plain};
 pub use samplers::{Sampler, sampler, user_sampler};
 pub use split::{Role, Split, Term, inverse, is_rearrangement, root};
@@ -91,6 +94,8 @@ pub struct Joint {
     /// is a product of whole distributions, restricted to where all declarations hold: these are drawn without theirs,
     /// and all parameters again until they hold.
     pub cut_together: BTreeSet<VariableId>,
+    /// Parameters that no statement draws by itself, in groups that are weighed together: normal, or nothing is drawn.
+    pub linked: Vec<Linked>,
     /// Data that are drawn, in the order of their declarations.
     pub outcomes: Vec<(VariableId, Source)>,
     pub hyperparameters: Vec<VariableId>,
@@ -112,7 +117,7 @@ impl Joint {
 
     fn read_here(program: &Program, options: &ReadOptions) -> Result<Self, Vec<Diagnostic>> {
         let stated = inline::inline(program);
-        let program = normalise::normalise(&stated);
+        let program = normalise::normalise(&accumulated::expanded(&stated));
         let split = Split::of(&program);
         let mut reader = Reader {
             factors: factors::factors(&program, &split),
@@ -122,6 +127,7 @@ impl Joint {
             outcomes: Vec::new(),
             priors: BTreeMap::new(),
             cut_together: BTreeSet::new(),
+            linked: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -141,7 +147,7 @@ impl Joint {
             reader.order()
         };
         let hyperparameters = reader.hyperparameters();
-        let Reader { factors, outcomes, priors, cut_together, mut errors, warnings, notes, .. } = reader;
+        let Reader { factors, outcomes, priors, cut_together, linked, mut errors, warnings, notes, .. } = reader;
         if errors.is_empty() {
             Ok(Self {
                 program,
@@ -150,6 +156,7 @@ impl Joint {
                 factors,
                 priors,
                 cut_together,
+                linked,
                 outcomes,
                 hyperparameters,
                 order,
@@ -183,6 +190,7 @@ struct Reader<'a> {
     outcomes: Vec<(VariableId, Source)>,
     priors: BTreeMap<VariableId, Prior>,
     cut_together: BTreeSet<VariableId>,
+    linked: Vec<Linked>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     notes: Vec<String>,
@@ -291,7 +299,10 @@ impl Reader<'_> {
         let mut needs: BTreeMap<VariableId, BTreeSet<VariableId>> = BTreeMap::new();
         for id in &parameters {
             let mut all = BTreeSet::new();
-            for factor in self.factors.iter().filter(|f| f.role == Role::Prior && f.draws(*id)) {
+            let linked = self.linked.iter().find(|l| l.parameters.contains(id));
+            all.extend(linked.iter().flat_map(|l| &l.needs).copied());
+            let alone = |f: &&Factor| linked.is_none() && f.role == Role::Prior && f.draws(*id);
+            for factor in self.factors.iter().filter(alone) {
                 all.extend(&factor.depends_on);
                 if factor.depends_on.contains(id) && self.program.variable(*id).ty.is_scalar() {
                     self.errors.push(messages::cycle(self.program, &[*id], factor.span));
@@ -344,7 +355,9 @@ impl Reader<'_> {
         for factor in &self.factors {
             match factor.role {
                 Role::Prior => {
-                    let own = |id: &VariableId| factor.draws(*id);
+                    let linked =
+                        |id: &VariableId| self.linked.iter().any(|l| l.is_at(factor.span) && l.parameters.contains(id));
+                    let own = |id: &VariableId| factor.draws(*id) || linked(id);
                     found.extend(factor.depends_on.iter().filter(|id| !own(id)));
                 }
                 Role::Likelihood => found.extend(&factor.scales),

@@ -5,7 +5,7 @@
 //! fitted anew to every dataset. On the real data only the lower bounds remain.
 
 use super::BreadOptions;
-use super::basis::read;
+use super::basis::{Basis, censored};
 use crate::annealing::{Annealed, Annealing, Diagnosis, PathChoice};
 use crate::approximate::{ApproximationChoice, Fitted, Wanted, check_radius, fit};
 use crate::error::{Error, Trouble};
@@ -55,12 +55,13 @@ pub fn bread_approximation(
     if let Some(kind) = options.simulate.filter(|kind| *kind == Simulation::Nothing) {
         return Err(Error::option("simulate", kind.name(), NO_EXACT_DRAW));
     }
-    let (loaded, simulation) = read(problem, options, None, session)?;
+    let censored = censored(problem, options);
+    let Basis { loaded, simulation, .. } = Basis::drawn((problem, censored.as_ref()), options, None, session)?;
     if simulation.kind == Simulation::Fitted {
         return Err(Error::option("simulate", simulation.kind.name(), NO_EXACT_DRAW));
     }
     let annealing = Annealing { path: Some(PathChoice::Reference), ..options.annealing.clone() };
-    let model = problem.model(session.seed)?;
+    let model = loaded.problem.model(session.seed)?;
     let chains = if options.draws.is_empty() { None } else { Some(given::read(&options.draws, &model)?) };
     let settings = annealing.settings(options.method, session);
     let settings = Settings { simulation: simulation.kind, began, budget: options.budget, ..settings };
@@ -83,6 +84,7 @@ pub fn bread_approximation(
         Err(trouble) => return Err(loaded.context(&faults).trouble(trouble)),
     }
     conclude(&mut result, annealing.acceptable());
+    loaded.tell_approximate(&mut result.verdict);
     let diagnosis = match result.verdict.level {
         Level::Partial => Diagnosis::Partial,
         Level::Good => Diagnosis::Fine,

@@ -58,6 +58,21 @@ impl<'a> Basis<'a> {
         }
         let until = options.budget.filter(|_| options.may_simulate_nothing());
         let until = until.map(|budget| Instant::now() + Duration::from_secs_f64(SHARE * budget));
+        match Self::drawn((problem, censored), options, until, session) {
+            Err(error) if options.may_simulate_nothing() && is_about_data(&error, problem) => {
+                Self::without(problem, &error, options, session)
+            }
+            other => other,
+        }
+    }
+
+    /// What data can be drawn with: everything, or everything but what is censored.
+    pub fn drawn(
+        (problem, censored): (&'a Problem, Option<&'a Problem>),
+        options: &BreadOptions,
+        until: Option<Instant>,
+        session: &Session<'_>,
+    ) -> Result<Self, Error> {
         let quiet = Session { observer: &Nobody, ..session.clone() };
         let first = read(problem, options, until, if censored.is_some() { &quiet } else { session });
         let fine = first.as_ref().is_ok_and(|(loaded, _)| loaded.only_near.is_none());
@@ -67,13 +82,8 @@ impl<'a> Basis<'a> {
             let simulation = Simulated { why: WEIGHTS.to_owned(), has_log_ml: false, ..simulation };
             return Ok(Self { loaded, simulation, incomparable: Some(CENSORED.to_owned()) });
         }
-        match first {
-            Ok((loaded, simulation)) => Ok(Self { loaded, simulation, incomparable: None }),
-            Err(error) if options.may_simulate_nothing() && is_about_data(&error, problem) => {
-                Self::without(problem, &error, options, session)
-            }
-            Err(error) => Err(error),
-        }
+        let (loaded, simulation) = first?;
+        Ok(Self { loaded, simulation, incomparable: None })
     }
 
     /// The real data alone, since none can be simulated.
@@ -133,14 +143,15 @@ fn reason(error: &Error) -> String {
 }
 
 /// The program as a joint distribution if it can be had, else its likelihood alone where that is enough.
-pub(super) fn read<'a>(
+fn read<'a>(
     problem: &'a Problem,
     options: &BreadOptions,
     until: Option<Instant>,
     session: &Session<'_>,
 ) -> Result<(Generative<'a>, Simulated), Error> {
-    let how = &Generation { until, ..options.annealing.generation.clone() };
     let (kind, why) = options.kind();
+    let sample_prior = kind == Simulation::Prior;
+    let how = &Generation { sample_prior, until, ..options.annealing.generation.clone() };
     let told = |kind: Simulation, why: String, has_log_ml: bool| Simulated { kind, why, has_log_ml };
     let whole = Generative::read(problem, how, Outcomes::Given, session);
     let trouble = match whole {

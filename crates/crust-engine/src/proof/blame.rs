@@ -1,14 +1,10 @@
 //! Which statement it is: the program with one statement at a time, against what the reading makes of it.
 
-use crust_stan::ast::{BlockKind, MessageKind};
-use crust_stan::joint::walk;
-use crust_stan::typed::{Program, SizedKind, SizedType, StmtKind};
-
 use super::compare::{Pair, span};
 use super::points::Points;
 use super::program::{Target, reduced, statements};
 use super::{DataSet, Difference, Misreading, Part, ProveError, Prover};
-use crate::simulate::{Score, SimulateError};
+use crate::simulate::{Score, SimulateError, may_refuse};
 
 /// How many draws are looked at where a program may refuse some.
 const DRAWS: u32 = 400;
@@ -90,13 +86,15 @@ impl Prover<'_> {
     }
 
     /// Draws that the program refuses, by constraints of transformed parameters or by `reject`, are cut off from its
-    /// prior.
+    /// prior, and made again; nobody knows how much is left. Where it refuses them for what outcomes are, that does not
+    /// help.
     pub(super) fn check_cuts(&mut self, sets: &[DataSet]) -> Result<(), ProveError> {
         let Some(set) = sets.first().filter(|_| may_refuse(self.program)) else { return Ok(()) };
         let program = reduced(self.program, &|_| false);
         let mut target = Target::new(&program, &set.data)?;
         let mut draws = Vec::new();
         for i in 0..DRAWS {
+            self.cut |= self.simulator.is_refused(&mut self.key(7).dataset(i).stream());
             if let Ok(point) = self.simulator.draw_parameters(None, self.key(3).dataset(i)) {
                 draws.push(point);
             }
@@ -111,25 +109,4 @@ impl Prover<'_> {
             }
         }
     }
-}
-
-/// Whether a program may refuse values of its parameters.
-fn may_refuse(program: &Program) -> bool {
-    fn constrained(ty: &SizedType) -> bool {
-        match &ty.kind {
-            SizedKind::Plain { constraint, .. } => constraint.lower.is_some() || constraint.upper.is_some(),
-            SizedKind::Special { .. } => true,
-            SizedKind::Array { element, .. } => constrained(element),
-            SizedKind::Tuple(parts) => parts.iter().any(constrained),
-        }
-    }
-    let mut found = program
-        .declared_in(BlockKind::TransformedParameters)
-        .any(|id| program.variable(id).declared.as_ref().is_some_and(constrained));
-    for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
-        walk::each(stmt, &mut |s| {
-            found |= matches!(s.kind, StmtKind::Message { kind: MessageKind::Reject, .. });
-        });
-    }
-    found
 }

@@ -3,7 +3,7 @@
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 
-use super::{Difference, Misreading, Normalisers, Part};
+use super::{Difference, Misreading, Normalisers, Part, Weighs};
 
 pub fn densities(d: &Difference) -> String {
     let what = if d.span.is_some() { "this statement" } else { d.part.name() };
@@ -23,6 +23,14 @@ pub fn normaliser(n: &Normalisers) -> String {
         n.at[0],
         n.log[1],
         n.at[1]
+    )
+}
+
+pub fn weighs(w: &Weighs) -> String {
+    format!(
+        "the terms of {} also weigh other parameters: over all values of {} they integrate to e^{:.4} where {}, but to e^{:.4} \
+         where {}",
+        w.names, w.names, w.log[0], w.at[0], w.log[1], w.at[1]
     )
 }
 
@@ -60,6 +68,12 @@ pub fn diagnostic(misreading: &Misreading) -> Diagnostic {
         Misreading::Cut { span, .. } => error("prior-is-cut", *span)
             .note("what is refused has no density, so that the prior is not the one that the statements name")
             .help("say it with bounds in the declaration of a parameter, or with `T[ , ]`"),
+        Misreading::Weighs(w) => error("prior-weighs-others", w.span)
+            .note(
+                "so that their prior is not the one that their own statements name: a log determinant is missing, or there are \
+                 more terms than numbers that are free, as where all elements of a vector that sums to zero have a density",
+            )
+            .help("let the scale stand outside: `b = s * z`, with terms of `z` that no other parameter is in"),
         Misreading::NotNormalised(n) => error("not-a-density", n.span.unwrap_or_default())
             .note("p(y | θ) must add up to one over all data, whatever the parameters are; otherwise it also weighs parameters")
             .note("a term may be missing or doubled, a normaliser left out, or an outcome taken for a covariate")

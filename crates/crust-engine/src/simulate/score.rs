@@ -38,6 +38,13 @@ pub struct Sums {
     pub jacobian: f64,
 }
 
+impl Sums {
+    /// Nothing is known about the density.
+    pub fn unknown() -> Self {
+        Self { density: f64::NAN, ..Self::default() }
+    }
+}
+
 /// What has been added up so far.
 #[derive(Clone, Debug)]
 pub struct Score {

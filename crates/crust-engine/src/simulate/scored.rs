@@ -115,9 +115,11 @@ impl Simulator {
         self.until_inside(key, |stream| {
             let mut drawn = Score::new(Mode::Drawing);
             let state = vec![f64::NAN; parameters.sizes.iter().sum()];
-            let state = parameters.run(&self.joint, state, &[], stream, Some(&mut drawn))?;
-            let given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
+            let state = self.run_parameters(parameters, state, stream, Some(&mut drawn))?;
+            let mut given = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
             let point = self.free(&state, stream)?;
+            self.check_guard(&point)?;
+            self.score_linked(&point, &mut given);
             Ok(ScoredDraw { point, drawn, given })
         })
     }
@@ -131,7 +133,9 @@ impl Simulator {
             state.extend(values::machine_order(layout, numbers));
         }
         let parameters = self.parameters.as_ref().ok_or(SimulateError::LikelihoodAlone)?;
-        parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))
+        let mut score = parameters.score(&mut own.parameters, &parameters.point(&[], &state, None))?;
+        self.score_linked(point, &mut score);
+        Ok(score)
     }
 
     /// Outcomes given parameters, and the density of the draws as they were made.

@@ -97,6 +97,8 @@ impl<'a> Rewriter<'a> {
                     out.push(self.careful.guarded(&parts, stmt.clone()));
                 }
             }
+            StmtKind::Tilde(_) | StmtKind::TargetPlus(_)
+                if self.phase == Phase::Parameters && self.joint.is_linked(stmt) => {}
             StmtKind::Tilde(tilde) => out.extend(self.tilde(tilde, span)),
             StmtKind::TargetPlus(e) => {
                 let before: Vec<&Stmt> = before.iter().collect();

@@ -355,12 +355,12 @@ fn constraints_of_transformed_parameters() {
         (
             "parameters { real a; } transformed parameters { real<lower=0> b = a - 1; } model { a ~ normal(0, 1); }",
             "{}",
-            "prior-is-cut",
+            "right",
         ),
         (
             "parameters { real a; } transformed parameters { real<lower=-2> b = a; } model { a ~ normal(0, 1); }",
             "{}",
-            "prior-is-cut",
+            "right",
         ),
         (
             "parameters { real a; } transformed parameters { real<lower=0> b = square(a); } model { a ~ normal(0, 1); }",
@@ -375,9 +375,9 @@ fn constraints_of_transformed_parameters() {
         (
             "parameters { vector[2] a; } transformed parameters { ordered[2] p = a; } model { a ~ normal(0, 1); }",
             "{}",
-            "prior-is-cut",
+            "right",
         ),
-        ("parameters { real a; } model { a ~ normal(0, 1); if (a > 1) reject(\"too large\"); }", "{}", "prior-is-cut"),
+        ("parameters { real a; } model { a ~ normal(0, 1); if (a > 1) reject(\"too large\"); }", "{}", "right"),
     ]);
 }
 

@@ -8,13 +8,14 @@ use crust_stan::joint::{Joint, ReadOptions};
 const READINGS: &[(&str, &str)] = &[
     ("parameters { real a; } model { }", "improper-prior"),
     ("parameters { real<lower=0> a; } model { }", "improper-prior"),
-    ("parameters { real a; } model { a ~ normal(0, 1); a ~ normal(1, 1); }", "two-priors"),
-    ("parameters { vector[2] a; } model { a ~ normal(0, 1); a[1] ~ normal(1, 1); }", "two-priors"),
+    ("parameters { real<lower=0> a; } model { a ~ normal(0, 1); a ~ normal(1, 1); }", "two-priors"),
+    ("parameters { vector<lower=0>[2] a; } model { a ~ normal(0, 1); a[1] ~ normal(1, 1); }", "two-priors"),
+    // normal together, as far as can be seen without running them
+    ("parameters { vector[2] a; } model { a ~ normal(0, 1); a[1] ~ normal(1, 1); }", ""),
     ("parameters { real a; real b; } model { a ~ normal(b, 1); b ~ normal(a, 1); }", "cyclic-program"),
     ("parameters { real a; } model { a ~ normal(a, 1); }", "cyclic-program"),
     ("parameters { real<lower=0> a; } model { log(a) ~ normal(0, 1); }", "not-invertible"),
-    ("parameters { real a; real<lower=0> s; } model { s ~ gamma(2, 2); a / s ~ normal(0, 1); }", "not-invertible"),
-    ("parameters { vector[3] a; } model { sum(a) ~ normal(0, 1); }", "not-invertible"),
+    ("parameters { vector<lower=0>[3] a; } model { sum(a) ~ normal(0, 1); }", "not-invertible"),
     ("parameters { real<lower=0> a; real m; } model { m ~ normal(0, 1); a ~ normal(m, 1); }", ""),
     ("parameters { real<lower=0> a; real m; } model { m ~ normal(0, 1); a ~ normal(m, 1) T[0, ]; }", ""),
     ("parameters { real<lower=0> s; real<lower=0> a; } model { s ~ gamma(2, 2); a ~ cauchy(0, s); }", ""),
@@ -23,7 +24,7 @@ const READINGS: &[(&str, &str)] = &[
     ("parameters { simplex[3] t; } model { t ~ beta(2, 2); }", "constraint-not-readable"),
     ("parameters { vector<lower=0>[2] t; } model { t ~ multi_normal([0, 0]', identity_matrix(2)); }", "constraint-not-readable"),
     ("parameters { ordered[2] c; } model { c[1] ~ normal(0, 1); c[2] ~ normal(1, 1); }", ""),
-    ("parameters { real a; } model { a ~ normal(0, 1); target += -square(a); }", "term-without-variate"),
+    ("parameters { real<lower=0> a; } model { a ~ normal(0, 1); target += -square(a); }", "term-without-variate"),
     ("parameters { real a; } model { a ~ normal(0, 1); 0 ~ normal(a, 1); }", "literal-variate"),
     ("data { real y; } parameters { real a; } model { a ~ normal(0, 1); target += -square(y - a); }", "term-without-variate"),
     ("data { real y; } parameters { real a; } model { a ~ normal(mean([y, 2]), 1); y ~ normal(a, 1); }", "prior-depends-on-outcome"),
@@ -64,7 +65,8 @@ fn every_obstacle_has_its_code() {
 
 #[test]
 fn obstacles_name_the_statement_and_the_remedy() {
-    let text = "parameters { real a; real b; } model { a ~ normal(0, 1);\n a ~ normal(1, 1); b ~ normal(a, 1); }";
+    let text =
+        "parameters { real<lower=0> a; real b; } model { a ~ normal(0, 1);\n a ~ normal(1, 1); b ~ normal(a, 1); }";
     let reading = parse(text);
     let problems = Joint::read(&reading.typed, &ReadOptions::default()).expect_err("two priors");
     let problem = &problems[0];
@@ -143,6 +145,6 @@ fn long_sums_are_read() {
     let text =
         format!("data {{ real y; }} parameters {{ real a; }} model {{ a ~ normal(0, 1); y ~ normal({sum}, 1); }}");
     assert_eq!(obstacles(&text).len(), 0);
-    let text = format!("parameters {{ real a; }} model {{ a ~ normal(0, 1); target += {sum}; }}");
+    let text = format!("parameters {{ real<lower=0> a; }} model {{ a ~ normal(0, 1); target += {sum}; }}");
     assert_eq!(obstacles(&text), ["term-without-variate"]);
 }

@@ -1,7 +1,7 @@
 //! Declared constraints: bounds of numbers, and types that are named after their constraint.
 
 use super::split::{inverse, root};
-use crate::ast::{BinaryOp, SpecialType, UnaryOp};
+use crate::ast::{BaseType, BinaryOp, SpecialType, UnaryOp};
 use crate::typed::{Call, Callee, Constraint, Expr, ExprKind, Program, SizedKind, SizedType, VariableId};
 use crate::types::Type;
 
@@ -34,6 +34,21 @@ pub fn special_type(program: &Program, id: VariableId) -> Option<SpecialType> {
     match element(program, id).map(|ty| &ty.kind) {
         Some(SizedKind::Special { special, .. }) => Some(*special),
         _ => None,
+    }
+}
+
+/// Whether every number is a value of the parameter's elements, or of those that the others leave free: its transform is
+/// the identity, or turns the unconstrained numbers so that they sum to zero, and has no Jacobian.
+pub fn is_unbounded(program: &Program, id: VariableId) -> bool {
+    match element(program, id).map(|ty| &ty.kind) {
+        Some(SizedKind::Plain { base, constraint, .. }) => {
+            constraint.is_none()
+                && matches!(base, BaseType::Real | BaseType::Vector | BaseType::RowVector | BaseType::Matrix)
+        }
+        Some(SizedKind::Special { special, .. }) => {
+            matches!(special, SpecialType::SumToZeroVector | SpecialType::SumToZeroMatrix)
+        }
+        _ => false,
     }
 }
 

@@ -131,8 +131,8 @@ pub(super) fn depends_on_outcome(program: &Program, factor: &Factor, outcome: Va
 
 pub(super) fn rejects(span: Span) -> Diagnostic {
     Diagnostic::warning("reject-cuts-prior", "the program rejects some values of its parameters", span)
-        .note("what is rejected has no density, but is drawn from the prior all the same: such draws end in an error")
-        .help("say it with bounds in the declaration of the parameter")
+        .note("what is rejected has no density: parameters are drawn again until none is rejected")
+        .help("bounds in the declaration of a parameter say the same, and leave a prior whose integral is known")
 }
 
 pub(super) fn cycle(program: &Program, round: &[VariableId], span: Span) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! Whether each parameter has exactly one proper prior that can be drawn from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bounds::{Bounds, bounds_of_image, constant, declared_bounds, same, special_type};
 use super::factors::Factor;
@@ -23,12 +23,17 @@ enum Cut {
 impl Reader<'_> {
     pub(super) fn parameters(&mut self) {
         let mut errors = Vec::new();
-        let mut weighed: BTreeSet<VariableId> = BTreeSet::new();
+        let mut weighed: BTreeMap<VariableId, Diagnostic> = BTreeMap::new();
+        let mut without = Vec::new();
         let mut together: BTreeSet<VariableId> = BTreeSet::new();
+        let (mut links, mut loose) = (Vec::new(), Vec::new());
         for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
             if let Some(error) = messages::unreadable(self.program, self.split, factor) {
-                errors.push(error);
-                weighed.extend(&factor.sources);
+                weighed.extend(factor.sources.iter().map(|id| (*id, error.clone())));
+                match self.link(factor, &error) {
+                    Some(link) => links.push(link),
+                    None => loose.push((factor.clone(), error)),
+                }
             }
         }
         for id in self.program.declared_in(BlockKind::Parameters) {
@@ -38,33 +43,40 @@ impl Reader<'_> {
                 Ok(prior) => {
                     self.priors.insert(id, prior);
                 }
-                // What weighs it has been complained of.
-                Err(_) if weighed.contains(&id) => {}
+                // What weighs it has been complained of, or it is drawn with others.
+                Err(_) if weighed.contains_key(&id) => without.push(id),
                 Err(error) => errors.push(*error),
             }
             // Where only some elements are drawn, or under a condition, running the program shows how often each is.
             let certain: Vec<&&Factor> = own.iter().filter(|f| !f.conditional).collect();
             let whole: Vec<&&&Factor> = certain.iter().filter(|f| f.draws_whole()).collect();
-            match (whole.as_slice(), certain.as_slice()) {
-                ([first, second, ..], _) => {
-                    errors.push(messages::two_priors(self.program, id, first.span, second.span));
-                }
+            let twice = match (whole.as_slice(), certain.as_slice()) {
+                ([first, second, ..], _) => Some(messages::two_priors(self.program, id, first.span, second.span)),
                 ([first], [a, b, ..]) => {
                     let other = if a.span.start == first.span.start { b } else { a };
-                    errors.push(messages::two_priors(self.program, id, first.span, other.span));
+                    Some(messages::two_priors(self.program, id, first.span, other.span))
                 }
-                _ => {}
-            }
+                _ => None,
+            };
+            let mut complain = |error: Diagnostic| match self.link_alone(id, &error) {
+                Some(link) => links.push(link),
+                None => errors.push(error),
+            };
+            twice.into_iter().for_each(&mut complain);
             for factor in own.iter().filter(|f| f.shape.is_readable()) {
                 match self.constraint(id, factor) {
                     Ok(Cut::Alone) => {}
                     Ok(Cut::Together) => {
                         together.insert(id);
                     }
-                    Err(error) => errors.push(*error),
+                    Err(error) => complain(*error),
                 }
             }
         }
+        self.linked(links);
+        errors.extend(self.attach(loose));
+        let alone = |id: &&VariableId| !self.linked.iter().any(|group| group.parameters.contains(id));
+        errors.extend(without.iter().filter(alone).filter_map(|id| weighed.get(id).cloned()));
         self.cut_together.extend(together);
         self.errors.extend(errors);
     }

@@ -49,7 +49,10 @@ impl Joint {
         let is_parameter = |id: &&VariableId| self.split.depends.is_parameter(**id);
         let depends = |id: VariableId| {
             let own = self.factors.iter().filter(|f| f.draws(id));
-            let all: std::collections::BTreeSet<VariableId> = own.flat_map(|f| &f.depends_on).copied().collect();
+            let all: std::collections::BTreeSet<VariableId> = match self.linked_with(id) {
+                Some(linked) => linked.needs.clone(),
+                None => own.flat_map(|f| &f.depends_on).copied().collect(),
+            };
             names(&mut all.iter().filter(|other| **other != id))
         };
         let parameters = self.order.iter().filter(is_parameter).map(|id| ParameterSummary {
@@ -90,6 +93,13 @@ impl Joint {
                 format!("between {} and {}", side(bounds.lower), side(bounds.upper))
             };
             return vec![format!("{name} ~ uniform {place} (no statement, but its declaration is finite)")];
+        }
+        if let Some(linked) = self.linked_with(id) {
+            let names: Vec<&str> = linked.parameters.iter().map(|p| self.program.variable(*p).name.as_str()).collect();
+            let words = format!(" ({}: normal, all elements drawn at once)", names.join(", "));
+            let first = linked.parameters.first() == Some(&id);
+            let spans = linked.spans.iter().filter(|_| first);
+            return spans.map(|span| format!("{}{words}", one_line(text.slice(*span)))).collect();
         }
         let own = self.factors.iter().filter(|f| f.role == Role::Prior && f.draws(id));
         own.map(|f| format!("{}{}", one_line(text.slice(f.span)), self.remark(id, f, text))).collect()
