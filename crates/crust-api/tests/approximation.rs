@@ -32,7 +32,7 @@ fn mean_field_on_a_correlated_normal_is_the_known_optimum() {
     assert!((found.elbo - best).abs() < 4.0 * found.elbo_se + 0.01, "{} is not {best}", found.elbo);
 }
 
-/// Mean field has χ² = E_q w² − 1 = (1 − ρ²)/√(1 − 4ρ²) − 1 for p = N(0, 1, ρ) and q = N(0, (1 − ρ²) I): the integral of
+/// Mean field has χ² = `E_q` w² − 1 = (1 − ρ²)/√(1 − 4ρ²) − 1 for p = N(0, 1, ρ) and q = N(0, (1 − ρ²) I): the integral of
 /// p²/q is 1/√|2Λ − I/(1 − ρ²)|, and the determinant (1 − 4ρ²)/(1 − ρ²)². The means are right, and the sds off by 1 − √(1 − ρ²).
 #[test]
 fn upper_bounds_on_errors_are_those_of_the_exact_divergence() {

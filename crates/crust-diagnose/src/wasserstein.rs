@@ -1,16 +1,17 @@
 //! How wrong means and standard deviations of an approximation q of p can be, at most (Huggins, Kasprzak, Campbell &
 //! Broderick 2020).
 //!
-//! With χ² = E_q (p/q − 1)² = exp D₂(p‖q) − 1, where D₂ is Rényi's divergence of order 2, and any centre c:
+//! With χ² = `E_q` (p/q − 1)² = exp D₂(p‖q) − 1, where D₂ is Rényi's divergence of order 2, and any centre c:
 //!
 //! - Wₖ(p, q)ᵏ ≤ 2^(k−1) ∫ |x − c|ᵏ |p − q| dx (Villani 2009, theorem 6.15), and by Cauchy and Schwarz
-//!   ∫ |x − c|ᵏ |p/q − 1| q dx ≤ (E_q |x − c|²ᵏ)^½ χ. So W₁ ≤ (E_q |x − c|²)^½ χ and W₂ ≤ √2 (E_q |x − c|⁴)^¼ √χ.
+//!   ∫ |x − c|ᵏ |p/q − 1| q dx ≤ (`E_q` |x − c|²ᵏ)^½ χ. So W₁ ≤ (`E_q` |x − c|²)^½ χ and
+//!   W₂ ≤ √2 (`E_q` |x − c|⁴)^¼ √χ.
 //! - D₂ of a coordinate is not above that of all, so the same holds for the distributions of one coordinate. Its mean is
 //!   off by at most W₁, and its standard deviation by at most W₂.
-//! - The second moment itself is E_p (x − m)² = s² + E_q (p/q − 1) ((x − m)² − s²), off by at most
-//!   χ (E_q (x − m)⁴ − s⁴)^½ = e. So the variance of p lies between s² − e − s²χ² and s² + e, which is closer for small χ.
+//! - The second moment itself is `E_p` (x − m)² = s² + `E_q` (p/q − 1) ((x − m)² − s²), off by at most
+//!   χ (`E_q` (x − m)⁴ − s⁴)^½ = e. So the variance of p lies between s² − e − s²χ² and s² + e, which is closer for small χ.
 //!
-//! Of w = p̃/q for the density p̃ as it is known, p = p̃/Z, D₂ = log E_q w² − 2 log Z. The first term can only be
+//! Of w = p̃/q for the density p̃ as it is known, p = p̃/Z, D₂ = log `E_q` w² − 2 log Z. The first term can only be
 //! estimated, and is estimated too low where the tail of w is heavy: it is infinite if k ≥ ½. A lower bound on log Z
 //! makes the second one larger.
 

@@ -86,7 +86,7 @@ fn row(i: usize) -> usize {
     i * (i + 1) / 2
 }
 
-/// S₀ A of two lower triangles: row i is Σ_k S₀[i, k] (row k of A).
+/// S₀ A of two lower triangles: row i is the sum over k of S₀[i, k] (row k of A).
 fn compose(frame: &Scale, a: &[f64], d: usize) -> Vec<f64> {
     let mut rows = vec![0.0; a.len()];
     for i in 0..d {
@@ -157,7 +157,7 @@ impl Sums {
         columns.for_each(|(column, to)| add_scaled(to, w, &frame.apply_transposed(column)));
     }
 
-    /// Row i of S₀ᵀ Σ g zᵀ is Σ_k S₀[k, i] (row k), of which the first i + 1 elements are wanted, and k ≥ i.
+    /// Row i of S₀ᵀ Σ g zᵀ is the sum over k of S₀[k, i] (row k), of which the first i + 1 elements are wanted, and k ≥ i.
     fn pull_triangle(&self, frame: &Scale, logs: &[f64], w: f64, diagonal: &mut [f64], mut rest: &mut [f64]) {
         let d = logs.len();
         for i in 0..d {

@@ -11,7 +11,7 @@ use super::evaluate::{Evaluations, Points};
 use super::family::{Elliptical, Mixture, float, standard_log_density};
 use super::laplace::negative;
 use super::lbfgs::{self, Options, Pair, Place};
-use super::quasi::even_normals;
+use super::quasi::whitened_normals;
 use super::scale::{Product, Scale};
 use super::{Error, start};
 use crate::target::Target;
@@ -151,7 +151,8 @@ fn best<T: Target + Clone + Send>(
     Ok((at, elbo, q))
 }
 
-/// The ELBO of each, on the same draws.
+/// The ELBO of each, on the same draws. Their second moments are those of the distribution: otherwise few draws that
+/// happen to be near (or far) make a distribution that is too wide (or too narrow) look better than it is.
 fn elbos<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     normals: &[(usize, Elliptical)],
@@ -159,7 +160,7 @@ fn elbos<T: Target + Clone + Send>(
     key: StreamKey,
 ) -> Result<Vec<f64>, Error> {
     let d = evaluations.dimension();
-    let z = even_normals(d, draws, key);
+    let z = whitened_normals(d, draws, key);
     let x = normals.iter().flat_map(|(_, q)| z.chunks_exact(d).flat_map(|z| q.place(z))).collect();
     let mut points = Points::new(d, x);
     if !points.is_empty() {

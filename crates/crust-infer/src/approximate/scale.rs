@@ -194,6 +194,7 @@ impl Scale {
     }
 
     /// c S.
+    #[must_use]
     pub fn scaled(mut self, c: f64) -> Self {
         let all = match &mut self {
             Self::Diagonal(s) | Self::Lower(s) => s,
