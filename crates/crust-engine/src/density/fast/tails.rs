@@ -69,7 +69,9 @@ impl Standard for Gumbel {
 fn log1m_exp_exp(t: f64, x: f64) -> (f64, f64) {
     let (value, slope) = log1m_exp_with_slope(x);
     let tiny = t < -40.0;
-    (if tiny { t } else { value }, if tiny { 1.0 } else { x * slope })
+    // Where x is infinite the slope is 0, and their product is no number.
+    let slope = if slope > 0.0 { x * slope } else { 0.0 };
+    (if tiny { t } else { value }, if tiny { 1.0 } else { slope })
 }
 
 /// Where no standard distribution here overflows: all others are left to the exact function.
