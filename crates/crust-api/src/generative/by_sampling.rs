@@ -31,6 +31,9 @@ const ACCEPTANCE: f64 = 0.95;
 const MOST_R_HAT: f64 = 1.01;
 const LEAST_ESS: f64 = 400.0;
 const MOST_DIVERGENT: f64 = 0.001;
+/// Evaluations of a transition, on average: half of what NUTS allows. Where trajectories find no end there is none, and
+/// longer runs would only take long.
+const MOST_EVALUATIONS: f64 = 500.0;
 /// By how much the middle 98 % of a longer run may be wider than those of a shorter one.
 const MOST_GROWTH: f64 = 1.4;
 /// A bounded parameter beyond e^±this is on its way out of the numbers that a computer has.
@@ -63,6 +66,8 @@ impl From<EngineError> for Failure {
 struct Run {
     chains: Vec<Vec<Vec<f64>>>,
     divergences: usize,
+    /// Evaluations of a transition, on average.
+    evaluations: f64,
 }
 
 /// Samples the prior of a program whose likelihood was read.
@@ -78,6 +83,9 @@ pub(super) fn sampled(program: &Program, loaded: &Loaded, session: &Session<'_>)
     let names = model.unconstrained_names();
     let mut short = run(&mut driver, session, 0)?;
     check_edges(&short, &names, &bounded).map_err(Failure::Unsettled)?;
+    if short.evaluations > MOST_EVALUATIONS {
+        return Err(Failure::Unsettled("trajectories of NUTS find no end, as where a prior is improper".to_owned()));
+    }
     let mut why = String::new();
     for step in 1..=2 {
         let long = run(&mut driver, session, step)?;
@@ -112,7 +120,10 @@ fn run(driver: &mut Driver<StanTarget<'_>>, session: &Session<'_>, step: u32) ->
     if chains.iter().any(|chain| chain.len() < draws) {
         return Err(Failure::Error(Box::new(Error::Interrupted)));
     }
-    Ok(Run { chains, divergences })
+    let evaluations: u64 = outcomes.iter().map(|outcome| outcome.evaluations).sum();
+    #[expect(clippy::cast_precision_loss, reason = "millions")]
+    let evaluations = evaluations as f64 / count(CHAINS as usize * (WARMUP + draws));
+    Ok(Run { chains, divergences, evaluations })
 }
 
 struct Recorder(Vec<Mutex<Vec<Vec<f64>>>>);
