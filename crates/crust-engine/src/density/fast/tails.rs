@@ -327,5 +327,7 @@ fn weibull_of<const UPPER: bool>(rows: &mut Rows) -> bool {
             *d_sigma = -slope * (alpha * inverse_sigma);
         });
     }
-    all(value, finite)
+    // Products of factors that are far outside of what is usual may not be numbers.
+    let n = value.len();
+    all(value, finite) && all(&d_y[..n], finite) && all(&d_alpha[..n], finite) && all(&d_sigma[..n], finite)
 }
