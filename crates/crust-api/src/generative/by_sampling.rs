@@ -29,6 +29,8 @@ const DRAWS: usize = 1000;
 /// The mean acceptance that warm-up aims at: priors have funnels.
 const ACCEPTANCE: f64 = 0.95;
 const MOST_R_HAT: f64 = 1.01;
+/// Chains that are so far apart after 4,000 draws are not going to meet.
+const HOPELESS_R_HAT: f64 = 1.05;
 const LEAST_ESS: f64 = 400.0;
 const MOST_DIVERGENT: f64 = 0.001;
 /// Evaluations of a transition, on average: half of what NUTS allows. Where trajectories find no end there is none, and
@@ -95,6 +97,10 @@ pub(super) fn sampled(program: &Program, loaded: &Loaded, session: &Session<'_>)
                 return Ok(Sampled { draws: long.chains.into_iter().flatten().collect(), words });
             }
             Err(reason) => why = reason,
+        }
+        let met = |j| rhat(&long.column(j)) <= HOPELESS_R_HAT;
+        if !(0..names.len()).all(met) {
+            break;
         }
         short = long;
     }
