@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crust_engine::{ProveError, ProveOptions, Simulator, prove};
+use crust_engine::{Misreading, ProveError, ProveOptions, Simulator, prove};
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, Options, read_data};
@@ -162,6 +162,11 @@ fn readings_of_the_repository_are_proven() {
                     if seed == 1 {
                         eprintln!("proven in {:?}: {name}: {proof:?}", before.elapsed());
                     }
+                }
+                // Refused, with both numbers: the prior is not the product that its statements seem to be.
+                Err(ProveError::Misreading(error @ Misreading::Weighs(_))) => {
+                    eprintln!("not a product: {name}: {error}");
+                    break;
                 }
                 Err(ProveError::Misreading(error)) => {
                     eprintln!("MISREAD: {name} (seed {seed}): {error}");

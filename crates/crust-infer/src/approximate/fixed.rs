@@ -31,7 +31,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(key: StreamKey, family: Family) -> Self {
-        Self { key, family, degrees: None, radius: 2.0, draws: 64, most_draws: 16_384, tolerance: 0.05 }
+        Self { key, family, degrees: None, radius: 2.0, draws: 256, most_draws: 16_384, tolerance: 0.05 }
     }
 }
 
@@ -102,7 +102,8 @@ pub fn fit_from<T: Target + Clone + Send>(
     about: &Elliptical,
 ) -> Result<Fit, Error> {
     let mut coordinates = Coordinates::new(settings.family, about);
-    let mut draws = first_draws(&coordinates, settings.draws);
+    // A full matrix is determined only if there are more draws than coordinates.
+    let mut draws = settings.draws.max(4 * coordinates.noise()).next_multiple_of(64);
     let mut parameters = coordinates.origin();
     let (mut trace, mut iterations, mut round) = (Vec::new(), 0, 0);
     loop {
@@ -136,19 +137,6 @@ pub fn fit_from<T: Target + Clone + Send>(
         }
         (draws, round, parameters) = (draws * 4, round + 1, found.best.x);
     }
-}
-
-/// How many draws to begin with. A matrix is determined only if there are more draws than coordinates, and well only if
-/// there are more than it has elements, as far as that can be afforded.
-fn first_draws(coordinates: &Coordinates, least: usize) -> usize {
-    let noise = coordinates.noise();
-    // The stretches of Student's t distribution are left to chance.
-    let least = if coordinates.degrees().is_some() { least.max(256) } else { least };
-    let wanted = match coordinates.family {
-        Family::MeanField => least,
-        Family::FullRank | Family::LowRank(_) => (16 * noise).min(256).max(least),
-    };
-    wanted.max(4 * noise).next_multiple_of(64)
 }
 
 /// Whether a few new draws already show that the fixed ones flatter the fit.

@@ -38,6 +38,10 @@ impl Reader<'_> {
     /// term looks at, as far as they can have every value. Where a term has parameters that nothing else weighs, it is
     /// theirs.
     pub(super) fn link(&self, factor: &Factor, problem: &Diagnostic) -> Option<Link> {
+        // What a function `foo_lp` adds is told by its call alone.
+        if self.program.functions.iter().any(|f| (f.span.start..f.span.end).contains(&factor.span.start)) {
+            return None;
+        }
         let depends = &self.split.depends;
         let stated = |id: &VariableId| {
             self.factors

@@ -56,7 +56,10 @@ impl Truth {
 fn disagreements(name: &str, program: &str, data: &Value, truths: &[Truth]) -> Vec<String> {
     let folder = Folder::new(&format!("posteriors-{name}"));
     let (model, data) = (folder.file("program.stan", program), folder.file("data.json", &data.to_string()));
-    let report = json(&crust(&["sample", &model, &data, "--draws", "2000", "--threads", "1", "--json", "-"]));
+    // Gaps that may be 0 are sharp: with Stan's steps every second seed has a divergence, with shorter ones none of 30.
+    let delta = if name == "order_statistics" { "0.95" } else { "0.8" };
+    let run = ["sample", &model, &data, "--draws", "2000", "--delta", delta, "--threads", "1", "--json", "-"];
+    let report = json(&crust(&run));
     let mut found: Vec<String> =
         truths.iter().filter_map(|truth| truth.complaints(row(&report, &truth.name))).collect();
     // these posteriors are easy: a sampler that warns about one of them has a problem of its own; only the eight

@@ -86,6 +86,12 @@ fn not_too_low(value: f64) -> bool {
     value > -600.0
 }
 
+/// Larger powers have lost digits: as many as their logarithm has in front of the point.
+#[inline(always)]
+fn not_too_far(value: f64) -> bool {
+    value > -1e25 && finite(value)
+}
+
 /// log F(z) or log(1 − F(z)), z = (y − μ)/σ
 #[inline(always)]
 fn located<S: Standard, const UPPER: bool>(rows: &mut Rows) -> bool {
@@ -329,5 +335,5 @@ fn weibull_of<const UPPER: bool>(rows: &mut Rows) -> bool {
     }
     // Products of factors that are far outside of what is usual may not be numbers.
     let n = value.len();
-    all(value, finite) && all(&d_y[..n], finite) && all(&d_alpha[..n], finite) && all(&d_sigma[..n], finite)
+    all(value, not_too_far) && all(&d_y[..n], finite) && all(&d_alpha[..n], finite) && all(&d_sigma[..n], finite)
 }
