@@ -17,7 +17,7 @@ mod ends;
 mod evaluate;
 mod given;
 mod lanes;
-mod line;
+pub(super) mod line;
 mod prefix;
 mod structure;
 mod write;
