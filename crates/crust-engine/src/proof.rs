@@ -314,7 +314,7 @@ impl Prover<'_> {
                     }
                     sets.push(DataSet { data, from: Some(i) });
                 }
-                Err(error @ SimulateError::Rejected(_)) => trouble = Some(error),
+                Err(error @ (SimulateError::Rejected(_) | SimulateError::Endless)) => trouble = Some(error),
                 Err(error) => return Err(error.into()),
             }
         }

@@ -24,6 +24,7 @@ impl Prover<'_> {
     /// Sums the likelihood up, or integrates it, at some points.
     pub(super) fn check_normaliser(&mut self, points: &Points) -> Result<(), ProveError> {
         let (mut seen, mut seen_only): (Vec<(usize, f64)>, Vec<f64>) = (Vec::new(), Vec::new());
+        let mut endless = None;
         for (i, point) in points.all.iter().enumerate() {
             let Some(found) = self.simulator.log_normaliser(point) else { return Ok(()) };
             match found {
@@ -32,11 +33,16 @@ impl Prover<'_> {
                     seen_only.push(x.log - x.rest);
                 }
                 Ok(_) | Err(SimulateError::Rejected(_)) => {}
+                // A recursion that explodes at some parameters has no digits left there.
+                Err(error @ SimulateError::Endless) => endless = Some(error),
                 Err(error) => return Err(error.into()),
             }
             if seen.len() == POINTS {
                 break;
             }
+        }
+        if let Some(error) = endless.filter(|_| seen.is_empty()) {
+            return Err(error.into());
         }
         let least = seen.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
         let most = seen.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
