@@ -6,6 +6,9 @@ use crate::density::Partials;
 /// Terms smaller than this relative to the result do not count.
 const NEGLIGIBLE_EXPONENT: f64 = 40.0;
 
+/// From here on the recurrence of modified functions goes upwards for small orders.
+const UPWARD: f64 = 1e4;
+
 /// (−1)ⁿ
 fn alternate(n: u32) -> f64 {
     if n.is_multiple_of(2) { 1.0 } else { -1.0 }
@@ -136,11 +139,19 @@ pub fn modified_bessel_first_kind_partials(order: i32, x: f64) -> Partials<1> {
 }
 
 /// exp(−x) times `I_{n−1}`, `I_n` and `I_{n+1}` at x ≥ 0: the ratios rₖ = Iₖ / Iₖ₋₁ = x / (2k + x rₖ₊₁) are all
-/// positive, and the downward recurrence forgets its start.
+/// positive, and the downward recurrence forgets its start. It takes some √x steps. Where n² ≤ x, errors of the upward
+/// recurrence `I_{k+1}` = `I_{k−1}` − 2k/x Iₖ grow by e^(n²/x) at most, and it takes n.
 fn scaled_modified_first_kind(n: u32, x: f64) -> (f64, f64, f64) {
     let (i0, i1) = (pxfm::f_i0e(x), pxfm::f_i1e(x));
     if n == 0 || x.is_nan() || x.is_infinite() {
         return (i1, i0, i1);
+    }
+    if x > UPWARD && f64::from(n).powi(2) <= x {
+        let (mut before, mut value) = (i0, i1);
+        for k in 1..n {
+            (before, value) = (value, before - 2.0 * f64::from(k) / x * value);
+        }
+        return (before, value, before - 2.0 * f64::from(n) / x * value);
     }
     let start = ratio_start(n, x);
     let mut ratio = 0.0;
@@ -220,6 +231,29 @@ mod tests {
     #[test]
     fn second_kind() {
         compare("bessel_second_kind", [1e-13, 1e-12], bessel_second_kind_partials);
+    }
+
+    /// For large x the function does not depend on the order but for exp(−n²/2x), whose terms are those of DLMF 10.40.1;
+    /// both recurrences agree where one takes over, and neither takes long.
+    #[test]
+    fn large_arguments() {
+        for (n, x) in [(3_u32, 1e6), (40, 1e7), (5, 1e12), (2, 1e300), (100_000, 1e11)] {
+            let order = 4.0 * f64::from(n).powi(2);
+            let (mut term, mut sum) = (1.0, 1.0);
+            for k in 1..40 {
+                let odd = f64::from(2 * k - 1);
+                term *= -(order - odd * odd) / (8.0 * f64::from(k) * x);
+                sum += term;
+            }
+            let wanted = sum / (2.0 * std::f64::consts::PI * x).sqrt();
+            let (_, value, _) = scaled_modified_first_kind(n, x);
+            assert!((value / wanted - 1.0).abs() < 1e-11, "{n} {x}: {value} for {wanted}");
+        }
+        let at = |n: u32| scaled_modified_first_kind(n, 10_201.0).1;
+        // 101² = 10,201: one goes up, the next goes down; log I is smooth in the order
+        let bend = at(100).ln() - 2.0 * at(101).ln() + at(102).ln();
+        assert!((bend + 1.0 / 10_201.0).abs() < 1e-7, "{bend}");
+        assert_eq!(modified_bessel_first_kind(3, 1e15), f64::INFINITY);
     }
 
     #[test]
