@@ -88,7 +88,7 @@ fn together(t: usize, all: &[BothWays]) -> Confirmation {
     rung.without_log_ml();
     if datasets > 2 {
         rung.jeffreys_se = between;
-        rung.jeffreys_upper = rung.jeffreys_upper.max(mean + small_sample_quantile(datasets) * between);
+        rung.jeffreys_upper = rung.jeffreys_upper.max(mean.max(0.0) + small_sample_quantile(datasets) * between);
     }
     Confirmation { datasets, rung }
 }

@@ -264,6 +264,9 @@ fn rank_in_words(calibration: &Calibration) -> String {
 }
 
 fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
+    if decisive(findings).is_none() {
+        return findings.fit.iter().map(|fit| fit_in_words(fit, plan.simulation)).collect();
+    }
     let chains = plan.chains;
     let mut list = vec![match (&findings.confirmation, plan.simulation) {
         (Some(found), Simulation::Fitted) => format!(
@@ -337,7 +340,11 @@ fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
 
 fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
     let draws = if fit.given { "your draws, of".to_owned() } else { "NUTS with".to_owned() };
-    let judged = format!("fit: {draws} {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat);
+    let judged = if fit.unfinished {
+        format!("fit: {draws} {} chains and {} draws of each, which are too few to be judged", fit.chains, fit.draws)
+    } else {
+        format!("fit: {draws} {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat)
+    };
     if simulation.rests_on_fit() {
         return judged;
     }

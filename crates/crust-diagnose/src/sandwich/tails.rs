@@ -118,7 +118,8 @@ pub fn jeffreys_limit(forward: &[f64], reverse: &[f64]) -> JeffreysLimit {
     let losses: Vec<f64> = forward.iter().map(|w| -w).collect();
     let (down, up) = (mean_limit(&losses), mean_limit(reverse));
     let value = down.mean + up.mean;
-    let upper = value + (down.upper - down.mean).hypot(up.upper - up.mean);
+    // B is not negative: an estimate that is by chance does not make the limit smaller
+    let upper = value.max(0.0) + (down.upper - down.mean).hypot(up.upper - up.mean);
     JeffreysLimit {
         estimate: value.max(0.0),
         // nothing is known where the sum is ∞ − ∞
