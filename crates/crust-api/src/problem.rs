@@ -2,10 +2,10 @@
 
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
-use crust_engine::{EngineError, Model, SimulateError};
+use crust_engine::{EngineError, Model, SimulateError, unsupported};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, Options, read_data};
-use crust_stan::diagnostics::Diagnostic;
+use crust_stan::diagnostics::{Diagnostic, Severity};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::joint::Split;
 use crust_stan::source::{IncludeFiles, Source as ProgramText};
@@ -80,6 +80,8 @@ impl Source {
 pub struct Program {
     source: Arc<Source>,
     reading: Arc<Reading>,
+    /// Why its generated quantities are left out, if they are.
+    left_out: Option<Arc<Diagnostic>>,
 }
 
 impl fmt::Debug for Program {
@@ -92,7 +94,27 @@ impl Program {
     /// Reads a valid program.
     pub fn read(source: Source) -> Result<Self, Error> {
         let program = Self::read_anyhow(source)?;
-        if program.reading.has_errors() { Err(Error::Program { program }) } else { Ok(program) }
+        if program.reading.has_errors() { Err(Error::Program { program }) } else { Ok(program.that_runs()) }
+    }
+
+    /// Without its generated quantities if the engine lacks something for them alone: the posterior does not depend on
+    /// them.
+    fn that_runs(self) -> Self {
+        let block = BlockKind::GeneratedQuantities as usize;
+        let lacking = if self.typed().blocks[block].is_some() { unsupported(self.typed()) } else { Vec::new() };
+        if lacking.is_empty() {
+            return self;
+        }
+        let mut reading = Reading::clone(&self.reading);
+        reading.typed.blocks[block] = None;
+        if !unsupported(&reading.typed).is_empty() {
+            return self;
+        }
+        let left_out = lacking.into_iter().next().map(|problem| {
+            let warning = Diagnostic { severity: Severity::Warning, ..problem };
+            Arc::new(warning.note("generated quantities are left out: the posterior does not depend on them"))
+        });
+        Self { source: self.source, reading: Arc::new(reading), left_out }
     }
 
     /// Reads a program that may have mistakes, which are then in [`Program::problems`].
@@ -100,7 +122,7 @@ impl Program {
         let text = source.read("read the program")?;
         let loader = IncludeFiles { folders: source.folders.clone() };
         let reading = read(&source.name, source.path.as_deref(), &text, &loader);
-        Ok(Self { source: Arc::new(source), reading: Arc::new(reading) })
+        Ok(Self { source: Arc::new(source), reading: Arc::new(reading), left_out: None })
     }
 
     pub fn name(&self) -> &str {
@@ -127,6 +149,11 @@ impl Program {
         &self.reading.problems
     }
 
+    /// A warning with what the engine lacks for the generated quantities, which are left out then.
+    pub fn left_out(&self) -> Option<&Diagnostic> {
+        self.left_out.as_deref()
+    }
+
     pub(crate) fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
         self.reading.problems.iter().filter(|problem| problem.is_error())
     }
@@ -146,7 +173,7 @@ impl Program {
         }
         let mut reading = Reading::clone(&self.reading);
         reading.typed.censored_weigh = true;
-        Some(Self { source: Arc::clone(&self.source), reading: Arc::new(reading) })
+        Some(Self { reading: Arc::new(reading), ..self.clone() })
     }
 
     pub(crate) fn has_parameters(&self) -> bool {
@@ -155,7 +182,7 @@ impl Program {
 
     /// Whether the engine has all that the program needs.
     pub(crate) fn check_supported(&self) -> Result<(), Error> {
-        let lacking = crust_engine::unsupported(self.typed());
+        let lacking = unsupported(self.typed());
         if lacking.is_empty() { Ok(()) } else { Err(self.engine(EngineError(lacking))) }
     }
 

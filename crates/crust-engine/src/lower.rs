@@ -9,7 +9,7 @@ mod sink;
 mod statements;
 mod unfold;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crust_math::functions::Cell;
 use crust_stan::ast::{BaseType, BlockKind, SpecialType};
@@ -36,6 +36,7 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
         hoist: false,
         ordered: reads.any,
         in_loop: false,
+        called: BTreeSet::new(),
     };
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
@@ -58,11 +59,15 @@ struct Lowering<'a> {
     ordered: bool,
     /// Whether the statement at hand is in the body of a loop.
     in_loop: bool,
+    /// Functions of the program that have been called.
+    called: BTreeSet<u32>,
 }
 
 impl Lowering<'_> {
     fn program(&mut self) {
         let program = self.program;
+        // For each function what the engine lacks, and what it calls: only those that are used matter.
+        let mut functions = Vec::with_capacity(program.functions.len());
         for function in &program.functions {
             let mut variables = function.arguments.clone();
             analysis::declared(&function.body, &mut variables);
@@ -72,6 +77,7 @@ impl Lowering<'_> {
             let body = self.statements(&function.body);
             self.frame = None;
             self.code.functions.push(Function { slots, body });
+            functions.push((std::mem::take(&mut self.problems), std::mem::take(&mut self.called)));
         }
         self.code.transformed_data = self.quantities(BlockKind::TransformedData);
         self.code.prepare = self.statements(program.block(BlockKind::TransformedData));
@@ -89,6 +95,21 @@ impl Lowering<'_> {
         self.code.transform = all;
         self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
         knowledge::find(&mut self.code);
+        self.complain_of_used(functions);
+    }
+
+    /// Adds what the engine lacks for the functions that are called, by others that are called included.
+    fn complain_of_used(&mut self, functions: Vec<(Vec<Diagnostic>, BTreeSet<u32>)>) {
+        let mut used = BTreeSet::new();
+        let mut next: Vec<u32> = std::mem::take(&mut self.called).into_iter().collect();
+        while let Some(function) = next.pop() {
+            if used.insert(function) {
+                next.extend(functions.get(function as usize).iter().flat_map(|(_, calls)| calls));
+            }
+        }
+        let of_blocks = std::mem::take(&mut self.problems);
+        let of_functions = functions.into_iter().zip(0..).filter(|(_, id)| used.contains(id));
+        self.problems = of_functions.flat_map(|((problems, _), _)| problems).chain(of_blocks).collect();
     }
 
     fn quantities(&mut self, block: BlockKind) -> Vec<Quantity> {

@@ -47,7 +47,6 @@ fn table() -> Vec<(&'static str, String, &'static str, Vec<&'static str>)> {
             r#"{"y": 1}"#,
             vec!["complex", "engine"],
         ),
-        ("no outcome", "parameters { real a; } model { a ~ normal(0, 1); }".to_owned(), "{}", vec!["no outcome"]),
     ]
 }
 
@@ -78,7 +77,10 @@ fn each_mistake_has_its_message() {
     {
         assert!(["`y`", "depend on each other", "--simulator"].iter().all(|word| said.contains(word)), "{said}");
     }
+    let alone = folder.file("alone.stan", "parameters { real a; } model { a ~ normal(0, 1); }");
+    assert!(complaint(&["bdmc", &alone]).contains("no outcome"));
     let program = folder.file("model.stan", &model(PRIOR));
+    assert!(complaint(&["bread", &program]).contains("`N`"), "data that the program needs");
     for (command, x) in [("bdmc", "Inf"), ("sample", "Inf"), ("sample", "NaN")] {
         let data = folder.file("odd.json", &format!(r#"{{"N": 3, "x": [0, "{x}", 2], "y": [1, 3, 4]}}"#));
         let said = complaint(&[command, &program, &data, "-q"]);

@@ -424,3 +424,24 @@ fn misfit_is_found_and_named() {
     assert_eq!(result["predictive"]["alarm"], json!("y: share of zeros"));
     assert!(number(&result["predictive"]["p_value"]) <= 0.05);
 }
+
+/// A density without data, and a program whose generated quantities the engine lacks something for: neither keeps the
+/// posterior from being judged.
+#[test]
+fn neither_data_nor_generated_quantities_are_needed() {
+    let folder = Folder::new("alone");
+    let plain = folder.file("plain.stan", "parameters { vector[2] x; } model { x ~ normal(0, [1, 2]'); }");
+    let odd = "functions { real unused(real x) { complex z = x; return get_real(z); } }
+        parameters { vector[2] x; } model { x ~ normal(0, 1); }
+        generated quantities { complex z = to_complex(x[1], x[2]); real r = unused(x[1]); }";
+    let odd = folder.file("odd.stan", odd);
+    for (model, warned) in [(&plain, false), (&odd, true)] {
+        let output = crust(&["bread", model, "--json", "-", "--budget", "20s"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+        assert_eq!(result["simulation"]["kind"], "nothing");
+        assert_eq!(result["verdict"]["level"], "good", "{}", result["verdict"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said.contains("generated quantities are left out"), warned, "{said}");
+    }
+}

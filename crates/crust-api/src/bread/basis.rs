@@ -7,7 +7,6 @@ use crate::generative::{Generation, Generative, Outcomes};
 use crate::problem::Problem;
 use crate::session::{Message, Nobody, Session};
 use crust_diagnose::result::{Simulated, Simulation};
-use crust_stan::ast::BlockKind;
 use std::time::{Duration, Instant};
 
 /// What is said where censored observations stay as they are.
@@ -59,7 +58,7 @@ impl<'a> Basis<'a> {
         let until = options.budget.filter(|_| options.may_simulate_nothing());
         let until = until.map(|budget| Instant::now() + Duration::from_secs_f64(SHARE * budget));
         match Self::drawn((problem, censored), options, until, session) {
-            Err(error) if options.may_simulate_nothing() && is_about_data(&error, problem) => {
+            Err(error) if options.may_simulate_nothing() && is_about_data(&error) => {
                 Self::without(problem, &error, options, session)
             }
             other => other,
@@ -121,15 +120,11 @@ impl BreadOptions {
     }
 }
 
-/// Whether the trouble is that no data can be drawn, so that everything else may go on.
-fn is_about_data(error: &Error, problem: &Problem) -> bool {
-    let has_data = || problem.program().typed().declared_in(BlockKind::Data).next().is_some();
-    match error {
-        Error::Reading { .. } | Error::Simulate { .. } => true,
-        // Data that are mixed with parameters before they have a distribution.
-        Error::Refused(Refusal::NoOutcome) => has_data(),
-        _ => false,
-    }
+/// Whether the trouble is that no data can be drawn, so that everything else may go on. A program need not have data: a
+/// density by itself can be sampled, and data may be written into the program, or mixed with parameters before they have
+/// a distribution.
+fn is_about_data(error: &Error) -> bool {
+    matches!(error, Error::Reading { .. } | Error::Simulate { .. } | Error::Refused(Refusal::NoOutcome))
 }
 
 /// An error in a line.
@@ -168,10 +163,11 @@ fn read<'a>(
     if let Some(far) = loaded.only_near {
         return Ok((loaded, told(kind, far.why().to_owned(), false)));
     }
-    let reason = match &trouble {
-        Error::Reading { problems, .. } => problems.first().map(|problem| problem.message.clone()),
-        _ => None,
+    let why = match &trouble {
+        Error::Reading { .. } | Error::Simulate { .. } => {
+            format!("parameters cannot be drawn from the prior: {}", reason(&trouble))
+        }
+        _ => "parameters cannot be drawn from the prior".to_owned(),
     };
-    let reason = reason.unwrap_or_else(|| "the prior cannot be drawn from".to_owned());
-    Ok((loaded, told(kind, format!("parameters cannot be drawn from the prior: {reason}"), false)))
+    Ok((loaded, told(kind, why, false)))
 }

@@ -100,7 +100,7 @@ impl Effort {
 /// The share of the budget that the fit may take …
 const SHARE: f64 = 0.45;
 /// … and that it may take if chains have hardly any draws by then: without a fit there is nothing.
-const LONGEST_SHARE: f64 = 0.65;
+const LONGEST_SHARE: f64 = 0.8;
 /// Evaluations of an iteration, on average, where trajectories are not short.
 const EVALUATIONS: f64 = 20.0;
 /// The fewest draws of a chain that say anything.
@@ -322,10 +322,16 @@ fn least_e_bfmi(chains: &[Chain]) -> f64 {
 fn warnings(fit: &Fit) -> Vec<String> {
     let (most_r_hat, least_ess) = ENOUGH;
     let mut list = Vec::new();
-    if fit.worst_r_hat.is_nan() || fit.worst_r_hat > most_r_hat {
+    if fit.draws < FEWEST_DRAWS {
+        return vec![format!("{} draws of each chain are too few to be judged", fit.draws)];
+    }
+    if fit.worst_r_hat.is_nan() {
+        list.push(format!("R-hat of {} does not exist: its draws do not vary", fit.worst_r_hat_name));
+    }
+    if fit.worst_r_hat > most_r_hat {
         list.push(format!("R-hat of {} is {:.3}, above {most_r_hat}", fit.worst_r_hat_name, fit.worst_r_hat));
     }
-    if fit.least_ess.is_nan() || fit.least_ess < least_ess {
+    if fit.least_ess < least_ess {
         list.push(format!(
             "the effective sample size of {} is {:.0}, below {least_ess}",
             fit.least_ess_name, fit.least_ess

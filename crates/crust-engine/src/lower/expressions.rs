@@ -171,7 +171,8 @@ impl Lowering<'_> {
     }
 
     /// A call of a function of the program, and the place to name if something is wrong with it.
-    pub(super) fn user(&self, function: u32, arguments: Vec<Node>, propto: bool, span: Span) -> (Kind, Span) {
+    pub(super) fn user(&mut self, function: u32, arguments: Vec<Node>, propto: bool, span: Span) -> (Kind, Span) {
+        self.called.insert(function);
         if self.frame.is_none()
             && let Some(known) = self.code.functions.get(function as usize)
             && let Some(value) = super::unfold::unfolded(known, &arguments, propto)

@@ -253,6 +253,7 @@ impl Lowering<'_> {
         let rest: Vec<&Expr> = call.arguments.iter().skip(1).collect();
         let arguments = rest.into_iter().map(|e| self.expression(e)).collect();
         let propto = *unnormalised;
+        self.called.insert(function.0);
         Some(Kind::HigherOrder(Box::new(HigherOrder { kind, function: function.0, propto, arguments })))
     }
 }

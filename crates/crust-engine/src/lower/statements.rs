@@ -257,6 +257,7 @@ impl Lowering<'_> {
                     match this.program.functions.iter().position(|f| f.name == name) {
                         Some(at) => {
                             let function = u32::try_from(at).expect("few functions");
+                            this.called.insert(function);
                             Kind::User { function, arguments, propto: false }
                         }
                         None => this.lacking(format!("there is no `{name}` to truncate with"), span).kind,

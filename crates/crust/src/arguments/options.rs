@@ -6,7 +6,7 @@ use super::{
     Testbed,
 };
 use crate::terminal;
-use crust_api::{Error, Estimator, Generation, Init, Problem, Source, WebPplProblem};
+use crust_api::{Error, Estimator, Generation, Init, Problem, Source, WebPplProblem, render_warning};
 use std::path::Path;
 
 impl Includes {
@@ -18,6 +18,9 @@ impl Includes {
     /// A program with its data.
     pub fn problem(&self, model: &Path, data: Option<&Path>) -> Result<Problem, Error> {
         let program = crust_api::Program::read(self.program(model)?)?;
+        if let Some(warning) = program.left_out() {
+            terminal::complain(&render_warning(program.text(), warning, terminal::look(false)));
+        }
         Problem::new(program, data.map(terminal::source).transpose()?)
     }
 

@@ -16,7 +16,6 @@ pub fn run(arguments: &Bread, common: &Common) -> Result<Exit, Error> {
     }
     let run = match annealing.webppl(&arguments.model, data)? {
         Some(problem) => crust_api::bread_webppl(&problem, &options, &session),
-        None if data.is_none() => Err(Error::option("data", "", "is missing: `crust bread MODEL.stan DATA.json`")),
         None => crust_api::bread(&annealing.includes.problem(&arguments.model, data)?, &options, &session),
     };
     screen.end();
