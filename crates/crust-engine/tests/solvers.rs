@@ -156,6 +156,32 @@ fn every_solver_finds_the_exact_solution_and_its_derivatives() {
     }
 }
 
+/// Solvers take eight lanes at a time, which step together and wait for each other; what a lane gets are the bits that
+/// it gets alone.
+#[test]
+fn many_lanes_have_the_bits_of_one() {
+    let point = [0.3, -0.8, 0.7, -0.2, 0.4, -0.5, 1.1, 0.6];
+    let moved = |l: u32| point.iter().map(|x| x * (1.0 + 0.1 * f64::from(l))).collect::<Vec<_>>();
+    let points: Vec<_> = (0..11).map(moved).collect();
+    let adjoint = "ode_adjoint_tol_ctl(linear, y0, 0, ts, 1e-9, rep_vector(1e-9, 2), 1e-9, rep_vector(1e-9, 2), 1e-9, 1e-9, 100000, 100, 1, 1, 1, (A, b), 1)";
+    let solvers =
+        ["ode_rk45", "ode_ckrk", "ode_bdf", "ode_adams"].map(|name| format!("{name}(linear, y0, 0, ts, (A, b), 1)"));
+    for call in solvers.into_iter().chain([adjoint.to_owned()]) {
+        let model = linear(&format!("n * {call}[n, 1] * {call}[n, 2]"));
+        let mut evaluator = model.evaluator();
+        // The first time there is no list of operations yet.
+        let together = [0, 1].map(|_| evaluate(&mut evaluator, &points, None, Terms::default()));
+        for (l, point) in points.iter().enumerate() {
+            let alone = evaluate(&mut evaluator, std::slice::from_ref(point), None, Terms::default());
+            for together in &together {
+                assert_eq!(alone.log_density(0).to_bits(), together.log_density(l).to_bits(), "{call}, lane {l}");
+                let bits = |gradient: &[f64]| gradient.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&alone.gradient[0]), bits(&together.gradient[l]), "{call}, lane {l}");
+            }
+        }
+    }
+}
+
 /// With y' = 1 the solution is y₀ + t − t₀: the derivative by the start counts even where the state is data.
 #[test]
 fn beginnings_and_output_times_have_derivatives() {

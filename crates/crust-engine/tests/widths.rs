@@ -12,7 +12,7 @@ use crust_engine::Terms;
 const LONG: [&str; 2] = ["epidemic", "long_regression"];
 
 /// Programs whose lanes have the same bits alone.
-const ALONE: [&str; 6] = ["arma", "garch", "iohmm", "ode_one_compartment", "ode_soil", "state_space"];
+const ALONE: [&str; 7] = ["arma", "garch", "iohmm", "ode_kinetics", "ode_one_compartment", "ode_soil", "state_space"];
 
 const TERMS: Terms = Terms { propto: true, jacobian: true };
 

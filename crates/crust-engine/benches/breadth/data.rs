@@ -145,6 +145,7 @@ fn series(name: &str, d: &mut Draws) -> Option<Value> {
             json!({"S": 20, "T": 60, "choice": d.table(20, 60, 1, 2), "reward": reward})
         }
         "ode_one_compartment" => json!({"N": 20, "t": grid(20, 0.5), "c": d.positive(20), "c0": [0.5]}),
+        "ode_kinetics" => json!({"T": 12, "ts": grid(12, 4.0), "y": d.matrix(12, 3)}),
         "ode_soil" => json!({"N": 25, "ts": grid(25, 1.0), "eCO2": grid(25, 0.2), "totalC": 7.7}),
         _ => return None,
     })

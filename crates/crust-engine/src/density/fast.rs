@@ -63,6 +63,7 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     tails::exponential_lcdf,
     tails::exponential_lccdf,
     tails::weibull_lcdf,
+    tails::weibull_lccdf,
 ];
 
 /// The vectorised version of a density, by its name without suffix; of log probabilities, with it.

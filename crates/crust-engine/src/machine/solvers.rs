@@ -25,7 +25,7 @@ use crate::memory::{Arena, Block, Flags, Width};
 use crate::solver::{Problem, Solver};
 pub use callback::Known;
 use callback::{Callback, Input, Passed, Plan};
-use crust_math::solvers::ode::{Method, Solution};
+use crust_math::solvers::ode::Solution;
 
 /// What is to be solved for one item.
 #[derive(Clone)]
@@ -206,8 +206,8 @@ impl Machine {
                     callback.set(leaf, &numbers);
                 }
             }
-            if k == 0 && matches!(solver.problem, Problem::Ode(Method::Rk45)) {
-                together = self.solve_together(callback, &item, arguments, results);
+            if k == 0 && matches!(solver.problem, Problem::Ode(_) | Problem::AdjointOde) {
+                together = self.solve_together(solver.problem, callback, &item, arguments, results);
                 if let Some(solution) = together.first_mut().and_then(Option::take) {
                     clear(&item, &mut solved);
                     ode::record(&solution, &item, &mut solved);
@@ -235,6 +235,7 @@ impl Machine {
     /// Solves for many lanes at once, where that can be done. `first` is what is to be solved for the first of them.
     fn solve_together(
         &self,
+        problem: Problem,
         callback: &Callback,
         first: &Item,
         arguments: &Arguments,
@@ -259,7 +260,8 @@ impl Machine {
                 parameters.extend(positions(view.block, width, at).map(|at| values[at]));
             }
         }
-        ode::solve_lanes(callback, &all, &parameters).unwrap_or_default()
+        let method = if let Problem::Ode(method) = problem { Some(method) } else { None };
+        ode::solve_lanes(method, callback, &all, &parameters).unwrap_or_default()
     }
 
     /// What a failure of a solver means: a point outside of the support, or a mistake in the program.

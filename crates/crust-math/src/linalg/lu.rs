@@ -94,6 +94,12 @@ impl Factors {
     }
 }
 
+/// What [`Factors::new`] does, in place; says `false` where a pivot is exactly zero.
+pub(crate) fn factor_plain(n: usize, columns: &mut [f64], pivots: &mut [f64]) -> bool {
+    dispatch(Panel::<false> { columns, pivots, n, first: 0 });
+    Lu { factors: columns, pivots, n }.check().is_ok()
+}
+
 /// Exchanges elements of a column as the rows of columns `first…` have been.
 fn exchange(column: &mut [f64], pivots: &[f64], first: usize) {
     for (k, &pivot) in pivots.iter().enumerate() {
@@ -109,7 +115,7 @@ fn exchange_back(column: &mut [f64], pivots: &[f64]) {
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index that was stored as a number")]
-fn index(pivot: f64) -> usize {
+pub(crate) fn index(pivot: f64) -> usize {
     pivot as usize
 }
 

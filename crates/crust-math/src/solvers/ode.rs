@@ -17,7 +17,7 @@ use super::SolverError;
 use super::error::{check_finite, check_not_empty, check_positive};
 use crate::linalg::vectors::{add_scaled, dot_in_order};
 use coupled::Coupled;
-pub use lanes::{LaneSystem, solve_lanes};
+pub use lanes::LaneSystem;
 use rows::CoupledRows;
 
 /// The right-hand side of a differential equation; it knows the values of its parameters θ.
@@ -148,12 +148,40 @@ pub fn solve(
         }
         Method::Bdf | Method::Adams => {
             let coupled = Coupled::new(system, by_initial_state, by_parameters);
-            let family = if method == Method::Bdf { multistep::Family::Bdf } else { multistep::Family::Adams };
+            let family = family(method);
             let start = coupled.start(span.initial_state);
             multistep::integrate(family, coupled, start, span, tolerances, &mut outputs)?;
         }
     }
     Ok(Solution { states, by_initial_state, by_parameters, coupled: outputs })
+}
+
+fn family(method: Method) -> multistep::Family {
+    if method == Method::Adams { multistep::Family::Adams } else { multistep::Family::Bdf }
+}
+
+/// Whether [`solve_lanes`] knows the method.
+pub fn has_lanes(method: Method) -> bool {
+    method != Method::Ckrk
+}
+
+/// Solves many problems, eight at once; each gets what it would get alone. None where something goes wrong: those have
+/// to be solved alone, to find out what. The system goes in directions of its own for [`Method::Rk45`], and is asked for
+/// Jacobians by the others.
+pub fn solve_lanes(
+    method: Method,
+    system: &mut dyn LaneSystem,
+    spans: &[Span],
+    tolerances: Tolerances,
+) -> Vec<Option<Solution>> {
+    let (states, [by_initial_state, by_parameters]) = (system.states(), system.directions());
+    let outputs = match method {
+        Method::Rk45 => lanes::solve(system, spans, tolerances),
+        Method::Ckrk => vec![None; spans.len()],
+        Method::Bdf | Method::Adams => multistep::solve_lanes(family(method), system, spans, tolerances),
+    };
+    let solution = |coupled: Vec<f64>| Solution { states, by_initial_state, by_parameters, coupled };
+    outputs.into_iter().map(|coupled| coupled.map(solution)).collect()
 }
 
 fn check(span: Span, tolerances: Tolerances) -> Result<(), SolverError> {

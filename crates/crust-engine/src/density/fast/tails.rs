@@ -271,9 +271,19 @@ pub fn exponential_lccdf(rows: &mut Rows) -> bool {
     all(value, finite)
 }
 
-/// log(1 − exp(−x)), x = (y/σ)^α
 #[inline(always)]
 pub fn weibull_lcdf(rows: &mut Rows) -> bool {
+    weibull_of::<false>(rows)
+}
+
+#[inline(always)]
+pub fn weibull_lccdf(rows: &mut Rows) -> bool {
+    weibull_of::<true>(rows)
+}
+
+/// −x or log(1 − exp(−x)), x = (y/σ)^α
+#[inline(always)]
+fn weibull_of<const UPPER: bool>(rows: &mut Rows) -> bool {
     let ([y, alpha, sigma, ..], wanted) = (rows.arguments, rows.wanted);
     if !(all(y, ordinary) && all(alpha, ordinary) && all(sigma, ordinary)) {
         return false;
@@ -299,14 +309,24 @@ pub fn weibull_lcdf(rows: &mut Rows) -> bool {
     let value = &mut *rows.value;
     let [d_y, d_alpha, d_sigma, ..] = rows.partials;
     // The derivatives are those by log x, times those of log x.
-    each!([alpha, ratio, inverse_sigma, inverse_y], [], [value, d_y, d_alpha, d_sigma], {
-        let (x, log_ratio) = pow_with_log(ratio, alpha);
-        let (log_tail, slope) = log1m_exp_exp(alpha * log_ratio, x);
-        *value = log_tail;
-        *d_y = slope * (alpha * inverse_y);
-        *d_alpha = slope * log_ratio;
-        *d_sigma = -slope * (alpha * inverse_sigma);
-    });
+    if UPPER {
+        each!([alpha, ratio, inverse_sigma, inverse_y], [], [value, d_y, d_alpha, d_sigma], {
+            let (x, log_ratio) = pow_with_log(ratio, alpha);
+            *value = -x;
+            *d_y = -x * (alpha * inverse_y);
+            *d_alpha = -x * log_ratio;
+            *d_sigma = x * (alpha * inverse_sigma);
+        });
+    } else {
+        each!([alpha, ratio, inverse_sigma, inverse_y], [], [value, d_y, d_alpha, d_sigma], {
+            let (x, log_ratio) = pow_with_log(ratio, alpha);
+            let (log_tail, slope) = log1m_exp_exp(alpha * log_ratio, x);
+            *value = log_tail;
+            *d_y = slope * (alpha * inverse_y);
+            *d_alpha = slope * log_ratio;
+            *d_sigma = -slope * (alpha * inverse_sigma);
+        });
+    }
     // Products of factors that are far outside of what is usual may not be numbers.
     let n = value.len();
     all(value, finite) && all(&d_y[..n], finite) && all(&d_alpha[..n], finite) && all(&d_sigma[..n], finite)

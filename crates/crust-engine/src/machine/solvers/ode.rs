@@ -106,24 +106,30 @@ pub fn record(solution: &Solution, item: &Item, solved: &mut Solved) {
 
 /// Many problems with the same tolerances at once; none where that cannot be done. `parameters` are those of all
 /// problems, one after the other.
-pub fn solve_lanes<'i>(callback: &Callback, items: &'i [Item], parameters: &[f64]) -> Option<Vec<Option<Solution>>> {
+pub fn solve_lanes<'i>(
+    given: Option<Method>,
+    callback: &Callback,
+    items: &'i [Item],
+    parameters: &[f64],
+) -> Option<Vec<Option<Solution>>> {
     let first = items.first()?;
-    let (method, tolerances) = method(Some(Method::Rk45), &first.tolerances);
+    let (method, tolerances) = method(given, &first.tolerances);
     let same = |item: &Item| item.tolerances == first.tolerances;
-    if method != Method::Rk45 || first.wanted[1] || first.wanted[2] || !items.iter().all(same) {
+    if !ode::has_lanes(method) || first.wanted[1] || first.wanted[2] || !items.iter().all(same) {
         return None;
     }
     let (trace, first_parameter) = callback.list_of_operations()?;
     let states = first.leading[0].len();
     let by_initial_state = if first.wanted[0] { states } else { 0 };
     let sizes = [states, by_initial_state];
-    let mut rates = LaneRates::new(trace, sizes, (first_parameter, first.parameters), parameters)?;
+    let unit = method != Method::Rk45;
+    let mut rates = LaneRates::new(trace, sizes, (first_parameter, first.parameters), parameters, unit)?;
     let span = |Item { leading, .. }: &'i Item| {
         let initial_time = leading[1].first().copied().unwrap_or(f64::NAN);
         Span { initial_state: &leading[0], initial_time, times: &leading[2] }
     };
     let spans: Vec<Span> = items.iter().map(span).collect();
-    Some(ode::solve_lanes(&mut rates, &spans, tolerances))
+    Some(ode::solve_lanes(method, &mut rates, &spans, tolerances))
 }
 
 /// Appends a matrix, given column by column, row by row.

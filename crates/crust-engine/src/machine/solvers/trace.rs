@@ -198,6 +198,11 @@ impl Trace {
         &self.operations
     }
 
+    /// So many operations, the first ones, do not look at inputs that change from call to call.
+    pub fn steady(&self) -> usize {
+        self.steady
+    }
+
     pub fn outputs(&self) -> &[u32] {
         &self.outputs
     }

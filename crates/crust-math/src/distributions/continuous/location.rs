@@ -271,7 +271,7 @@ fn gumbel_tails(domain: Domain, y: f64, mu: f64, beta: f64) -> Result<Tails<3>, 
     domain.positive("Scale parameter", beta)?;
     let z = (y - mu) / beta;
     // F(y) = exp(−exp(−z)): −z is the logarithm of a standard exponential
-    Ok(Tails::log_exponential(-z, [-1.0 / beta, 1.0 / beta, z / beta]).flip())
+    Ok(Tails::log_exponential(-z, (-z).exp(), [-1.0 / beta, 1.0 / beta, z / beta]).flip())
 }
 
 cumulative!(gumbel_tails(y, mu, beta) -> 3: gumbel_cdf = cdf, gumbel_lcdf = lcdf, gumbel_lccdf = lccdf);

@@ -105,9 +105,10 @@ pub fn weibull_lpdf(y: f64, alpha: f64, sigma: f64, terms: Terms) -> Density<3> 
 fn weibull_tails(domain: Domain, y: f64, alpha: f64, sigma: f64) -> Result<Tails<3>, DomainError> {
     domain.nonnegative("Random variable", y)?;
     check_shape_scale(domain, alpha, sigma)?;
-    let log_ratio = (y / sigma).ln();
+    let ratio = y / sigma;
+    let (log_ratio, x) = (ratio.ln(), ratio.powf(alpha));
     // (y/σ)^α is a standard exponential
-    Ok(Tails::log_exponential(alpha * log_ratio, [alpha / y, log_ratio, -alpha / sigma]))
+    Ok(Tails::log_exponential(alpha * log_ratio, x, [alpha / y, log_ratio, -alpha / sigma]))
 }
 
 cumulative!(weibull_tails(y, alpha, sigma) -> 3: weibull_cdf = cdf, weibull_lcdf = lcdf, weibull_lccdf = lccdf);
@@ -140,9 +141,10 @@ pub fn frechet_lpdf(y: f64, alpha: f64, sigma: f64, terms: Terms) -> Density<3> 
 fn frechet_tails(domain: Domain, y: f64, alpha: f64, sigma: f64) -> Result<Tails<3>, DomainError> {
     domain.positive("Random variable", y)?;
     check_shape_scale(domain, alpha, sigma)?;
-    let log_ratio = (sigma / y).ln();
+    let ratio = sigma / y;
+    let (log_ratio, x) = (ratio.ln(), ratio.powf(alpha));
     // (σ/y)^α is a standard exponential
-    Ok(Tails::log_exponential(alpha * log_ratio, [-alpha / y, log_ratio, alpha / sigma]).flip())
+    Ok(Tails::log_exponential(alpha * log_ratio, x, [-alpha / y, log_ratio, alpha / sigma]).flip())
 }
 
 cumulative!(frechet_tails(y, alpha, sigma) -> 3: frechet_cdf = cdf, frechet_lcdf = lcdf, frechet_lccdf = lccdf);

@@ -109,15 +109,15 @@ impl<const N: usize> Tails<N> {
         Self { lower, upper: -x, density: (-x).exp(), lower_rate: 1.0 / x.exp_m1(), upper_rate: 1.0, slope }
     }
 
-    /// The distribution of the logarithm of a standard exponential at t: F = 1 − exp(−exp(t)).
-    pub fn log_exponential(t: f64, slope: [f64; N]) -> Self {
-        let x = t.exp();
+    /// The distribution of the logarithm of a standard exponential at t: F = 1 − exp(−x) with x = exp(t). `x` is given
+    /// apart: of a large t, exp(t) has lost as many digits as t has in front of the point.
+    pub fn log_exponential(t: f64, x: f64, slope: [f64; N]) -> Self {
         if x == f64::INFINITY || t == f64::NEG_INFINITY {
             return Self::end(t);
         }
         let lower = if t < -40.0 { t } else { log1m_exp(-x) };
         let lower_rate = if x == 0.0 { 1.0 } else { x / x.exp_m1() };
-        Self { lower, upper: -x, density: (t - x).exp(), lower_rate, upper_rate: x, slope }
+        Self { lower, upper: -x, density: x * (-x).exp(), lower_rate, upper_rate: x, slope }
     }
 
     /// The end of the real line on the side of x.

@@ -5,7 +5,7 @@ mod integrals;
 mod points;
 mod reference;
 
-use super::{ALL, ContinuousDistribution, MOST_ARGUMENTS, SliceCumulative, by_name};
+use super::{ALL, ContinuousDistribution, MOST_ARGUMENTS, SliceCumulative, by_name, positive};
 use crate::density::Terms;
 use crate::special::log_sum_exp;
 use integrals::integrate;
@@ -265,4 +265,18 @@ fn reference_values() {
 /// lgamma of a large shape is a large number, of which a log density is a small difference.
 fn point_scale(point: &[f64]) -> f64 {
     point.iter().fold(1.0, |scale: f64, x| scale.max(x.abs().min(1e3)))
+}
+
+/// (y/σ)^α is a power of 2 here. exp(α log(y/σ)) would have lost two digits.
+#[test]
+fn far_powers_keep_their_digits() {
+    for (ratio, alpha, power) in [(8.0, 300.0, 900), (1024.0, 9.5, 95), (0.125, 330.0, -990)] {
+        let exact = 2.0_f64.powi(power);
+        let weibull = positive::weibull_lccdf(0.375 * ratio, alpha, 0.375).expect("in the domain");
+        let frechet = positive::frechet_lcdf(0.375, alpha, 0.375 * ratio).expect("in the domain");
+        assert!(close(weibull.value, -exact, 1e-15), "{ratio}^{alpha}: {}", weibull.value);
+        assert!(close(frechet.value, -exact, 1e-15), "{ratio}^{alpha}: {}", frechet.value);
+        let slope = exact * alpha / 0.375;
+        assert!(close(weibull.d[2], slope, 1e-15), "{ratio}^{alpha}: {} by σ", weibull.d[2]);
+    }
 }

@@ -6,7 +6,7 @@
 #![allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
 
 use super::runge_kutta::{ATTEMPTS, DORMAND_PRINCE, FIRST_STEP, continuous, grow, shrink};
-use super::{Solution, Span, Tolerances, check};
+use super::{Span, Tolerances, check};
 use crate::functions::Row;
 use crate::lanes::{Kernel, dispatch};
 
@@ -24,6 +24,10 @@ pub trait LaneSystem {
     fn load(&mut self, slot: usize, problem: usize);
     /// Writes the rates. For each state there is a row with its values, and one for each direction behind it.
     fn rates(&mut self, t: &Row, y: &[Row], rates: &mut [Row]);
+    /// Writes f(t, y) alone.
+    fn values(&mut self, t: &Row, y: &[Row], rates: &mut [Row]);
+    /// Writes f, ∂f/∂y (n × n, column-major) and ∂f/∂θ (n × p, column-major); the last one may be empty.
+    fn jacobian(&mut self, t: &Row, y: &[Row], rates: &mut [Row], by_state: &mut [Row], by_parameter: &mut [Row]);
 }
 
 /// Where the problem of a slot is.
@@ -55,9 +59,9 @@ struct Stepper<'a> {
     outputs: Vec<Option<Vec<f64>>>,
 }
 
-/// Solves problems with the method [`super::Method::Rk45`]. None where something goes wrong: those have to be solved
+/// Solves problems with the method [`super::Method::Rk45`]; the coupled vectors at the output times. None where something goes wrong: those have to be solved
 /// alone, to find out what.
-pub fn solve_lanes(system: &mut dyn LaneSystem, spans: &[Span], tolerances: Tolerances) -> Vec<Option<Solution>> {
+pub(super) fn solve(system: &mut dyn LaneSystem, spans: &[Span], tolerances: Tolerances) -> Vec<Option<Vec<f64>>> {
     let (states, [by_initial_state, by_parameters]) = (system.states(), system.directions());
     let len = states * (1 + by_initial_state + by_parameters);
     let empty = Slot { problem: 0, done: 0, begin: 0.0, steps: 0, attempts: 0, busy: false };
@@ -76,9 +80,7 @@ pub fn solve_lanes(system: &mut dyn LaneSystem, spans: &[Span], tolerances: Tole
         outputs: vec![None; spans.len()],
     };
     stepper.run();
-    let outputs = std::mem::take(&mut stepper.outputs);
-    let solution = |coupled: Vec<f64>| Solution { states, by_initial_state, by_parameters, coupled };
-    outputs.into_iter().map(|coupled| coupled.map(solution)).collect()
+    stepper.outputs
 }
 
 impl Stepper<'_> {

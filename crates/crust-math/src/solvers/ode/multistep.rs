@@ -6,10 +6,12 @@
 
 mod corrector;
 mod formula;
+mod lanes;
 mod start;
 mod step;
 
 pub(super) use formula::Family;
+pub(super) use lanes::solve as solve_lanes;
 
 use super::coupled::Coupled;
 use super::{Span, Tolerances};

@@ -1,5 +1,7 @@
 //! Systems with exact solutions, stiff systems, derivatives, convergence, and what is refused.
 
+mod lanes;
+
 use super::*;
 use Method::{Adams, Bdf, Ckrk, Rk45};
 

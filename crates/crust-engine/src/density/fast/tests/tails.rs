@@ -33,5 +33,5 @@ fn tails_are_right_relative_to_their_size() {
         }
         count += 1;
     }
-    assert_eq!(count, 45);
+    assert_eq!(count, 49);
 }

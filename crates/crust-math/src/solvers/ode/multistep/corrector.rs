@@ -20,23 +20,23 @@ pub(super) enum Attempt {
 
 /// Why a new matrix is asked for: an old Jacobian does not do where it is to blame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blame {
+pub(super) enum Blame {
     Nobody,
     OldJacobian,
     Other,
 }
 
 /// The nonlinear tolerance as a part of the error test's.
-const TOLERANCE: f64 = 0.1;
+pub(super) const TOLERANCE: f64 = 0.1;
 const MAX_ITERATIONS: u32 = 3;
 /// The estimated rate of convergence falls by no more than this in one iteration.
 const RATE_DECREASE: f64 = 0.3;
 /// The iteration diverges when a correction is this much larger than the one before.
 const DIVERGENCE: f64 = 2.0;
-const STEPS_PER_MATRIX: u64 = 20;
-const STEPS_PER_JACOBIAN: u64 = 51;
-const GAMMA_CHANGE_FOR_MATRIX: f64 = 0.3;
-const GAMMA_CHANGE_FOR_JACOBIAN: f64 = 0.2;
+pub(super) const STEPS_PER_MATRIX: u64 = 20;
+pub(super) const STEPS_PER_JACOBIAN: u64 = 51;
+pub(super) const GAMMA_CHANGE_FOR_MATRIX: f64 = 0.3;
+pub(super) const GAMMA_CHANGE_FOR_JACOBIAN: f64 = 0.2;
 
 /// The Newton matrix and what is known of its quality.
 #[derive(Debug, Default)]
@@ -64,19 +64,20 @@ enum Iterations {
 }
 
 /// Judges a sequence of Newton corrections by its estimated rate of convergence.
-struct Judge {
-    iteration: u32,
+#[derive(Default)]
+pub(super) struct Judge {
+    pub(super) iteration: u32,
     last: f64,
 }
 
-enum Verdict {
+pub(super) enum Verdict {
     Converged,
     Continue,
     Diverged,
 }
 
 impl Judge {
-    fn judge(&mut self, size: f64, rate: &mut f64, tolerance: f64) -> Verdict {
+    pub(super) fn judge(&mut self, size: f64, rate: &mut f64, tolerance: f64) -> Verdict {
         if self.iteration > 0 {
             *rate = (RATE_DECREASE * *rate).max(size / self.last);
         }
@@ -222,7 +223,7 @@ impl Multistep<'_> {
 
     fn iterate_state(&mut self) -> Result<Iterations, SolverError> {
         let n = self.system.n;
-        let mut judge = Judge { iteration: 0, last: 0.0 };
+        let mut judge = Judge::default();
         loop {
             self.place_state();
             self.system.state_rate(self.t, &self.corrector.point[..n], &mut self.corrector.rates[..n])?;
@@ -240,7 +241,7 @@ impl Multistep<'_> {
 
     fn iterate_columns(&mut self) -> Result<Iterations, SolverError> {
         let (n, all) = (self.system.n, self.system.len());
-        let mut judge = Judge { iteration: 0, last: 0.0 };
+        let mut judge = Judge::default();
         loop {
             for i in n..all {
                 self.corrector.point[i] = self.history[0][i] + self.correction[i];

@@ -6,10 +6,26 @@ use crate::solvers::SolverError;
 /// The first step is at most this part of the way to the first output, and changes no element by more than this part.
 const LARGEST: f64 = 0.1;
 /// The first step is at least this many roundings of the time.
-const SMALLEST: f64 = 100.0;
-const ITERATIONS: u32 = 4;
+pub(super) const SMALLEST: f64 = 100.0;
+pub(super) const ITERATIONS: u32 = 4;
 /// The found step is used only in part.
-const CAUTION: f64 = 0.5;
+pub(super) const CAUTION: f64 = 0.5;
+
+/// The largest step that moves no element by more than a tenth of itself plus its tolerance. Elements are given with
+/// their rates and weights.
+pub(super) fn largest_first_step(distance: f64, elements: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
+    let fastest = elements.map(|(z, rate, weight)| rate.abs() / (LARGEST * z.abs() + 1.0 / weight)).fold(0.0, nan_max);
+    let largest = LARGEST * distance;
+    if largest * fastest > 1.0 { 1.0 / fastest } else { largest }
+}
+
+/// The trial step after one with this weighted norm of y'', and whether it is the last one.
+pub(super) fn next_trial(iteration: u32, trial: f64, largest: f64, curvature: f64) -> (f64, bool) {
+    let proposal =
+        if curvature * largest * largest > 2.0 { (2.0 / curvature).sqrt() } else { (trial * largest).sqrt() };
+    let ratio = proposal / trial;
+    if iteration > 1 && ratio > 2.0 { (trial, true) } else { (proposal, ratio > 0.5 && ratio < 2.0) }
+}
 
 impl Multistep<'_> {
     /// Evaluates the initial rate, chooses the first step towards `time`, and scales the history to it.
@@ -50,26 +66,14 @@ impl Multistep<'_> {
             if settled || iteration == ITERATIONS {
                 break;
             }
-            let mut proposal =
-                if curvature * largest * largest > 2.0 { (2.0 / curvature).sqrt() } else { (trial * largest).sqrt() };
-            let ratio = proposal / trial;
-            settled = ratio > 0.5 && ratio < 2.0;
-            if iteration > 1 && ratio > 2.0 {
-                proposal = trial;
-                settled = true;
-            }
-            trial = proposal;
+            (trial, settled) = next_trial(iteration, trial, largest, curvature);
         }
         Ok((CAUTION * trial).max(smallest).min(largest))
     }
 
-    /// Largest step that moves no element by more than a tenth of itself plus its tolerance.
     fn largest_first_step(&self, distance: f64) -> f64 {
-        let fastest = (0..self.system.len())
-            .map(|i| self.history[1][i].abs() / (LARGEST * self.history[0][i].abs() + 1.0 / self.weights[i]))
-            .fold(0.0, nan_max);
-        let largest = LARGEST * distance;
-        if largest * fastest > 1.0 { 1.0 / fastest } else { largest }
+        let element = |i: usize| (self.history[0][i], self.history[1][i], self.weights[i]);
+        largest_first_step(distance, (0..self.system.len()).map(element))
     }
 
     /// The weighted norm of y'' by a difference quotient over the trial step, which shrinks where the rate is no

@@ -9,35 +9,35 @@ use crate::solvers::numbers::{real, scale};
 
 /// The step may grow by this factor at first, and by [`GROWTH_LIMIT`] later.
 pub(super) const FIRST_GROWTH_LIMIT: f64 = 10_000.0;
-const GROWTH_LIMIT: f64 = 10.0;
+pub(super) const GROWTH_LIMIT: f64 = 10.0;
 /// A smaller growth is not worth the effort.
-const GROWTH_WORTHWHILE: f64 = 1.5;
+pub(super) const GROWTH_WORTHWHILE: f64 = 1.5;
 /// Safety factors of the errors at the order below, at the order itself, and at the order above.
-const BIAS_BELOW: f64 = 6.0;
-const BIAS: f64 = 6.0;
-const BIAS_ABOVE: f64 = 10.0;
+pub(super) const BIAS_BELOW: f64 = 6.0;
+pub(super) const BIAS: f64 = 6.0;
+pub(super) const BIAS_ABOVE: f64 = 10.0;
 /// Keeps the growth finite where the error is zero.
 const ADDEND: f64 = 1e-6;
 /// Bounds of the step's factor after failures.
-const SMALLEST_SHRINK: f64 = 0.1;
-const REPEATED_SHRINK: f64 = 0.2;
-const CONVERGENCE_SHRINK: f64 = 0.25;
+pub(super) const SMALLEST_SHRINK: f64 = 0.1;
+pub(super) const REPEATED_SHRINK: f64 = 0.2;
+pub(super) const CONVERGENCE_SHRINK: f64 = 0.25;
 /// Error test failures of one step: from the second on it shrinks more, after the third the order falls, then the end.
-const FAILURES_BEFORE_REPEATED: u32 = 2;
-const FAILURES_BEFORE_LOWER: u32 = 3;
-const MAX_ERROR_FAILURES: u32 = 20;
-const MAX_CONVERGENCE_FAILURES: u32 = 50;
+pub(super) const FAILURES_BEFORE_REPEATED: u32 = 2;
+pub(super) const FAILURES_BEFORE_LOWER: u32 = 3;
+pub(super) const MAX_ERROR_FAILURES: u32 = 20;
+pub(super) const MAX_CONVERGENCE_FAILURES: u32 = 50;
 const LONG_PATIENCE: usize = 10;
 
 /// How often the current step has failed. The state and its sensitivities are counted apart.
 #[derive(Default)]
-struct Failures {
-    convergence: [u32; 2],
-    error: [u32; 2],
+pub(super) struct Failures {
+    pub(super) convergence: [u32; 2],
+    pub(super) error: [u32; 2],
 }
 
 /// The step's factor that brings an error (in units of the tolerance) of a formula of order `exponent − 1` to 1.
-fn growth(bias: f64, error: f64, exponent: usize) -> f64 {
+pub(super) fn growth(bias: f64, error: f64, exponent: usize) -> f64 {
     1.0 / ((bias * error).powf(1.0 / real(exponent)) + ADDEND)
 }
 
