@@ -1,4 +1,4 @@
-//! Fits of twenty seeds beside the best of their family, and Pathfinder beside the evidence. Behind docs/approximate.md.
+//! Fits of twenty seeds beside the best of their family, and Pathfinder beside the evidence: docs/approximate.md.
 //!
 //! `cargo run --release -p crust-api --example fits -- [reference|own|paths] [PROGRAM…]`
 #![allow(clippy::print_stdout, reason = "a table for people")]

@@ -1,5 +1,5 @@
-//! Programs whose families have a best distribution that is known: from elsewhere (`tests/approximations/reference.json`),
-//! or from very long fits (those in `stan/`).
+//! Programs whose families have a best distribution that is known: from elsewhere
+//! (`tests/approximations/reference.json`), or from very long fits (those in `stan/`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -127,8 +127,8 @@ fn settled(evaluations: &mut Evaluations<'_, Program>, settings: &fixed::Setting
 
 const MANY: usize = 65_536;
 
-/// The best of a family by very long fits of three seeds, which must agree: with its ELBO on other draws, and by how much
-/// those of the others are different.
+/// The best of a family by very long fits of three seeds, which must agree: with its ELBO on other draws, and by how
+/// much those of the others are different.
 pub fn long_fit(program: &Program, family: Family) -> (Elliptical, f64, f64) {
     with(program, |evaluations| {
         let fit = |evaluations: &mut Evaluations<'_, Program>, seed| {

@@ -32,8 +32,8 @@ pub struct Coordinates {
 }
 
 impl Coordinates {
-    /// About an approximation. A family that is diagonal keeps the variances only: low rank those of each coordinate, mean
-    /// field those given the others.
+    /// About an approximation. A family that is diagonal keeps the variances only: low rank those of each coordinate,
+    /// mean field those given the others.
     pub fn new(family: Family, about: &Elliptical) -> Self {
         let diagonal = || Scale::Diagonal(about.scale.variances().iter().map(|v| v.sqrt()).collect());
         let scale = match (family, &about.scale) {
@@ -135,8 +135,8 @@ impl Coordinates {
         matrix
     }
 
-    /// Newton's step from the frame for a gradient of −ELBO: the parameters of the mean B⁻¹ E g and the covariance B⁻¹, or,
-    /// for mean field, variances 1/Bᵢᵢ.
+    /// Newton's step from the frame for a gradient of −ELBO: the parameters of the mean B⁻¹ E g and the covariance B⁻¹,
+    /// or, for mean field, variances 1/Bᵢᵢ.
     pub fn newton(&self, curvature: &Curvature, gradient: &[f64]) -> Option<Vec<f64>> {
         let d = self.dimension();
         let mut parameters: Vec<f64> = gradient[..d].iter().map(|g| -g).collect();
@@ -151,8 +151,9 @@ impl Coordinates {
         parameters.iter().all(|p| p.is_finite()).then_some(parameters)
     }
 
-    /// g ← H₀ g with the inverse Hessian of −ELBO in the frame, for a density that curves like this on average: B⁻¹ for the
-    /// mean, ½/Bᵢᵢ for logarithms of the diagonal. Full rank has B = I close to the optimum, and so has what is not known.
+    /// g ← H₀ g with the inverse Hessian of −ELBO in the frame, for a density that curves like this on average: B⁻¹ for
+    /// the mean, ½/Bᵢᵢ for logarithms of the diagonal. Full rank has B = I close to the optimum, and so has what is not
+    /// known.
     pub fn precondition(&self, curvature: Option<&Curvature>, gradient: &mut [f64]) {
         let d = self.dimension();
         let curvature = curvature.filter(|_| self.family == Family::MeanField);

@@ -1,9 +1,9 @@
 //! How a density curves on average over an approximation, and what follows from that for a fit on fixed draws.
 //!
-//! In the frame of the approximation, x = m + S z, let g be the gradients in z. By Stein's identity the mean curvature is
-//! B = −E ∇² log p = −E g zᵀ: on draws with Σ z zᵀ/n = I and with −z for each z it is exact for quadratic log p. It is the
-//! Hessian of −ELBO in the mean, and Newton's step for the whole distribution is the mean B⁻¹ E g with the covariance B⁻¹
-//! (its diagonal for mean field).
+//! In the frame of the approximation, x = m + S z, let g be the gradients in z. By Stein's identity the mean curvature
+//! is B = −E ∇² log p = −E g zᵀ: on draws with Σ z zᵀ/n = I and with −z for each z it is exact for quadratic log p. It
+//! is the Hessian of −ELBO in the mean, and Newton's step for the whole distribution is the mean B⁻¹ E g with the
+//! covariance B⁻¹ (its diagonal for mean field).
 
 use super::family::float;
 use crate::metric::cholesky;
@@ -73,8 +73,9 @@ impl Curvature {
         cholesky(d, &inverse).ok()
     }
 
-    /// ½ (zᵀ(B − I) z − tr(B − I)): what log p − log q has less of on average than at z, by its quadratic part. Its mean is
-    /// 0, so that it can be added to log p − log q; what is left varies less, where the curvature is from other draws.
+    /// ½ (zᵀ(B − I) z − tr(B − I)): what log p − log q has less of on average than at z, by its quadratic part. Its
+    /// mean is 0, so that it can be added to log p − log q; what is left varies less, where the curvature is from other
+    /// draws.
     pub fn control(&self, z: &[f64]) -> f64 {
         let d = self.dimension;
         let mut sum = 0.0;

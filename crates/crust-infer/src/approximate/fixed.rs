@@ -24,8 +24,8 @@ pub struct Settings {
     pub degrees: Option<f64>,
     /// Starting points are uniform within ± this.
     pub radius: f64,
-    /// Fixed draws at first; they become more until their number does not matter. Four times as many where it is not known
-    /// from the draws themselves how many are enough.
+    /// Fixed draws at first; they become more until their number does not matter. Four times as many where it is not
+    /// known from the draws themselves how many are enough.
     pub draws: usize,
     pub most_draws: usize,
     /// How many nats the bound on the fixed draws may be above the one on new draws.
@@ -100,10 +100,10 @@ pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, setti
 
 /// Fits from an approximation. The draws become more until those that the fit has seen are no better than others.
 ///
-/// Where the curvature is known, four times as many new draws are looked at first: the gradient of the bound on them tells
-/// how far their optimum is. It is H(θ − θ*) with the error of the old draws in θ and of the new ones in itself, so that
-/// ½ gᵀH⁻¹g is 1.25 times what the fit loses, on average. If the two optima are close the one on the new draws is the
-/// last, otherwise still more draws are looked at from there.
+/// Where the curvature is known, four times as many new draws are looked at first: the gradient of the bound on them
+/// tells how far their optimum is. It is H(θ − θ*) with the error of the old draws in θ and of the new ones in itself,
+/// so that ½ gᵀH⁻¹g is 1.25 times what the fit loses, on average. If the two optima are close the one on the new draws
+/// is the last, otherwise still more draws are looked at from there.
 pub fn fit_from<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     settings: &Settings,
@@ -160,8 +160,8 @@ pub fn fit_from<T: Target + Clone + Send>(
 }
 
 /// How much the bound on the draws of the fit may be above that on others: the tolerance, or two standard errors of the
-/// difference where these are larger. Where new draws have been looked at already, more of them is allowed: few draws may
-/// know the optimum well and the bound there less so.
+/// difference where these are larger. Where new draws have been looked at already, more of them is allowed: few draws
+/// may know the optimum well and the bound there less so.
 fn allowed(elbo: &Estimate, draws: usize, tolerance: f64, looked: bool) -> f64 {
     let both = (1.0 + float(elbo.log_ratios.len()) / float(draws)).sqrt();
     let error = if looked { both * elbo.standard_error } else { elbo.standard_error };
@@ -233,8 +233,8 @@ impl Found {
 /// The optimum on fixed draws. Whether a gradient is small can only be told in the frame of the point itself, where the
 /// density curves by about 1 in all directions: the search goes on from there until it finds nothing to do.
 ///
-/// In each frame Newton's step for the whole distribution is tried first (see [`super::curvature`]); L-BFGS, for which the
-/// same curvature is the start, does the rest.
+/// In each frame Newton's step for the whole distribution is tried first (see [`super::curvature`]); L-BFGS, for which
+/// the same curvature is the start, does the rest.
 fn maximise<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     coordinates: &mut Coordinates,
@@ -279,8 +279,12 @@ fn maximise<T: Target + Clone + Send>(
         let approximation = coordinates.build(&found.best.x)?;
         let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
         if !again || frame == FRAMES {
-            let elbo = -found.best.value;
-            return Ok(Found { approximation, parameters: found.best.x, elbo, curvature, iterations, end: found.end });
+            let (elbo, mut parameters) = (-found.best.value, found.best.x);
+            if moves {
+                *coordinates = Coordinates::new(coordinates.family, &approximation);
+                parameters = coordinates.origin();
+            }
+            return Ok(Found { approximation, parameters, elbo, curvature, iterations, end: found.end });
         }
         *coordinates = Coordinates::new(coordinates.family, &approximation);
         here = fixed.look(evaluations, coordinates, coordinates.origin())?;
@@ -440,8 +444,8 @@ impl FixedDraws {
         Ok(Place { x, value, gradient })
     }
 
-    /// The mean curvature in the frame, where the last evaluation was. For full rank it is known from the gradient: that
-    /// in an element of the scale is Bᵢⱼ, or Bᵢᵢ − 1 on the diagonal.
+    /// The mean curvature in the frame, where the last evaluation was. For full rank it is known from the gradient:
+    /// that in an element of the scale is Bᵢⱼ, or Bᵢᵢ − 1 on the diagonal.
     fn curvature(&self, coordinates: &Coordinates, here: &Place) -> Option<Curvature> {
         let d = coordinates.dimension();
         if !self.energy.is_finite() {
