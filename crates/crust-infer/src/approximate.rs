@@ -7,6 +7,7 @@
 //! evaluation of the bound go through the target side by side.
 
 pub mod coordinates;
+pub mod curvature;
 pub mod elbo;
 pub mod evaluate;
 pub mod family;

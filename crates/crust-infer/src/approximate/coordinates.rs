@@ -5,6 +5,7 @@
 //! parameters then matter about alike.
 
 use super::Error;
+use super::curvature::Curvature;
 use super::family::{Approximation, Elliptical};
 use super::map::{Map, Sums};
 use super::scale::{LowRank, Scale};
@@ -31,7 +32,8 @@ pub struct Coordinates {
 }
 
 impl Coordinates {
-    /// About an approximation, of which a family that is diagonal keeps the variances only.
+    /// About an approximation. A family that is diagonal keeps the variances only: low rank those of each coordinate,
+    /// mean field those given the others.
     pub fn new(family: Family, about: &Elliptical) -> Self {
         let diagonal = || Scale::Diagonal(about.scale.variances().iter().map(|v| v.sqrt()).collect());
         let scale = match (family, &about.scale) {
@@ -41,7 +43,10 @@ impl Coordinates {
                 Scale::of_covariance(about.mean.len(), &scale.covariance()).unwrap_or_else(|_| diagonal())
             }
             (Family::MeanField | Family::LowRank(_), Scale::Diagonal(s)) => Scale::Diagonal(s.clone()),
-            (Family::MeanField | Family::LowRank(_), _) => diagonal(),
+            // The best normal distribution without correlations for one with them has the standard deviations that are
+            // left when all other coordinates are known.
+            (Family::MeanField, scale) => Scale::Diagonal(scale.precisions().iter().map(|p| 1.0 / p.sqrt()).collect()),
+            (Family::LowRank(_), _) => diagonal(),
         };
         let frame = Elliptical { scale, ..about.clone() };
         Self { family, log_determinant: frame.scale.log_determinant(), frame }
@@ -101,6 +106,64 @@ impl Coordinates {
     pub fn pull(&self, parameters: &[f64], sums: &Sums, w: f64, gradient: &mut [f64]) {
         let d = self.dimension();
         sums.pull(&self.frame.scale, &parameters[d..2 * d], w, gradient);
+    }
+
+    /// Derivatives in the coordinates of the frame, S₀ᵀ g, of gradients one after the other.
+    pub fn seen(&self, gradients: &[f64]) -> Vec<f64> {
+        let d = self.dimension();
+        let mut seen = Vec::with_capacity(gradients.len());
+        match &self.frame.scale {
+            Scale::Diagonal(s) => {
+                gradients.chunks_exact(d).for_each(|g| seen.extend(g.iter().zip(s).map(|(g, s)| g * s)));
+            }
+            scale => gradients.chunks_exact(d).for_each(|g| seen.extend(scale.apply_transposed(g))),
+        }
+        seen
+    }
+
+    /// The triangle of A in parameters (or derivatives), as a matrix by rows. This is added to the diagonal.
+    pub fn matrix_of(&self, parameters: &[f64], add: f64) -> Vec<f64> {
+        let d = self.dimension();
+        let (diagonal, mut rest) = parameters[d..].split_at(d);
+        let mut matrix = vec![0.0; d * d];
+        for (i, a) in diagonal.iter().enumerate() {
+            let (row, after) = rest.split_at(i.min(rest.len()));
+            matrix[i * d..][..row.len()].copy_from_slice(row);
+            matrix[i * d + i] = a + add;
+            rest = after;
+        }
+        matrix
+    }
+
+    /// Newton's step from the frame for a gradient of −ELBO: the parameters of the mean B⁻¹ E g and the covariance B⁻¹,
+    /// or, for mean field, variances 1/Bᵢᵢ.
+    pub fn newton(&self, curvature: &Curvature, gradient: &[f64]) -> Option<Vec<f64>> {
+        let d = self.dimension();
+        let mut parameters: Vec<f64> = gradient[..d].iter().map(|g| -g).collect();
+        curvature.solve(&mut parameters);
+        if self.family == Family::FullRank {
+            let root = curvature.inverse_root()?;
+            parameters.extend((0..d).map(|i| root[i * d + i].ln()));
+            (0..d).for_each(|i| parameters.extend_from_slice(&root[i * d..][..i]));
+        } else {
+            parameters.extend((0..d).map(|i| -0.5 * curvature.diagonal(i).ln()));
+        }
+        parameters.iter().all(|p| p.is_finite()).then_some(parameters)
+    }
+
+    /// g ← H₀ g with the inverse Hessian of −ELBO in the frame, for a density that curves like this on average: B⁻¹ for
+    /// the mean, ½/Bᵢᵢ for logarithms of the diagonal. Full rank has B = I close to the optimum, and so has what is not
+    /// known.
+    pub fn precondition(&self, curvature: Option<&Curvature>, gradient: &mut [f64]) {
+        let d = self.dimension();
+        let curvature = curvature.filter(|_| self.family == Family::MeanField);
+        let (mean, rest) = gradient.split_at_mut(d);
+        if let Some(curvature) = curvature {
+            curvature.solve(mean);
+        }
+        for (i, g) in rest[..d].iter_mut().enumerate() {
+            *g *= 0.5 / curvature.map_or(1.0, |curvature| curvature.diagonal(i));
+        }
     }
 
     /// ½ log |Σ| of the approximation, whose derivative is added to the gradient.

@@ -5,6 +5,7 @@ use crust_math::random::StreamKey;
 use crust_math::special::log_sum_exp_slice;
 
 use super::Error;
+use super::curvature::Curvature;
 use super::evaluate::{Evaluations, Points};
 use super::family::{Approximation, Elliptical, float, standard_log_density};
 use super::quasi::even_normals;
@@ -34,9 +35,22 @@ pub fn estimate<T: Target + Clone + Send>(
     draws: usize,
     key: StreamKey,
 ) -> Result<Estimate, Error> {
+    estimate_with(evaluations, q, None, draws, key)
+}
+
+/// The same, with the curvature in the frame of a normal distribution as a control variate. It must not be from these
+/// draws.
+pub fn estimate_with<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    q: &Elliptical,
+    control: Option<&Curvature>,
+    draws: usize,
+    key: StreamKey,
+) -> Result<Estimate, Error> {
     let d = q.dimension();
     let each = draws.div_ceil(SETS).next_multiple_of(2).max(2);
     let (mut x, mut log_q) = (Vec::with_capacity(SETS * each * d), Vec::with_capacity(SETS * each));
+    let mut controls = Vec::new();
     let log_determinant = q.scale.log_determinant();
     for set in 0..SETS {
         let key = key.step(key.step + set as u64);
@@ -47,10 +61,13 @@ pub fn estimate<T: Target + Clone + Send>(
                 z.iter_mut().for_each(|z| *z *= stretch);
             }
             log_q.push(standard_log_density(float(d), q.degrees, dot(z, z)) - log_determinant);
-            x.extend(q.place(z));
+            controls.extend(control.map(|curvature| curvature.control(z)));
+            let first = x.len();
+            q.scale.apply_to(z, &mut x);
+            x[first..].iter_mut().zip(&q.mean).for_each(|(x, m)| *x += m);
         }
     }
-    finish(evaluations, Points::new(d, x), &log_q, each)
+    finish(evaluations, Points::new(d, x), &log_q, &controls, each)
 }
 
 /// The bound of any approximation, with independent draws.
@@ -64,18 +81,21 @@ pub fn estimate_plainly<T: Target + Clone + Send>(
     let x: Vec<f64> = (0..draws.max(2)).flat_map(|_| q.draw(&mut stream)).collect();
     let points = Points::new(q.dimension(), x);
     let log_q: Vec<f64> = points.x.chunks_exact(q.dimension()).map(|x| q.log_density(x)).collect();
-    finish(evaluations, points, &log_q, 1)
+    finish(evaluations, points, &log_q, &[], 1)
 }
 
 fn finish<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     mut points: Points,
     log_q: &[f64],
+    controls: &[f64],
     each: usize,
 ) -> Result<Estimate, Error> {
     evaluations.evaluate(&mut points, false)?;
     let log_ratios: Vec<f64> = points.log_density.iter().zip(log_q).map(|(p, q)| p - q).collect();
-    let means: Vec<f64> = log_ratios.chunks(each).map(|set| set.iter().sum::<f64>() / float(set.len())).collect();
+    let mut means: Vec<f64> = log_ratios.chunks(each).map(|set| set.iter().sum::<f64>() / float(set.len())).collect();
+    let corrections = controls.chunks(each).map(|set| set.iter().sum::<f64>() / float(set.len()));
+    means.iter_mut().zip(corrections).for_each(|(mean, correction)| *mean += correction);
     let (value, standard_error) = mean_and_error(&means);
     Ok(Estimate { value, standard_error, points, log_ratios })
 }

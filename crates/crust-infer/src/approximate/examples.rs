@@ -178,6 +178,18 @@ fn paths_of_hierarchical_models_are_not_too_wide() {
     assert!(all[0] > 0.5 && all[29] < 5.0, "{all:?}");
 }
 
+/// Paths that go side by side are those that go alone.
+#[test]
+fn paths_do_not_disturb_each_other() {
+    let target = Function { dimension: 10, f: schools };
+    let settings = pathfinder::Settings::new(key(5));
+    let together = with(&target, |e| pathfinder::paths(e, &settings)).unwrap();
+    for (number, path) in (1..=4).zip(&together) {
+        assert_eq!(path, &with(&target, |e| pathfinder::path(e, &settings, number, None)).unwrap());
+    }
+    assert_ne!(together[0], together[1]);
+}
+
 #[test]
 fn resampling_keeps_proportions() {
     let weights = [0.5_f64, 0.25, 0.0, 0.25].map(f64::ln);
@@ -210,12 +222,13 @@ fn fixed_draws_reach_the_family_optimum_of_a_normal_target_exactly() {
 #[test]
 fn fixed_draws_reach_the_family_optimum_of_the_funnel() {
     // ../shared/reference/vi: ELBO −1.862847, v ~ N(0, 0.465690), xᵢ ~ N(0, 0.947227).
-    for family in [Family::MeanField, Family::FullRank] {
+    for (family, seed) in [Family::MeanField, Family::FullRank].into_iter().flat_map(|f| (1..=5).map(move |s| (f, s))) {
         let target = Function { dimension: 10, f: funnel };
-        let fit = with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(2), family))).unwrap();
-        assert!((fit.elbo.value + 1.862_847).abs() < 0.05, "{:?} {}", fit.convergence, fit.elbo.value);
+        let fit = with(&target, |e| fixed::fit(e, &fixed::Settings::new(key(seed), family))).unwrap();
+        assert_eq!(fit.convergence, Convergence::Converged);
+        assert!((fit.elbo.value + 1.862_847).abs() < 0.06, "{seed}: {}", fit.elbo.value);
         let sd: Vec<f64> = fit.approximation.variances().iter().map(|v| v.sqrt()).collect();
-        assert!((sd[0] / 0.465_690 - 1.0).abs() < 0.15 && (sd[5] / 0.947_227 - 1.0).abs() < 0.15, "{sd:?}");
+        assert!((sd[0] / 0.465_690 - 1.0).abs() < 0.08 && (sd[5] / 0.947_227 - 1.0).abs() < 0.08, "{seed}: {sd:?}");
     }
 }
 

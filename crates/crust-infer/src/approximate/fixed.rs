@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 use super::coordinates::{Coordinates, Family};
+use super::curvature::Curvature;
 use super::elbo::{self, Estimate};
 use super::evaluate::{Evaluations, Points};
 use super::family::{Elliptical, float, standard_log_density};
-use super::lbfgs::{self, End, Optimum, Options};
+use super::lbfgs::{End, Options, Place, Search, Told};
+use super::map::Sums;
 use super::pathfinder;
 use super::quasi::whitened_normals;
 use crate::target::Target;
@@ -22,7 +24,8 @@ pub struct Settings {
     pub degrees: Option<f64>,
     /// Starting points are uniform within ± this.
     pub radius: f64,
-    /// Fixed draws at first; they become more until their number does not matter.
+    /// Fixed draws at first; they become more until their number does not matter. Four times as many where it is not
+    /// known from the draws themselves how many are enough.
     pub draws: usize,
     pub most_draws: usize,
     /// How many nats the bound on the fixed draws may be above the one on new draws.
@@ -31,7 +34,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(key: StreamKey, family: Family) -> Self {
-        Self { key, family, degrees: None, radius: 2.0, draws: 256, most_draws: 16_384, tolerance: 0.05 }
+        Self { key, family, degrees: None, radius: 2.0, draws: 64, most_draws: 16_384, tolerance: 0.05 }
     }
 }
 
@@ -85,7 +88,7 @@ pub struct Fit {
 
 /// Fits from where Pathfinder ends. If the user ends it on the way, what there is is the fit.
 pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, settings: &Settings) -> Result<Fit, Error> {
-    let search = pathfinder::Settings { radius: settings.radius, ..pathfinder::Settings::new(settings.key) };
+    let search = pathfinder::Settings { radius: settings.radius, ..pathfinder::Settings::to_start(settings.key) };
     let paths = pathfinder::paths(evaluations, &search)?;
     let best = paths.into_iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let about = Elliptical { degrees: settings.degrees, ..best.approximation };
@@ -95,137 +98,264 @@ pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, setti
     fit
 }
 
-/// Fits from an approximation. The draws are doubled twice until those that the fit has seen are no better than others.
+/// Fits from an approximation. The draws become more until those that the fit has seen are no better than others.
+///
+/// Where the curvature is known, four times as many new draws are looked at first: the gradient of the bound on them
+/// tells how far their optimum is. It is H(θ − θ*) with the error of the old draws in θ and of the new ones in itself,
+/// so that ½ gᵀH⁻¹g is 1.25 times what the fit loses, on average. If the two optima are close the one on the new draws
+/// is the last, otherwise still more draws are looked at from there.
 pub fn fit_from<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     settings: &Settings,
     about: &Elliptical,
 ) -> Result<Fit, Error> {
     let mut coordinates = Coordinates::new(settings.family, about);
+    let curved = is_curved(&coordinates);
     // A full matrix is determined only if there are more draws than coordinates.
-    let mut draws = settings.draws.max(4 * coordinates.noise()).next_multiple_of(64);
-    let mut parameters = coordinates.origin();
-    let (mut trace, mut iterations, mut round) = (Vec::new(), 0, 0);
-    loop {
+    let first = if curved { settings.draws } else { 4 * settings.draws };
+    let mut draws = first.max(4 * coordinates.noise()).next_multiple_of(64);
+    let most = settings.most_draws.max(8 * coordinates.noise());
+    let (mut trace, mut iterations) = (Vec::new(), 0);
+    let mut fixed = FixedDraws::new(&coordinates, draws, settings.key.chain(0).step(1000));
+    let mut here = make_finite(evaluations, &mut coordinates, &mut fixed)?;
+    for round in 1.. {
+        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, &mut trace)?;
+        iterations += found.iterations;
         let key = settings.key.chain(0).step(1000 * (round + 1));
-        let fixed = FixedDraws::new(&coordinates, draws, key);
-        if round == 0 {
-            make_finite(evaluations, &mut coordinates, &fixed, &parameters)?;
+        if curved && found.is_optimum() && 4 * draws <= most {
+            fixed = FixedDraws::new(&coordinates, 4 * draws, key);
+            here = fixed.look(evaluations, &coordinates, coordinates.origin())?;
+            let curvature = fixed.curvature(&coordinates, &here);
+            let difference = difference(&coordinates, curvature.as_ref(), &here.gradient, settings.tolerance);
+            if difference != Difference::None {
+                draws *= 4;
+            }
+            match difference {
+                Difference::Much => continue,
+                Difference::None => found.curvature = curvature,
+                Difference::Little => {
+                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, &mut trace)?;
+                    iterations += found.iterations;
+                }
+            }
         }
-        let (found, steps) = maximise(evaluations, &mut coordinates, &fixed, parameters, &mut trace)?;
-        iterations += steps;
-        let approximation = coordinates.build(&found.best.x)?;
-        let seen = -found.best.value;
-        let last = draws * 4 > settings.most_draws.max(8 * coordinates.noise());
-        let found_optimum = matches!(found.end, End::Converged | End::NoBetterPoint);
+        let control = found.curvature.as_ref().filter(|_| settings.family == Family::MeanField);
+        let elbo = precise(evaluations, &found.approximation, control, settings.tolerance, key.step(key.step + 100))?;
+        let good = found.elbo - elbo.value <= allowed(&elbo, draws, settings.tolerance, curved);
         let interrupted = found.end == End::Stopped;
-        if !last && found_optimum && is_too_good(evaluations, &approximation, seen, settings, key)? {
-            (draws, round, parameters) = (draws * 4, round + 1, found.best.x);
-            continue;
-        }
-        let elbo = precise(evaluations, &approximation, settings.tolerance, key.step(key.step + 100))?;
-        let gap = seen - elbo.value;
-        let good = gap <= settings.tolerance.max(2.0 * elbo.standard_error.min(settings.tolerance));
-        if interrupted || good || last || (!found_optimum && round > 2) {
-            let convergence = match (found_optimum, good) {
+        if interrupted || good || 4 * draws > most || (!found.is_optimum() && round > 3) {
+            let convergence = match (found.is_optimum(), good) {
                 _ if interrupted => Convergence::Interrupted,
                 (true, true) => Convergence::Converged,
                 (true, false) => Convergence::TooFewDraws,
                 (false, _) => Convergence::NoOptimum,
             };
-            return Ok(Fit { approximation, elbo, convergence, iterations, draws, trace });
+            return Ok(Fit { approximation: found.approximation, elbo, convergence, iterations, draws, trace });
         }
-        (draws, round, parameters) = (draws * 4, round + 1, found.best.x);
+        draws *= 4;
+        fixed = FixedDraws::new(&coordinates, draws, key.step(key.step + 500));
+        here = fixed.look(evaluations, &coordinates, found.parameters)?;
+    }
+    Err(Error::NoSupport)
+}
+
+/// How much the bound on the draws of the fit may be above that on others: the tolerance, or two standard errors of the
+/// difference where these are larger. Where new draws have been looked at already, more of them is allowed: few draws
+/// may know the optimum well and the bound there less so.
+fn allowed(elbo: &Estimate, draws: usize, tolerance: f64, looked: bool) -> f64 {
+    let both = (1.0 + float(elbo.log_ratios.len()) / float(draws)).sqrt();
+    let error = if looked { both * elbo.standard_error } else { elbo.standard_error };
+    tolerance.max((2.0 * error).min(if looked { 4.0 } else { 2.0 } * tolerance))
+}
+
+/// How much the optimum on new draws seems to differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Difference {
+    None,
+    Little,
+    Much,
+}
+
+/// Compares what is to be gained on new draws, and how far means (in standard deviations) and logarithms of standard
+/// deviations would move.
+fn difference(
+    coordinates: &Coordinates,
+    curvature: Option<&Curvature>,
+    gradient: &[f64],
+    tolerance: f64,
+) -> Difference {
+    const MEAN: f64 = 0.1;
+    const LOG_SD: f64 = 0.05;
+    if coordinates.family == Family::MeanField && curvature.is_none() {
+        return Difference::Much;
+    }
+    let d = coordinates.dimension();
+    let mut step = gradient.to_vec();
+    coordinates.precondition(curvature, &mut step);
+    let gain = 0.5 * dot(&step, gradient);
+    let within = |steps: &[f64], most: f64| steps.iter().all(|s| s.abs() <= most);
+    match gain {
+        gain if gain <= DECREMENT => Difference::None,
+        gain if gain <= tolerance && within(&step[..d], MEAN) && within(&step[d..2 * d], LOG_SD) => Difference::Little,
+        _ => Difference::Much,
     }
 }
 
-/// Whether a few new draws already show that the fixed ones flatter the fit.
-fn is_too_good<T: Target + Clone + Send>(
-    evaluations: &mut Evaluations<'_, T>,
-    q: &Elliptical,
-    seen: f64,
-    settings: &Settings,
-    key: StreamKey,
-) -> Result<bool, Error> {
-    const DRAWS: usize = 256;
-    let new = elbo::estimate(evaluations, q, DRAWS, key.step(key.step + 50))?;
-    Ok(seen - new.value > settings.tolerance + 3.0 * new.standard_error)
+/// What may be left to gain at the end of a search, in nats.
+const DECREMENT: f64 = 1e-4;
+
+/// Matrices of curvature are computed up to so many dimensions: a fit of many more has better uses of its time.
+const MOST_CURVED: usize = 100;
+
+/// Whether a fit goes by the curvature of the density.
+fn is_curved(coordinates: &Coordinates) -> bool {
+    let family = matches!(coordinates.family, Family::MeanField | Family::FullRank);
+    family && coordinates.degrees().is_none() && coordinates.dimension() <= MOST_CURVED
 }
 
-/// The optimum on fixed draws, with the number of iterations. Whether a gradient is small can only be told in the frame
-/// of the point itself, where the density curves by about 1 in all directions: the search goes on from there until it
-/// finds nothing to do.
+/// The optimum on fixed draws. The frame is at it, unless the family is of low rank.
+struct Found {
+    approximation: Elliptical,
+    /// In the frame.
+    parameters: Vec<f64>,
+    elbo: f64,
+    curvature: Option<Curvature>,
+    iterations: usize,
+    end: End,
+}
+
+impl Found {
+    fn is_optimum(&self) -> bool {
+        matches!(self.end, End::Converged | End::NoBetterPoint)
+    }
+}
+
+/// The optimum on fixed draws. Whether a gradient is small can only be told in the frame of the point itself, where the
+/// density curves by about 1 in all directions: the search goes on from there until it finds nothing to do.
+///
+/// In each frame Newton's step for the whole distribution is tried first (see [`super::curvature`]); L-BFGS, for which
+/// the same curvature is the start, does the rest.
 fn maximise<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     coordinates: &mut Coordinates,
-    fixed: &FixedDraws,
-    mut parameters: Vec<f64>,
+    fixed: &mut FixedDraws,
+    mut here: Place,
     trace: &mut Vec<Step>,
-) -> Result<(Optimum, usize), Error> {
-    const FRAMES: usize = 20;
-    let draws = (fixed.z.len() / fixed.noise) as u64;
+) -> Result<Found, Error> {
+    const FRAMES: usize = 40;
     // What is not diagonal would be lost with a new frame.
     let moves = !matches!(coordinates.family, Family::LowRank(_));
-    let options = Options { decrement: if moves { 1e-4 } else { 1e-6 }, iterations: 500, history: 20 };
+    let decrement = if moves { DECREMENT } else { 1e-6 };
     let mut iterations = 0;
     for frame in 1.. {
-        let mut gradients = evaluations.count();
-        let control = evaluations.control();
-        let found = lbfgs::minimise(
-            parameters,
-            &options,
-            |at, gradient| fixed.objective(evaluations, coordinates, at, gradient),
-            |place, _| {
-                gradients += draws;
-                trace.push(Step { gradients, elbo: -place.value });
-                Ok(!control.is_interrupted())
-            },
-        )?;
-        iterations += found.iterations;
-        let again = moves && found.iterations > 0 && found.end == End::Converged;
-        if !again || frame == FRAMES {
-            return Ok((found, iterations));
+        let curvature = if is_curved(coordinates) { fixed.curvature(coordinates, &here) } else { None };
+        if let Some(curvature) = &curvature
+            && let Some((next, there)) = newton(evaluations, coordinates, fixed, curvature, &here, decrement)?
+        {
+            iterations += 1;
+            trace.push(Step { gradients: evaluations.count(), elbo: -there.value });
+            (*coordinates, here) = (next, there);
+            if frame < FRAMES && !evaluations.is_interrupted() {
+                continue;
+            }
         }
-        *coordinates = Coordinates::new(coordinates.family, &coordinates.build(&found.best.x)?);
-        parameters = coordinates.origin();
+        let metric = |g: &mut [f64]| coordinates.precondition(curvature.as_ref(), g);
+        let options = Options { decrement, iterations: if frame < FRAMES { 30 } else { 500 }, history: 20 };
+        let options = if moves { options } else { Options { iterations: 500, ..options } };
+        let mut search = Search::new(here.x.clone(), options, is_curved(coordinates).then_some(&metric));
+        search.tell(here.value, &here.gradient);
+        let mut gradient = vec![0.0; here.x.len()];
+        while let Some(x) = search.asks() {
+            let value = fixed.objective(evaluations, coordinates, x, &mut gradient)?;
+            if search.tell(value, &gradient) == Told::Step {
+                trace.push(Step { gradients: evaluations.count(), elbo: -search.here().0.value });
+                if evaluations.is_interrupted() {
+                    search.stop();
+                }
+            }
+        }
+        let found = search.finish();
+        iterations += found.iterations;
+        let approximation = coordinates.build(&found.best.x)?;
+        let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
+        if !again || frame == FRAMES {
+            let (elbo, mut parameters) = (-found.best.value, found.best.x);
+            if moves {
+                *coordinates = Coordinates::new(coordinates.family, &approximation);
+                parameters = coordinates.origin();
+            }
+            return Ok(Found { approximation, parameters, elbo, curvature, iterations, end: found.end });
+        }
+        *coordinates = Coordinates::new(coordinates.family, &approximation);
+        here = fixed.look(evaluations, coordinates, coordinates.origin())?;
     }
     Err(Error::NoSupport)
+}
+
+/// Newton's step for the whole distribution, as the next frame. `None` if it would gain little, or is none.
+fn newton<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    coordinates: &Coordinates,
+    fixed: &mut FixedDraws,
+    curvature: &Curvature,
+    here: &Place,
+    decrement: f64,
+) -> Result<Option<(Coordinates, Place)>, Error> {
+    /// From here on L-BFGS is faster, as it learns what is not quadratic.
+    const CLOSE: f64 = 0.05;
+    let mut direction = here.gradient.clone();
+    coordinates.precondition(Some(curvature), &mut direction);
+    if 0.5 * dot(&direction, &here.gradient) <= CLOSE.max(decrement) {
+        return Ok(None);
+    }
+    let Some(parameters) = coordinates.newton(curvature, &here.gradient) else { return Ok(None) };
+    let slope = dot(&parameters, &here.gradient);
+    let there = fixed.look(evaluations, coordinates, parameters)?;
+    // Enough of a decrease for another such step to be worth it.
+    if !(there.value <= here.value + 0.25 * slope.min(0.0) && slope < 0.0) {
+        return Ok(None);
+    }
+    let next = Coordinates::new(coordinates.family, &coordinates.build(&there.x)?);
+    let mut gradient = vec![0.0; there.x.len()];
+    let value = fixed.pull(&next, &next.origin(), &mut gradient);
+    Ok(Some((next.clone(), Place { x: next.origin(), value, gradient })))
 }
 
 /// Makes the frame narrower until the density is positive at all draws.
 fn make_finite<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     coordinates: &mut Coordinates,
-    fixed: &FixedDraws,
-    parameters: &[f64],
-) -> Result<(), Error> {
+    fixed: &mut FixedDraws,
+) -> Result<Place, Error> {
     const TIMES: usize = 30;
-    let mut gradient = vec![0.0; parameters.len()];
     for _ in 0..TIMES {
-        if fixed.objective(evaluations, coordinates, parameters, &mut gradient)?.is_finite() {
-            return Ok(());
+        let here = fixed.look(evaluations, coordinates, coordinates.origin())?;
+        if here.value.is_finite() {
+            return Ok(here);
         }
         coordinates.shrink();
     }
     Err(Error::NoSupport)
 }
 
-/// The bound with an error well below the tolerance, if that can be had.
+/// The bound with an error of a third of the tolerance, if that can be had.
 pub(super) fn precise<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     q: &Elliptical,
+    control: Option<&Curvature>,
     tolerance: f64,
     key: StreamKey,
 ) -> Result<Estimate, Error> {
+    const FIRST: usize = 1024;
     const MOST: usize = 16_384;
-    let mut draws = 1024;
-    loop {
-        let found = elbo::estimate(evaluations, q, draws, key)?;
-        if found.standard_error <= tolerance / 4.0 || draws >= MOST {
-            return Ok(found);
-        }
-        draws *= 4;
+    let found = elbo::estimate_with(evaluations, q, control, FIRST, key)?;
+    let times = (3.0 * found.standard_error / tolerance).powi(2);
+    if times <= 1.0 {
+        return Ok(found);
     }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and bounded")]
+    let draws = (times * float(FIRST)).min(float(MOST)) as usize;
+    elbo::estimate_with(evaluations, q, control, draws.next_multiple_of(FIRST), key.step(key.step + 50))
 }
 
 /// Standard draws that stay.
@@ -234,6 +364,10 @@ struct FixedDraws {
     noise: usize,
     /// −E log of the standard density.
     entropy: f64,
+    /// Of the last evaluation.
+    points: Points,
+    sums: Sums,
+    energy: f64,
 }
 
 impl FixedDraws {
@@ -258,36 +392,68 @@ impl FixedDraws {
             // Exactly: a normal distribution has |z|² = d on average.
             -standard_log_density(d, None, d)
         };
-        Self { z, noise, entropy }
+        let points = Points::new(coordinates.dimension(), Vec::new());
+        Self { z, noise, entropy, points, sums: coordinates.sums(), energy: f64::NEG_INFINITY }
     }
 
     /// −ELBO on these draws, and its gradient.
     fn objective<T: Target + Clone + Send>(
-        &self,
+        &mut self,
         evaluations: &mut Evaluations<'_, T>,
         coordinates: &Coordinates,
         parameters: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, Error> {
         let map = coordinates.map(parameters);
-        let mut x = Vec::with_capacity(self.z.len() / self.noise * coordinates.dimension());
-        self.z.chunks_exact(self.noise).for_each(|z| map.place(z, &mut x));
-        let mut points = Points::new(coordinates.dimension(), x);
-        if points.x.iter().any(|x| !x.is_finite()) {
+        self.points.x.clear();
+        self.z.chunks_exact(self.noise).for_each(|z| map.place(z, &mut self.points.x));
+        if self.points.x.iter().any(|x| !x.is_finite()) {
+            self.energy = f64::NEG_INFINITY;
             return Ok(f64::INFINITY);
         }
-        evaluations.evaluate(&mut points, true)?;
+        evaluations.evaluate(&mut self.points, true)?;
+        self.energy = self.points.log_density.iter().sum::<f64>() / float(self.points.len());
+        if self.energy.is_finite() {
+            self.sums.clear();
+            let draws = self.z.chunks_exact(self.noise).zip(self.points.gradient.chunks_exact(self.points.dimension));
+            draws.for_each(|(z, g)| self.sums.add(z, g));
+        }
+        Ok(self.pull(coordinates, parameters, gradient))
+    }
+
+    /// The same at the points of the last evaluation, which the parameters must stand for.
+    fn pull(&self, coordinates: &Coordinates, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.fill(0.0);
-        let w = 1.0 / float(points.len());
-        let energy = w * points.log_density.iter().sum::<f64>();
-        if !energy.is_finite() {
-            return Ok(f64::INFINITY);
+        if !self.energy.is_finite() {
+            return f64::INFINITY;
         }
-        let mut sums = coordinates.sums();
-        self.z.chunks_exact(self.noise).enumerate().for_each(|(k, z)| sums.add(z, points.gradient(k)));
-        coordinates.pull(parameters, &sums, w, gradient);
+        coordinates.pull(parameters, &self.sums, 1.0 / float(self.points.len()), gradient);
         let determinant = coordinates.log_determinant(parameters, gradient);
         gradient.iter_mut().for_each(|g| *g = -*g);
-        Ok(-(energy + determinant + self.entropy))
+        -(self.energy + determinant + self.entropy)
+    }
+
+    fn look<T: Target + Clone + Send>(
+        &mut self,
+        evaluations: &mut Evaluations<'_, T>,
+        coordinates: &Coordinates,
+        x: Vec<f64>,
+    ) -> Result<Place, Error> {
+        let mut gradient = vec![0.0; x.len()];
+        let value = self.objective(evaluations, coordinates, &x, &mut gradient)?;
+        Ok(Place { x, value, gradient })
+    }
+
+    /// The mean curvature in the frame, where the last evaluation was. For full rank it is known from the gradient:
+    /// that in an element of the scale is Bᵢⱼ, or Bᵢᵢ − 1 on the diagonal.
+    fn curvature(&self, coordinates: &Coordinates, here: &Place) -> Option<Curvature> {
+        let d = coordinates.dimension();
+        if !self.energy.is_finite() {
+            return None;
+        }
+        if coordinates.family == Family::FullRank {
+            return Curvature::new(d, coordinates.matrix_of(&here.gradient, 1.0));
+        }
+        Curvature::of_draws(d, &self.z, &coordinates.seen(&self.points.gradient))
     }
 }

@@ -42,7 +42,7 @@ pub fn mode<T: Target + Clone + Send>(
         None => start(evaluations, radius, key)?,
     };
     let options = Options { decrement: 1e-12, iterations: 5000, history: 20 };
-    let found = lbfgs::minimise(from, &options, |x, g| negative(evaluations, x, g), |_, _| Ok(true))?;
+    let found = lbfgs::minimise(from, &options, None, |x, g| negative(evaluations, x, g), |_| Ok(true))?;
     let Place { x, value, mut gradient } = found.best;
     gradient.iter_mut().for_each(|g| *g = -*g);
     Ok(Mode { x, log_density: -value, gradient, iterations: found.iterations, end: found.end })

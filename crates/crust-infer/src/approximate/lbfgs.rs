@@ -1,6 +1,8 @@
 //! The limited-memory BFGS method with a line search for the strong Wolfe conditions (Nocedal & Wright 2006, "NW"
 //! below).
 
+use std::rc::Rc;
+
 use crate::vector::{add_scaled, dot};
 
 /// When to end, and how far to remember.
@@ -71,9 +73,12 @@ impl Pair {
     }
 }
 
-/// H g for the estimate H of the inverse Hessian (NW algorithm 7.4), starting from γ I with γ = sᵀy/yᵀy of the last
-/// pair.
-fn inverse_hessian_times(pairs: &[Pair], g: &[f64]) -> Vec<f64> {
+/// What is known of the inverse Hessian from the start: g ← H₀ g, symmetric and positive definite.
+pub type Metric<'a> = &'a dyn Fn(&mut [f64]);
+
+/// H g for the estimate H of the inverse Hessian (NW algorithm 7.4). It starts from H₀ where that is known, otherwise
+/// from γ I with γ = sᵀy/yᵀy of the last pair.
+fn inverse_hessian_times(pairs: &[Rc<Pair>], metric: Option<Metric<'_>>, g: &[f64]) -> Vec<f64> {
     let mut q = g.to_vec();
     let mut along = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().rev() {
@@ -81,9 +86,13 @@ fn inverse_hessian_times(pairs: &[Pair], g: &[f64]) -> Vec<f64> {
         add_scaled(&mut q, -a, &pair.y);
         along.push(a);
     }
-    if let Some(last) = pairs.last() {
-        let scale = last.product / dot(&last.y, &last.y);
-        q.iter_mut().for_each(|q| *q *= scale);
+    match (metric, pairs.last()) {
+        (Some(metric), _) => metric(&mut q),
+        (None, Some(last)) => {
+            let scale = last.product / dot(&last.y, &last.y);
+            q.iter_mut().for_each(|q| *q *= scale);
+        }
+        (None, None) => {}
     }
     for (pair, a) in pairs.iter().zip(along.iter().rev()) {
         let b = dot(&pair.y, &q) / pair.product;
@@ -95,76 +104,168 @@ fn inverse_hessian_times(pairs: &[Pair], g: &[f64]) -> Vec<f64> {
 /// Values that fall below this are taken as a sign that there is no minimum.
 const BOTTOMLESS: f64 = -1e250;
 
-/// Minimises a function that returns its value and writes its gradient; +∞ and NaN are values like others, to be
-/// avoided. The observer sees each new point with the pairs that are known there, and may end the search by returning
-/// false.
+/// What became of a value that the search was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Another point is wanted before there is a step.
+    Trial,
+    /// A step was made, and it may be the last: [`Search::here`] is new.
+    Step,
+    /// Nothing more is wanted.
+    Done,
+}
+
+/// A search that asks for values instead of computing them, so that several can go side by side.
+pub struct Search<'a> {
+    options: Options,
+    metric: Option<Metric<'a>>,
+    pairs: Vec<Rc<Pair>>,
+    here: Place,
+    line: Option<Line>,
+    /// Where the value is wanted.
+    asked: Vec<f64>,
+    iterations: usize,
+    evaluations: usize,
+    end: Option<End>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(start: Vec<f64>, options: Options, metric: Option<Metric<'a>>) -> Self {
+        let here = Place { x: Vec::new(), value: f64::INFINITY, gradient: Vec::new() };
+        Self {
+            options,
+            metric,
+            pairs: Vec::new(),
+            here,
+            line: None,
+            asked: start,
+            iterations: 0,
+            evaluations: 0,
+            end: None,
+        }
+    }
+
+    /// The point whose value and gradient are wanted; `None` at the end.
+    pub fn asks(&self) -> Option<&[f64]> {
+        self.end.is_none().then_some(&self.asked[..])
+    }
+
+    /// The best point so far, with the pairs that are known there.
+    pub fn here(&self) -> (&Place, &[Rc<Pair>]) {
+        (&self.here, &self.pairs)
+    }
+
+    /// Ends the search where it is.
+    pub fn stop(&mut self) {
+        self.end.get_or_insert(End::Stopped);
+    }
+
+    /// +∞ and NaN are values like others, to be avoided.
+    pub fn tell(&mut self, value: f64, gradient: &[f64]) -> Told {
+        self.evaluations += 1;
+        let Some(line) = &mut self.line else {
+            self.here = Place { x: self.asked.clone(), value, gradient: gradient.to_vec() };
+            self.turn();
+            return if self.end.is_some() { Told::Done } else { Told::Trial };
+        };
+        let value = if value.is_nan() { f64::INFINITY } else { value };
+        if let Some(step) = line.tell(&self.asked, value, gradient) {
+            self.ask(step);
+            return Told::Trial;
+        }
+        let Some(next) = line.best.take() else {
+            // Old curvature may mislead: once more without it.
+            if self.pairs.len() > 1 {
+                self.pairs.clear();
+                self.turn();
+            } else {
+                self.end = Some(End::NoBetterPoint);
+            }
+            return if self.end.is_some() { Told::Done } else { Told::Trial };
+        };
+        if let Some(pair) = Pair::new(&self.here, &next) {
+            if self.pairs.len() == self.options.history {
+                self.pairs.remove(0);
+            }
+            self.pairs.push(Rc::new(pair));
+        }
+        self.here = next;
+        self.iterations += 1;
+        if self.here.value < BOTTOMLESS {
+            self.end = Some(End::Unbounded);
+            return Told::Done;
+        }
+        self.turn();
+        Told::Step
+    }
+
+    /// A new direction from here, or the end.
+    fn turn(&mut self) {
+        if self.iterations >= self.options.iterations {
+            self.end = Some(End::Iterations);
+            return;
+        }
+        let toward = |pairs: &[Rc<Pair>], metric, gradient: &[f64]| {
+            let mut direction = inverse_hessian_times(pairs, metric, gradient);
+            direction.iter_mut().for_each(|p| *p = -*p);
+            let slope = dot(&direction, gradient);
+            (direction, slope)
+        };
+        let (mut direction, mut slope) = toward(&self.pairs, self.metric, &self.here.gradient);
+        let downhill = slope.is_finite() && slope < 0.0;
+        if !downhill && !self.pairs.is_empty() {
+            self.pairs.clear();
+            (direction, slope) = toward(&[], self.metric, &self.here.gradient);
+        }
+        if -0.5 * slope <= self.options.decrement || !slope.is_finite() {
+            self.end = Some(if slope.is_finite() { End::Converged } else { End::NoBetterPoint });
+            return;
+        }
+        // Without knowledge of the curvature, a step of length 1 at most.
+        let blind = self.pairs.is_empty() && self.metric.is_none();
+        let first = if blind { (1.0 / (-slope).sqrt()).min(1.0) } else { 1.0 };
+        self.line = Some(Line::new(self.here.value, direction, slope));
+        self.ask(first);
+    }
+
+    fn ask(&mut self, step: f64) {
+        let Some(line) = &mut self.line else { return };
+        line.step = step;
+        self.asked.copy_from_slice(&self.here.x);
+        add_scaled(&mut self.asked, step, &line.direction);
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Optimum {
+        let end = self.end.unwrap_or(End::Stopped);
+        Optimum { best: self.here, iterations: self.iterations, evaluations: self.evaluations, end }
+    }
+}
+
+/// Minimises a function that returns its value and writes its gradient. The observer sees each new point with the pairs
+/// that are known there, and may end the search by returning false.
 pub fn minimise<E>(
     start: Vec<f64>,
     options: &Options,
+    metric: Option<Metric<'_>>,
     mut function: impl FnMut(&[f64], &mut [f64]) -> Result<f64, E>,
-    mut observer: impl FnMut(&Place, &[Pair]) -> Result<bool, E>,
+    mut observer: impl FnMut(&Place) -> Result<bool, E>,
 ) -> Result<Optimum, E> {
     let mut gradient = vec![0.0; start.len()];
-    let value = function(&start, &mut gradient)?;
-    let mut here = Place { x: start, value, gradient };
-    let mut search = LineSearch { evaluations: 1, function: &mut function };
-    let mut pairs: Vec<Pair> = Vec::new();
-    let mut iterations = 0;
-    let end = loop {
-        if iterations >= options.iterations {
-            break End::Iterations;
+    let mut search = Search::new(start, *options, metric);
+    while let Some(x) = search.asks() {
+        let value = function(x, &mut gradient)?;
+        if search.tell(value, &gradient) == Told::Step && !observer(search.here().0)? {
+            search.stop();
         }
-        let mut direction = inverse_hessian_times(&pairs, &here.gradient);
-        direction.iter_mut().for_each(|p| *p = -*p);
-        let mut slope = dot(&direction, &here.gradient);
-        let downhill = slope.is_finite() && slope < 0.0;
-        if !downhill && !pairs.is_empty() {
-            pairs.clear();
-            direction = here.gradient.iter().map(|g| -g).collect();
-            slope = dot(&direction, &here.gradient);
-        }
-        if -0.5 * slope <= options.decrement || !slope.is_finite() {
-            break if slope.is_finite() { End::Converged } else { End::NoBetterPoint };
-        }
-        // Without knowledge of the curvature, a step of length 1 at most.
-        let first = if pairs.is_empty() { (1.0 / (-slope).sqrt()).min(1.0) } else { 1.0 };
-        match search.run(&here, &direction, slope, first)? {
-            Some(next) => {
-                if let Some(pair) = Pair::new(&here, &next) {
-                    if pairs.len() == options.history {
-                        pairs.remove(0);
-                    }
-                    pairs.push(pair);
-                }
-                here = next;
-            }
-            // Old curvature may mislead: once more along the gradient.
-            None if pairs.len() > 1 => {
-                pairs.clear();
-                continue;
-            }
-            None => break End::NoBetterPoint,
-        }
-        iterations += 1;
-        if here.value < BOTTOMLESS {
-            break End::Unbounded;
-        }
-        if !observer(&here, &pairs)? {
-            break End::Stopped;
-        }
-    };
-    Ok(Optimum { best: here, iterations, evaluations: search.evaluations, end })
+    }
+    Ok(search.finish())
 }
 
 /// The constants of the Wolfe conditions, as NW recommend them for quasi-Newton methods.
 const ENOUGH_DECREASE: f64 = 1e-4;
 const FLAT_ENOUGH: f64 = 0.9;
 const MOST_TRIALS: usize = 40;
-
-struct LineSearch<'a, F> {
-    evaluations: usize,
-    function: &'a mut F,
-}
 
 /// A trial step: its length, the value there, and the slope along the direction.
 #[derive(Clone, Copy, Debug)]
@@ -174,55 +275,55 @@ struct Trial {
     slope: f64,
 }
 
-impl<E, F: FnMut(&[f64], &mut [f64]) -> Result<f64, E>> LineSearch<'_, F> {
-    /// A point along the direction that fulfils the strong Wolfe conditions (NW algorithms 3.5 and 3.6); the best one
-    /// with enough decrease if there is none within the trials.
-    fn run(&mut self, from: &Place, direction: &[f64], slope: f64, first: f64) -> Result<Option<Place>, E> {
-        let start = Trial { step: 0.0, value: from.value, slope };
-        // Rounding errors of the value must not hide that a step is good where it is about flat.
-        let slack = 4.0 * f64::EPSILON * from.value.abs();
-        let (mut low, mut high): (Trial, Option<Trial>) = (start, None);
-        let mut best: Option<Place> = None;
-        let mut step = first;
-        for _ in 0..MOST_TRIALS {
-            let (place, trial) = self.evaluate(from, direction, step)?;
-            let decreased = trial.value <= start.value + ENOUGH_DECREASE * step * start.slope + slack;
-            if decreased && trial.value <= low.value + slack && trial.slope.is_finite() {
-                if best.as_ref().is_none_or(|best| place.value <= best.value) {
-                    best = Some(place);
-                }
-                if trial.slope.abs() <= -FLAT_ENOUGH * start.slope {
-                    return Ok(best);
-                }
-                let turned = high.is_some_and(|high| high.step < low.step);
-                let uphill = if turned { trial.slope < 0.0 } else { trial.slope > 0.0 };
-                if uphill {
-                    high = Some(low);
-                }
-                low = trial;
-            } else {
-                high = Some(trial);
-            }
-            step = match high {
-                Some(high) => between(low, high),
-                None => step * 4.0,
-            };
-            if (step - low.step).abs() <= f64::EPSILON * low.step.max(1e-300) {
-                break;
-            }
-        }
-        Ok(best)
+/// A search along a direction for a point that fulfils the strong Wolfe conditions (NW algorithms 3.5 and 3.6); the best
+/// one with enough decrease if there is none within the trials.
+struct Line {
+    direction: Vec<f64>,
+    start: Trial,
+    low: Trial,
+    high: Option<Trial>,
+    /// The step that is tried.
+    step: f64,
+    trials: usize,
+    best: Option<Place>,
+}
+
+impl Line {
+    fn new(value: f64, direction: Vec<f64>, slope: f64) -> Self {
+        let start = Trial { step: 0.0, value, slope };
+        Self { direction, start, low: start, high: None, step: 0.0, trials: 0, best: None }
     }
 
-    fn evaluate(&mut self, from: &Place, direction: &[f64], step: f64) -> Result<(Place, Trial), E> {
-        let mut x = from.x.clone();
-        add_scaled(&mut x, step, direction);
-        let mut gradient = vec![0.0; x.len()];
-        let value = (self.function)(&x, &mut gradient)?;
-        self.evaluations += 1;
-        let value = if value.is_nan() { f64::INFINITY } else { value };
-        let slope = dot(&gradient, direction);
-        Ok((Place { x, value, gradient }, Trial { step, value, slope }))
+    /// Takes note of the value at a trial step; returns the next one, or `None` at the end.
+    fn tell(&mut self, x: &[f64], value: f64, gradient: &[f64]) -> Option<f64> {
+        self.trials += 1;
+        let (start, low, step) = (self.start, self.low, self.step);
+        // Rounding errors of the value must not hide that a step is good where it is about flat.
+        let slack = 4.0 * f64::EPSILON * start.value.abs();
+        let trial = Trial { step, value, slope: dot(gradient, &self.direction) };
+        let decreased = value <= start.value + ENOUGH_DECREASE * step * start.slope + slack;
+        if decreased && value <= low.value + slack && trial.slope.is_finite() {
+            if self.best.as_ref().is_none_or(|best| value <= best.value) {
+                self.best = Some(Place { x: x.to_vec(), value, gradient: gradient.to_vec() });
+            }
+            if trial.slope.abs() <= -FLAT_ENOUGH * start.slope {
+                return None;
+            }
+            let turned = self.high.is_some_and(|high| high.step < low.step);
+            let uphill = if turned { trial.slope < 0.0 } else { trial.slope > 0.0 };
+            if uphill {
+                self.high = Some(low);
+            }
+            self.low = trial;
+        } else {
+            self.high = Some(trial);
+        }
+        let next = match self.high {
+            Some(high) => between(self.low, high),
+            None => step * 4.0,
+        };
+        let stuck = (next - self.low.step).abs() <= f64::EPSILON * self.low.step.max(1e-300);
+        (!stuck && self.trials < MOST_TRIALS).then_some(next)
     }
 }
 
@@ -250,7 +351,7 @@ mod tests {
     use super::*;
 
     #[expect(clippy::unnecessary_wraps, reason = "the form of an observer")]
-    fn ignore(_: &Place, _: &[Pair]) -> Result<bool, ()> {
+    fn ignore(_: &Place) -> Result<bool, ()> {
         Ok(true)
     }
 
@@ -262,7 +363,7 @@ mod tests {
             Ok::<f64, ()>(a * a + 100.0 * b * b)
         };
         let options = Options { decrement: 1e-20, ..Options::default() };
-        let found = minimise(vec![-1.2, 1.0], &options, rosenbrock, ignore).unwrap();
+        let found = minimise(vec![-1.2, 1.0], &options, None, rosenbrock, ignore).unwrap();
         assert!(found.best.x.iter().all(|x| (x - 1.0).abs() < 1e-8), "{found:?}");
         assert!(found.iterations < 60);
         let quadratic = |x: &[f64], g: &mut [f64]| {
@@ -274,9 +375,16 @@ mod tests {
             }
             Ok::<f64, ()>(value)
         };
-        let found = minimise(vec![0.0; 20], &options, quadratic, ignore).unwrap();
+        let found = minimise(vec![0.0; 20], &options, None, quadratic, ignore).unwrap();
         assert_eq!(found.end, End::Converged);
         assert!(found.best.x.iter().all(|x| (x - 1.0).abs() < 1e-6));
+        // Newton's step, where the Hessian is known.
+        let inverse = |g: &mut [f64]| {
+            g.iter_mut().enumerate().for_each(|(i, g)| *g /= 10.0_f64.powi(i32::try_from(i % 7).unwrap()));
+        };
+        let known = minimise(vec![0.0; 20], &options, Some(&inverse), quadratic, ignore).unwrap();
+        assert_eq!((known.end, known.iterations), (End::Converged, 1));
+        assert!(known.best.x.iter().all(|x| (x - 1.0).abs() < 1e-12) && found.iterations > 5);
     }
 
     #[test]
@@ -286,13 +394,13 @@ mod tests {
             g[0] = 1.0 - 1.0 / x[0];
             Ok::<f64, ()>(if x[0] > 0.0 { x[0] - x[0].ln() } else { f64::INFINITY })
         };
-        let found = minimise(vec![300.0], &Options::default(), barrier, ignore).unwrap();
+        let found = minimise(vec![300.0], &Options::default(), None, barrier, ignore).unwrap();
         assert!((found.best.x[0] - 1.0).abs() < 1e-4, "{found:?}");
         let slope = |x: &[f64], g: &mut [f64]| {
             g[0] = -x[0].exp();
             Ok::<f64, ()>(-x[0].exp())
         };
-        let found = minimise(vec![0.0], &Options::default(), slope, ignore).unwrap();
+        let found = minimise(vec![0.0], &Options::default(), None, slope, ignore).unwrap();
         assert_ne!(found.end, End::Converged);
     }
 }

@@ -124,6 +124,11 @@ impl Sums {
         Self { family, gradient: vec![0.0; d], products: vec![0.0; products] }
     }
 
+    pub fn clear(&mut self) {
+        self.gradient.fill(0.0);
+        self.products.fill(0.0);
+    }
+
     pub fn add(&mut self, z: &[f64], g: &[f64]) {
         let d = g.len();
         add_scaled(&mut self.gradient, 1.0, g);

@@ -4,13 +4,14 @@
 //! The optimiser's estimate of the inverse Hessian at a point is the covariance, and a Newton step leads to the mean.
 //! No mode is needed: where the density has none, a point on the way is best.
 
+use std::rc::Rc;
+
 use crust_math::random::{Stream, StreamKey};
 
 use super::elbo::{self, Estimate};
 use super::evaluate::{Evaluations, Points};
 use super::family::{Elliptical, Mixture, float, standard_log_density};
-use super::laplace::negative;
-use super::lbfgs::{self, Options, Pair, Place};
+use super::lbfgs::{Options, Pair, Place, Search, Told};
 use super::quasi::whitened_normals;
 use super::scale::{Product, Scale};
 use super::{Error, start};
@@ -25,14 +26,36 @@ pub struct Settings {
     pub iterations: usize,
     /// How many pairs of steps and changes of the gradient make a covariance.
     pub history: usize,
-    /// Draws for the ELBO of the best normal distributions on the way.
+    /// Widths that are tried of each distribution on the way. Curvature at a point is that of the density there; where
+    /// the density becomes steep on one side (scales of hierarchical models), a normal distribution that is as wide as
+    /// curvature says reaches into places where there is next to none, and a narrower one has the larger ELBO.
+    pub widths: &'static [f64],
+    /// Draws for a first look at all of them, how many are looked at again, and draws for that.
+    pub first_look: usize,
+    pub looked_at_again: usize,
     pub draws: usize,
     pub paths: u32,
 }
 
 impl Settings {
     pub fn new(key: StreamKey) -> Self {
-        Self { key, radius: 2.0, iterations: 200, history: 10, draws: 64, paths: 4 }
+        let widths = &[1.0, 0.7, 0.5];
+        Self {
+            key,
+            radius: 2.0,
+            iterations: 200,
+            history: 10,
+            widths,
+            first_look: 8,
+            looked_at_again: 5,
+            draws: 64,
+            paths: 4,
+        }
+    }
+
+    /// For somewhere to start from, which need not be the best.
+    pub fn to_start(key: StreamKey) -> Self {
+        Self { widths: &[0.7], first_look: 4, looked_at_again: 2, draws: 32, ..Self::new(key) }
     }
 }
 
@@ -50,7 +73,7 @@ pub struct Path {
 /// A normal distribution on the way: where, and what the optimiser knows there.
 struct Stop {
     place: Place,
-    pairs: Vec<Pair>,
+    pairs: Vec<Rc<Pair>>,
     /// α: the diagonal that the updates of the pairs start from.
     diagonal: Vec<f64>,
 }
@@ -81,6 +104,71 @@ fn update_diagonal(diagonal: &mut [f64], pair: &Pair) {
     }
 }
 
+/// One way while it is gone.
+struct Walk {
+    key: StreamKey,
+    search: Search<'static>,
+    diagonal: Vec<f64>,
+    stops: Vec<Stop>,
+    iterations: usize,
+}
+
+impl Walk {
+    fn new(from: Vec<f64>, settings: &Settings, key: StreamKey) -> Self {
+        // What a step seems to gain is measured by curvature that is not known yet: in a direction that is still
+        // unexplored it is too little by orders of magnitude.
+        let options = Options { history: settings.history, iterations: settings.iterations, decrement: 1e-11 };
+        let diagonal = vec![1.0; from.len()];
+        Self { key, search: Search::new(from, options, None), diagonal, stops: Vec::new(), iterations: 0 }
+    }
+
+    /// The log density where the search has asked for it.
+    fn tell(&mut self, log_density: f64, gradient: &mut [f64]) {
+        gradient.iter_mut().for_each(|g| *g = -*g);
+        if self.search.tell(-log_density, gradient) != Told::Step {
+            return;
+        }
+        self.iterations += 1;
+        let (place, pairs) = self.search.here();
+        if let Some(last) = pairs.last() {
+            update_diagonal(&mut self.diagonal, last);
+            self.stops.push(Stop { place: place.clone(), pairs: pairs.to_vec(), diagonal: self.diagonal.clone() });
+        }
+    }
+
+    fn finish<T: Target + Clone + Send>(
+        mut self,
+        evaluations: &mut Evaluations<'_, T>,
+        settings: &Settings,
+    ) -> Result<Path, Error> {
+        if self.stops.is_empty() {
+            // The start was the mode already: nothing is known of the curvature.
+            let place = self.search.finish().best;
+            self.stops.push(Stop { place, pairs: Vec::new(), diagonal: self.diagonal });
+        }
+        let (at, elbo, approximation) = best(evaluations, settings, &self.stops, self.key.step(1))?;
+        Ok(Path { approximation, elbo, at: at + 1, iterations: self.iterations })
+    }
+}
+
+/// Goes all ways side by side: a point of each is one evaluation.
+fn walk<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, walks: &mut [Walk]) -> Result<(), Error> {
+    let d = evaluations.dimension();
+    let mut points = Points::new(d, Vec::new());
+    loop {
+        points.x.clear();
+        let asking = walks.iter().filter_map(|walk| walk.search.asks());
+        asking.for_each(|x| points.x.extend_from_slice(x));
+        if points.is_empty() {
+            return Ok(());
+        }
+        evaluations.evaluate(&mut points, true)?;
+        let told = points.log_density.iter().zip(points.gradient.chunks_exact_mut(d));
+        let asking = walks.iter_mut().filter(|walk| walk.search.asks().is_some());
+        asking.zip(told).for_each(|(walk, (value, gradient))| walk.tell(*value, gradient));
+    }
+}
+
 /// One path, from a given point or a random one.
 pub fn path<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
@@ -93,40 +181,11 @@ pub fn path<T: Target + Clone + Send>(
         Some(x) => x,
         None => start(evaluations, settings.radius, key)?,
     };
-    let mut diagonal = vec![1.0; from.len()];
-    let mut stops: Vec<Stop> = Vec::new();
-    // What a step seems to gain is measured by curvature that is not known yet: in a direction that is still unexplored it
-    // is too little by orders of magnitude.
-    let options = Options { history: settings.history, iterations: settings.iterations, decrement: 1e-11 };
-    let mut known = 0;
-    let found = lbfgs::minimise(
-        from,
-        &options,
-        |x, g| negative(evaluations, x, g),
-        |place, pairs| {
-            if let Some(last) = pairs.last() {
-                update_diagonal(&mut diagonal, last);
-                stops.push(Stop { place: place.clone(), pairs: pairs.to_vec(), diagonal: diagonal.clone() });
-            }
-            known += 1;
-            Ok(true)
-        },
-    )?;
-    if stops.is_empty() {
-        // The start was the mode already: nothing is known of the curvature.
-        stops.push(Stop { place: found.best, pairs: Vec::new(), diagonal });
-    }
-    let (at, elbo, approximation) = best(evaluations, settings, &stops, key.step(1))?;
-    Ok(Path { approximation, elbo, at: at + 1, iterations: known })
+    let mut walks = [Walk::new(from, settings, key)];
+    walk(evaluations, &mut walks)?;
+    let [walk] = walks;
+    walk.finish(evaluations, settings)
 }
-
-/// Widths that are tried of each distribution on the way. Curvature at a point is that of the density there; where the
-/// density becomes steep on one side (scales of hierarchical models), a normal distribution that is as wide as
-/// curvature says reaches into places where there is next to none, and a narrower one has the larger ELBO.
-const WIDTHS: [f64; 3] = [1.0, 0.7, 0.5];
-/// Draws for a first look at all of them, and how many are looked at again.
-const FIRST_LOOK: usize = 8;
-const LOOKED_AT_AGAIN: usize = 5;
 
 /// The distribution with the largest ELBO: all of them judged in one evaluation on the same few standard normal draws,
 /// then the best ones with more.
@@ -136,40 +195,63 @@ fn best<T: Target + Clone + Send>(
     stops: &[Stop],
     key: StreamKey,
 ) -> Result<(usize, f64, Elliptical), Error> {
-    let of_widths = |(at, stop): (usize, &Stop)| {
-        let q = stop.normal();
-        WIDTHS.map(|width| (at, Elliptical { scale: q.scale.clone().scaled(width), ..q.clone() }))
-    };
-    let all: Vec<(usize, Elliptical)> = stops.iter().enumerate().flat_map(of_widths).collect();
-    let first = elbos(evaluations, &all, FIRST_LOOK, key)?;
-    let mut order: Vec<usize> = (0..all.len()).filter(|k| first[*k].is_finite()).collect();
-    order.sort_by(|a, b| first[*b].total_cmp(&first[*a]));
-    let few: Vec<(usize, Elliptical)> = order.iter().take(LOOKED_AT_AGAIN).map(|k| all[*k].clone()).collect();
-    let elbos = elbos(evaluations, &few, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
-    let finite = elbos.into_iter().zip(few).filter(|(elbo, _)| elbo.is_finite());
-    let (elbo, (at, q)) = finite.max_by(|a, b| a.0.total_cmp(&b.0)).ok_or(Error::NoSupport)?;
-    Ok((at, elbo, q))
+    let normals: Vec<Elliptical> = stops.iter().map(Stop::normal).collect();
+    let of_widths = |at| settings.widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
+    let all: Vec<Candidate> = (0..stops.len()).flat_map(of_widths).collect();
+    let mut all = elbos(evaluations, &normals, all, settings.first_look, key)?;
+    all.retain(|candidate| candidate.elbo.is_finite());
+    all.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
+    all.truncate(settings.looked_at_again);
+    let few = elbos(evaluations, &normals, all, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
+    let finite = few.into_iter().filter(|candidate| candidate.elbo.is_finite());
+    let Candidate { at, width, elbo } = finite.max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
+    let Elliptical { mean, scale, .. } = normals[at].clone();
+    Ok((at, elbo, Elliptical::normal(mean, scale.scaled(width))))
+}
+
+/// A distribution on the way, with a width.
+#[derive(Clone, Copy)]
+struct Candidate {
+    at: usize,
+    width: f64,
+    elbo: f64,
 }
 
 /// The ELBO of each, on the same draws. Their second moments are those of the distribution: otherwise few draws that
-/// happen to be near (or far) make a distribution that is too wide (or too narrow) look better than it is.
+/// happen to be near (or far) make a distribution that is too wide (or too narrow) look better than it is. Neighbours
+/// that differ in their width only share S z.
 fn elbos<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
-    normals: &[(usize, Elliptical)],
+    normals: &[Elliptical],
+    mut candidates: Vec<Candidate>,
     draws: usize,
     key: StreamKey,
-) -> Result<Vec<f64>, Error> {
+) -> Result<Vec<Candidate>, Error> {
     let d = evaluations.dimension();
     let z = whitened_normals(d, draws, key);
-    let x = normals.iter().flat_map(|(_, q)| z.chunks_exact(d).flat_map(|z| q.place(z))).collect();
-    let mut points = Points::new(d, x);
+    let mut points = Points::new(d, Vec::with_capacity(candidates.len() * z.len()));
+    let (mut stretched, mut of) = (Vec::with_capacity(z.len()), usize::MAX);
+    for candidate in &candidates {
+        let q = &normals[candidate.at];
+        if of != candidate.at {
+            stretched.clear();
+            z.chunks_exact(d).for_each(|z| q.scale.apply_to(z, &mut stretched));
+            of = candidate.at;
+        }
+        let placed = |s: (&f64, &f64)| s.1 + candidate.width * s.0;
+        stretched.chunks_exact(d).for_each(|s| points.x.extend(s.iter().zip(&q.mean).map(placed)));
+    }
     if !points.is_empty() {
         evaluations.evaluate(&mut points, false)?;
     }
     let standard: Vec<f64> = z.chunks_exact(d).map(|z| standard_log_density(float(d), None, dot(z, z))).collect();
     let entropy = -standard.iter().sum::<f64>() / float(standard.len());
-    let energies = points.log_density.chunks_exact(standard.len()).map(|p| p.iter().sum::<f64>() / float(p.len()));
-    Ok(energies.zip(normals).map(|(energy, (_, q))| energy + entropy + q.scale.log_determinant()).collect())
+    let determinants: Vec<f64> = normals.iter().map(|q| q.scale.log_determinant()).collect();
+    for (candidate, p) in candidates.iter_mut().zip(points.log_density.chunks_exact(standard.len())) {
+        let energy = p.iter().sum::<f64>() / float(p.len());
+        candidate.elbo = energy + entropy + determinants[candidate.at] + float(d) * candidate.width.ln();
+    }
+    Ok(candidates)
 }
 
 /// Several paths as one approximation.
@@ -187,13 +269,25 @@ pub fn paths<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     settings: &Settings,
 ) -> Result<Vec<Path>, Error> {
-    let mut found = Vec::new();
-    let mut failure = None;
-    for number in 1..=settings.paths.max(1) {
-        match path(evaluations, settings, number, None) {
+    let (mut walks, mut found, mut failure) = (Vec::new(), Vec::new(), None);
+    let mut fails = |error| match error {
+        fatal @ (Error::Fatal(_) | Error::Interrupted) => Err(fatal),
+        other => {
+            failure = Some(other);
+            Ok(())
+        }
+    };
+    for key in (1..=settings.paths.max(1)).map(|number| settings.key.chain(number)) {
+        match start(evaluations, settings.radius, key) {
+            Ok(from) => walks.push(Walk::new(from, settings, key)),
+            Err(error) => fails(error)?,
+        }
+    }
+    walk(evaluations, &mut walks)?;
+    for walk in walks {
+        match walk.finish(evaluations, settings) {
             Ok(path) => found.push(path),
-            Err(fatal @ (Error::Fatal(_) | Error::Interrupted)) => return Err(fatal),
-            Err(other) => failure = Some(other),
+            Err(error) => fails(error)?,
         }
     }
     match failure {

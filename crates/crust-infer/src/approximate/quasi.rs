@@ -19,11 +19,13 @@ pub fn even_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> {
     let mut stream = key.stream();
     for coordinate in 0..dimension {
         for (draw, stratum) in stream.permutation(half).into_iter().enumerate() {
-            // The strata of the upper half of the distribution; the sign decides which half.
-            let upper = 0.5 + 0.5 * (float(stratum) + stream.uniform()) / float(half);
+            // The strata of the upper half of the distribution; the sign decides which half. Both are in one number.
+            let within = 2.0 * stream.uniform();
+            let (positive, within) = (within < 1.0, within.fract());
+            let upper = 0.5 + 0.5 * (float(stratum) + within) / float(half);
             // Rounding may reach 1, where the quantile is infinite.
             let value = upper_quantile(upper.min(1.0 - 0.5 * f64::EPSILON));
-            let value = if stream.uniform() < 0.5 { value } else { -value };
+            let value = if positive { value } else { -value };
             z[draw * dimension + coordinate] = value;
             z[(half + draw) * dimension + coordinate] = -value;
         }

@@ -1,5 +1,7 @@
 //! Square roots S of covariance matrices Σ = S Sᵀ, in the forms that fits give them.
 
+use std::rc::Rc;
+
 use crate::metric::cholesky;
 use crate::vector::{add_scaled, dot};
 
@@ -35,7 +37,7 @@ pub struct LowRank {
 impl Product {
     /// BFGS updates of diag(s)², as S of H = S Sᵀ: an update is (I + p qᵀ) H (I + q pᵀ) with p = s/(sᵀy) and
     /// q = √(sᵀy / sᵀBs) B s − y, where B = H⁻¹ (Brodlie, Gourlay & Greenstadt 1973).
-    pub fn new(diagonal: Vec<f64>, pairs: &[Pair]) -> Self {
+    pub fn new(diagonal: Vec<f64>, pairs: &[Rc<Pair>]) -> Self {
         let mut root = Self { diagonal, updates: Vec::new() };
         for pair in pairs {
             let mut image = root.solve(&pair.s);
@@ -53,13 +55,14 @@ impl Product {
         root
     }
 
-    fn apply(&self, z: &[f64]) -> Vec<f64> {
-        let mut x: Vec<f64> = z.iter().zip(&self.diagonal).map(|(z, s)| z * s).collect();
+    fn apply_to(&self, z: &[f64], to: &mut Vec<f64>) {
+        let first = to.len();
+        to.extend(z.iter().zip(&self.diagonal).map(|(z, s)| z * s));
+        let x = &mut to[first..];
         for [p, q] in &self.updates {
-            let along = dot(q, &x);
-            add_scaled(&mut x, along, p);
+            let along = dot(q, x);
+            add_scaled(x, along, p);
         }
-        x
     }
 
     fn apply_transposed(&self, g: &[f64]) -> Vec<f64> {
@@ -130,11 +133,12 @@ impl LowRank {
         along.iter().zip(&self.columns).for_each(|(a, v)| add_scaled(x, *a, v));
     }
 
-    fn apply(&self, z: &[f64]) -> Vec<f64> {
-        let mut x = z.to_vec();
-        self.stretched(&mut x, |c| c);
+    fn apply_to(&self, z: &[f64], to: &mut Vec<f64>) {
+        let first = to.len();
+        to.extend_from_slice(z);
+        let x = &mut to[first..];
+        self.stretched(x, |c| c);
         x.iter_mut().zip(&self.diagonal).for_each(|(x, s)| *x *= s);
-        x
     }
 
     fn apply_transposed(&self, g: &[f64]) -> Vec<f64> {
@@ -183,13 +187,20 @@ impl Scale {
 
     /// S z.
     pub fn apply(&self, z: &[f64]) -> Vec<f64> {
+        let mut x = Vec::with_capacity(z.len());
+        self.apply_to(z, &mut x);
+        x
+    }
+
+    /// Adds S z to a list.
+    pub fn apply_to(&self, z: &[f64], to: &mut Vec<f64>) {
         match self {
-            Self::Diagonal(s) => z.iter().zip(s).map(|(z, s)| z * s).collect(),
+            Self::Diagonal(s) => to.extend(z.iter().zip(s).map(|(z, s)| z * s)),
             Self::Lower(lower) => {
-                lower.chunks_exact(z.len()).enumerate().map(|(i, row)| dot(&row[..=i], &z[..=i])).collect()
+                to.extend(lower.chunks_exact(z.len()).enumerate().map(|(i, row)| dot(&row[..=i], &z[..=i])));
             }
-            Self::Product(product) => product.apply(z),
-            Self::LowRank(low) => low.apply(z),
+            Self::Product(product) => product.apply_to(z, to),
+            Self::LowRank(low) => low.apply_to(z, to),
         }
     }
 
@@ -287,6 +298,19 @@ impl Scale {
         }
     }
 
+    /// The diagonal of (S Sᵀ)⁻¹, whose elements are |S⁻¹ eᵢ|².
+    pub fn precisions(&self) -> Vec<f64> {
+        let d = self.dimension();
+        let mut unit = vec![0.0; d];
+        let column = |i: usize| {
+            unit.fill(0.0);
+            unit[i] = 1.0;
+            let column = self.solve(&unit);
+            dot(&column, &column)
+        };
+        (0..d).map(column).collect()
+    }
+
     /// S Sᵀ by rows.
     pub fn covariance(&self) -> Vec<f64> {
         let d = self.dimension();
@@ -332,7 +356,8 @@ mod tests {
             .map(|k| dot(&root[k / 4 * 4..][..4], &root[k % 4 * 4..][..4]) + f64::from(u8::from(k % 5 == 0)))
             .collect();
         let places: Vec<Place> = (0..4).map(|_| place(&hessian, normals(4))).collect();
-        let pairs: Vec<Pair> = places.windows(2).filter_map(|two| Pair::new(&two[0], &two[1])).collect();
+        let pairs: Vec<Rc<Pair>> =
+            places.windows(2).filter_map(|two| Pair::new(&two[0], &two[1]).map(Rc::new)).collect();
         assert_eq!(pairs.len(), 3);
         vec![
             Scale::Diagonal(vec![0.5, 2.0, 1.0, 3.0]),
@@ -365,7 +390,8 @@ mod tests {
         let mut normals = || (0..3).map(|_| stream.standard_normal()).collect::<Vec<f64>>();
         let hessian = [2.0, 0.3, 0.1, 0.3, 1.0, -0.2, 0.1, -0.2, 4.0];
         let places: Vec<Place> = (0..3).map(|_| place(&hessian, normals())).collect();
-        let pairs: Vec<Pair> = places.windows(2).filter_map(|two| Pair::new(&two[0], &two[1])).collect();
+        let pairs: Vec<Rc<Pair>> =
+            places.windows(2).filter_map(|two| Pair::new(&two[0], &two[1]).map(Rc::new)).collect();
         let scale = Scale::Product(Product::new(vec![1.0, 2.0, 0.5], &pairs));
         let last = pairs.last().unwrap();
         close(&scale.apply(&scale.apply_transposed(&last.y)), &last.s, 1e-12);
