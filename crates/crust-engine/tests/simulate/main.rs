@@ -1,6 +1,7 @@
 //! The forward sampler against the density of the very program that it is read from.
 
 mod by_density;
+mod components;
 mod corpus;
 mod ends;
 mod identities;
