@@ -313,22 +313,19 @@ impl Functions<'_> {
         };
         let mut classes: Vec<(Vec<f64>, usize)> = Vec::new();
         let mut of = Vec::new();
-        for k in 0..start.len() {
+        for (k, start) in start.iter().enumerate() {
             // A component without any weight is never drawn: its functions are of no use.
-            if start[k] == f64::NEG_INFINITY {
+            if *start == f64::NEG_INFINITY {
                 of.push(usize::MAX);
                 continue;
             }
             let own = function(k);
-            let line = match classes.iter().find(|(other, _)| alike(&own, other)) {
-                Some((_, line)) => *line,
-                None => {
-                    self.lines.push((mixed, element, k));
-                    classes.push((own, self.lines.len() - 1));
-                    self.lines.len() - 1
-                }
-            };
-            of.push(line);
+            let known = classes.iter().find(|(other, _)| alike(&own, other)).map(|(_, line)| *line);
+            of.push(known.unwrap_or_else(|| {
+                self.lines.push((mixed, element, k));
+                classes.push((own, self.lines.len() - 1));
+                self.lines.len() - 1
+            }));
         }
         let any = classes.first().map(|(_, line)| *line).ok_or_else(nowhere)?;
         of.iter_mut().filter(|line| **line == usize::MAX).for_each(|line| *line = any);

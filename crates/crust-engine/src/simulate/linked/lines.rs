@@ -13,7 +13,7 @@ use super::terms::Terms;
 
 /// A product of densities of one number each.
 pub struct Lines {
-    lines: Vec<Line>,
+    axes: Vec<Line>,
     pub log_integral: f64,
     /// How far that may be from the truth.
     pub noise: f64,
@@ -57,13 +57,13 @@ impl Lines {
         let number = n as f64;
         let rest = if n > 1 { (number - 1.0) * middle } else { 0.0 };
         let log_integral = lines.iter().map(Line::log_integral).sum::<f64>() - rest;
-        let found = Self { lines, log_integral, noise: NOISE * number };
+        let found = Self { axes: lines, log_integral, noise: NOISE * number };
         let product = log_integral.is_finite() && (n == 1 || found.is_product(terms, middle)?);
         Ok(product.then_some(found))
     }
 
     fn is_product(&self, terms: &mut Terms<'_>, middle: f64) -> Result<bool, SimulateError> {
-        let n = self.lines.len();
+        let n = self.axes.len();
         let mut stream = StreamKey::new(11, Purpose::GENERATED).stream();
         for _ in 0..TRIALS {
             let point = self.draw(&mut stream);
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     pub fn draw(&self, stream: &mut Stream) -> Vec<f64> {
-        self.lines.iter().map(|line| line.draw(stream)).collect()
+        self.axes.iter().map(|line| line.draw(stream)).collect()
     }
 }
 
