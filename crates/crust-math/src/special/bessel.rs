@@ -253,7 +253,7 @@ mod tests {
         // 101² = 10,201: one goes up, the next goes down; log I is smooth in the order
         let bend = at(100).ln() - 2.0 * at(101).ln() + at(102).ln();
         assert!((bend + 1.0 / 10_201.0).abs() < 1e-7, "{bend}");
-        assert_eq!(modified_bessel_first_kind(3, 1e15), f64::INFINITY);
+        assert!(modified_bessel_first_kind(3, 1e15).is_infinite());
     }
 
     #[test]

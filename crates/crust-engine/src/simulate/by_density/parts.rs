@@ -140,6 +140,9 @@ pub fn distributions(
         return Ok(Vec::new());
     }
     let start = all.whole(base)?;
+    if start.iter().any(|components| has_unseen(components)) {
+        return Err(unseen());
+    }
     let mut functions = Functions { all, start: &start, lines: Vec::new(), known: HashMap::new() };
     let alone = || groups.iter().enumerate().filter(|(_, mixed)| !mixed.normal);
     let probes: Vec<Change> = alone()
@@ -173,9 +176,7 @@ fn independent(start: &Components, own: &[Vec<usize>], tables: &mut [Option<Tabl
     let tables: Vec<Table> = tables[first..=last].iter_mut().filter_map(Option::take).collect();
     let sums: Vec<f64> = tables.iter().map(log_total).collect();
     let table_of: Vec<Vec<usize>> = own.iter().map(|list| list.iter().map(|t| t - first).collect()).collect();
-    let weight = |(k, start): (usize, &f64)| {
-        if *start == f64::NEG_INFINITY { *start } else { start + table_of.iter().map(|t| sums[t[k]]).sum::<f64>() }
-    };
+    let weight = |(k, start): (usize, &f64)| start + table_of.iter().map(|t| sums[t[k]]).sum::<f64>();
     (start.iter().enumerate().map(weight).collect(), Within::Independent { table_of, tables })
 }
 
@@ -187,10 +188,7 @@ fn together(
     landmarks: &Landmarks,
 ) -> Result<(Components, Within), SimulateError> {
     let normals = normals(all, (g, &mixed.elements), (base, start), landmarks.spread())?;
-    let weight = |(start, normal): (&f64, &Option<Normal>)| match normal {
-        Some(normal) => Some(start + normal.log_integral),
-        None => (*start == f64::NEG_INFINITY).then_some(*start),
-    };
+    let weight = |(start, normal): (&f64, &Option<Normal>)| normal.as_ref().map(|normal| start + normal.log_integral);
     let weights: Option<Components> = start.iter().zip(&normals).map(weight).collect();
     // A component that is not concave has no integral; others are lost in rounding where parameters are far out.
     Ok((weights.ok_or_else(nowhere)?, Within::Normal(normals)))
@@ -204,6 +202,18 @@ fn probes(at: f64, domain: Domain, landmarks: &Landmarks) -> Vec<f64> {
 
 fn probes_of(e: usize, base: &[f64], domains: &[Domain], landmarks: &Landmarks) -> Vec<f64> {
     probes(base[e], domains[e], landmarks)
+}
+
+/// Whether a component has no density at the given outcome where others have one. What it is elsewhere, and with which
+/// weight, does not show then.
+fn has_unseen(components: &[f64]) -> bool {
+    components.contains(&f64::NEG_INFINITY)
+}
+
+fn unseen() -> SimulateError {
+    let why =
+        "a component of a sum over components has no density at the given outcome, so that its weight is not known";
+    SimulateError::NoDensity { name: "the outcome".to_owned(), why: why.to_owned() }
 }
 
 /// The given outcome has no density.
@@ -313,12 +323,7 @@ impl Functions<'_> {
         };
         let mut classes: Vec<(Vec<f64>, usize)> = Vec::new();
         let mut of = Vec::new();
-        for (k, start) in start.iter().enumerate() {
-            // A component without any weight is never drawn: its functions are of no use.
-            if *start == f64::NEG_INFINITY {
-                of.push(usize::MAX);
-                continue;
-            }
+        for k in 0..start.len() {
             let own = function(k);
             let known = classes.iter().find(|(other, _)| alike(&own, other)).map(|(_, line)| *line);
             of.push(known.unwrap_or_else(|| {
@@ -327,8 +332,6 @@ impl Functions<'_> {
                 self.lines.len() - 1
             }));
         }
-        let any = classes.first().map(|(_, line)| *line).ok_or_else(nowhere)?;
-        of.iter_mut().filter(|line| **line == usize::MAX).for_each(|line| *line = any);
         Ok(of)
     }
 

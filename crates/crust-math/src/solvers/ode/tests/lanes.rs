@@ -6,7 +6,7 @@ use crate::functions::Row;
 /// Problems of one system with parameters of their own, each slot evaluated by itself.
 struct Slots {
     problems: Vec<Given>,
-    slots: [usize; 8],
+    taken: [usize; 8],
     wanted: Sensitivities,
 }
 
@@ -32,7 +32,7 @@ impl LaneSystem for Slots {
     }
 
     fn load(&mut self, slot: usize, problem: usize) {
-        self.slots[slot] = problem;
+        self.taken[slot] = problem;
     }
 
     fn rates(&mut self, _: &Row, _: &[Row], _: &mut [Row]) {
@@ -40,19 +40,19 @@ impl LaneSystem for Slots {
     }
 
     fn values(&mut self, t: &Row, y: &[Row], rates: &mut [Row]) {
-        for l in 0..8 {
+        for (l, t) in t.iter().enumerate() {
             let mut own = vec![0.0; self.states()];
-            self.problems[self.slots[l]].rate(t[l], &Self::column(y, l), &mut own).expect("a rate");
+            self.problems[self.taken[l]].rate(*t, &Self::column(y, l), &mut own).expect("a rate");
             place(rates, l, &own);
         }
     }
 
     fn jacobian(&mut self, t: &Row, y: &[Row], rates: &mut [Row], by_state: &mut [Row], by_parameter: &mut [Row]) {
-        for l in 0..8 {
+        for (l, t) in t.iter().enumerate() {
             let [mut rate, mut state, mut parameter] =
                 [self.states(), by_state.len(), by_parameter.len()].map(|n| vec![0.0; n]);
-            let given = &mut self.problems[self.slots[l]];
-            given.jacobian(t[l], &Self::column(y, l), &mut rate, &mut state, &mut parameter).expect("a Jacobian");
+            let given = &mut self.problems[self.taken[l]];
+            given.jacobian(*t, &Self::column(y, l), &mut rate, &mut state, &mut parameter).expect("a Jacobian");
             place(rates, l, &rate);
             place(by_state, l, &state);
             place(by_parameter, l, &parameter);
@@ -62,7 +62,7 @@ impl LaneSystem for Slots {
 
 /// Where problems differ: the k-th of them is this much off.
 fn factor(k: u32) -> f64 {
-    1.0 + 0.05 * f64::from(k) * if k % 2 == 0 { 1.0 } else { -0.8 }
+    1.0 + 0.05 * f64::from(k) * if k.is_multiple_of(2) { 1.0 } else { -0.8 }
 }
 
 fn compare(method: Method, rate: Rate, state: &[f64], theta: &[f64], times: &[f64], count: u32) {
@@ -72,7 +72,7 @@ fn compare(method: Method, rate: Rate, state: &[f64], theta: &[f64], times: &[f6
         let states: Vec<_> = (0..count).map(|k| own(k + 3, state)).collect();
         let spans: Vec<_> =
             states.iter().map(|initial_state| Span { initial_state, initial_time: 0.25, times }).collect();
-        let mut slots = Slots { problems: (0..count).map(problem).collect(), slots: [0; 8], wanted };
+        let mut slots = Slots { problems: (0..count).map(problem).collect(), taken: [0; 8], wanted };
         let together = solve_lanes(method, &mut slots, &spans, TIGHT);
         let mut done = 0;
         for (k, (together, span)) in (0..count).zip(together.iter().zip(&spans)) {
@@ -114,7 +114,7 @@ fn a_slot_that_fails_is_left_to_the_solver_for_one() {
         .map(|y| Span { initial_state: std::slice::from_ref(y), initial_time: 0.0, times: &times })
         .collect();
     let problem = || Given::new(root, 1, &[1.0]);
-    let mut slots = Slots { problems: (0..3).map(|_| problem()).collect(), slots: [0; 8], wanted: BOTH };
+    let mut slots = Slots { problems: (0..3).map(|_| problem()).collect(), taken: [0; 8], wanted: BOTH };
     let together = solve_lanes(Bdf, &mut slots, &spans, TIGHT);
     assert!(together[1].is_none());
     for k in [0, 2] {
