@@ -1,6 +1,7 @@
 //! Approximations of Stan programs against what real Stan and long optimisations found
 //! (`approximations/reference.json`).
 
+#[allow(dead_code, reason = "the example uses more of it")]
 #[path = "../examples/fits/program.rs"]
 mod program;
 

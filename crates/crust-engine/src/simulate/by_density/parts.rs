@@ -153,7 +153,7 @@ pub fn distributions(
     let mut table_of: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
     for (g, mixed) in alone() {
         let of = |e: &usize| functions.classes((g, *e), &probes_of(*e, base, domains, landmarks));
-        table_of.insert(g, mixed.elements.iter().map(of).collect::<Result<_, _>>()?);
+        table_of.insert(g, mixed.elements.iter().map(of).collect());
     }
     let mut tables: Vec<Option<Table>> = functions.tables(base, domains, landmarks)?.into_iter().map(Some).collect();
     let mut found = Vec::new();
@@ -313,7 +313,7 @@ struct Functions<'a> {
 
 impl Functions<'_> {
     /// The functions of an element, by component; new ones are added.
-    fn classes(&mut self, (mixed, element): (usize, usize), values: &[f64]) -> Result<Vec<usize>, SimulateError> {
+    fn classes(&mut self, (mixed, element): (usize, usize), values: &[f64]) -> Vec<usize> {
         let start = &self.start[mixed];
         let function = |k: usize| -> Vec<f64> {
             values.iter().map(|x| difference(self.known[&(element, x.to_bits())][k], start[k])).collect()
@@ -332,7 +332,7 @@ impl Functions<'_> {
                 self.lines.len() - 1
             }));
         }
-        Ok(of)
+        of
     }
 
     fn fetch(&mut self, changes: &[Change]) -> Result<(), SimulateError> {
