@@ -71,14 +71,13 @@ fn bad_input_has_its_message_and_exit_code_2() {
     let good = r#"{"N": 3, "x": [1, 2, 3]}"#;
     let table = [
         (MODEL.replace("a ~ normal(0, 1);", ""), good, "improper-prior"),
-        (MODEL.replace("a ~ normal(0, 1);", "a ~ normal(0, 1); a ~ cauchy(0, 1);"), good, "two-priors"),
         (
             MODEL.replace("a ~ normal(0, 1);", "a ~ normal(s, 1);").replace("s ~ cauchy(0, 1)", "s ~ gamma(exp(a), 1)"),
             good,
             "cyclic-program",
         ),
         (MODEL.replace("y ~ normal(a * x, s);", "target += -sum(square(y - a * x)) / s;"), good, "written by hand"),
-        (MODEL.replace("s ~ cauchy(0, 1)", "log(s) ~ normal(0, 1)"), good, "not-invertible"),
+        (MODEL.replace("s ~ cauchy(0, 1)", "log(s) ~ cauchy(0, 1)"), good, "not-invertible"),
         (MODEL.replace("s ~ cauchy(0, 1)", "s ~ normal(a - 100, 1)"), good, "hold for none of"),
         (MODEL.replace("s ~ cauchy(0, 1)", "s ~ inv_gamma(1e-6, 1e-6)"), good, "edge|draw-failed"),
         (MODEL.to_owned(), r#"{"N": 3}"#, "data-missing"),

@@ -88,7 +88,7 @@ fn elements() {
     assert!(code.is_empty() && integral.expect("a constant").abs() < 1e-6, "{code} {integral:?}");
     let all = draws(&mut case(text, "{}"), "s", DRAWS);
     // E[t²] = 4·5/16
-    let logs: Vec<Vec<f64>> = all.iter().map(|s| vec![(s[0].ln() + s[1].ln()) / 2.0]).collect();
+    let logs: Vec<Vec<f64>> = all.iter().map(|s| vec![f64::midpoint(s[0].ln(), s[1].ln())]).collect();
     let mean = logs.iter().map(|l| l[0]).sum::<f64>() / f64::from(DRAWS);
     assert!((mean - 1.0).abs() < 5.0 * (1.25 / 2.0 / f64::from(DRAWS)).sqrt(), "{mean}");
 }
