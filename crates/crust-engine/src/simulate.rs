@@ -36,7 +36,6 @@ pub use forward::{Flat, Forward, Order, within};
 pub(crate) use guard::may_refuse;
 use linked::Group;
 pub(crate) use linked::Integral;
-pub(crate) use noted::log_sum_exp;
 use program::{Drawing, Phase};
 pub(crate) use score::{Mode, Place, Score, cell as cell_density, log_mass, number as number_density, place};
 pub(crate) use scored::{ScoredDraw, Scorer};

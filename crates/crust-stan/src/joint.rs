@@ -25,7 +25,6 @@ use crate::typed::{Program, StmtKind, VariableId};
 pub use bounds::{Bounds, declared_bounds, image, is_unbounded, sides, special_type};
 pub use depends::Depends;
 pub use factors::{Factor, Shape, definitions, resolve};
-pub use inline::copied;
 pub use linked::Linked;
 pub use normalise::{call, density, plain};
 pub use samplers::{Sampler, sampler, user_sampler};

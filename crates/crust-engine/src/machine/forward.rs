@@ -29,8 +29,7 @@ const TOLERANCE: f64 = 1e-6;
 
 impl Machine {
     pub(super) fn forward(&mut self, step: Forward, views: &[View], span: Span) -> Run<View> {
-        if matches!(step, Forward::Mark { .. } | Forward::Term { .. } | Forward::Mixture { .. } | Forward::Terms { .. })
-        {
+        if matches!(step, Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. }) {
             self.note_terms(step, views)?;
             return self.number(0.0);
         }
@@ -76,7 +75,7 @@ impl Machine {
                 self.keep(rest, &mut out, span);
                 Ok(())
             }
-            Forward::Mark { .. } | Forward::Term { .. } | Forward::Mixture { .. } | Forward::Terms { .. } => Ok(()),
+            Forward::Mark { .. } | Forward::Term { .. } | Forward::Terms { .. } => Ok(()),
             Forward::Weigh { loose } => {
                 self.weigh(loose, first, span);
                 Ok(())

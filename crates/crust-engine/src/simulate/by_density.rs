@@ -4,8 +4,7 @@
 //! elements are changed ([`structure`]). Elements that share no term are independent given the parameters, so that
 //! the distribution of each *block* of elements is what the density says at all its values: integers are gone
 //! through ([`counts`]), real numbers integrated ([`line`]). Where all depend on each other in order, they are drawn one
-//! after the other ([`chain`]); where a sum over components couples them, the component is drawn first ([`parts`]).
-//! All blocks are evaluated at the same time, so that one
+//! after the other ([`chain`]). All blocks are evaluated at the same time, so that one
 //! evaluation of the program serves all of them.
 //!
 //! What is drawn is p(y | θ) only if the likelihood, summed or integrated over y, is the same for all θ; that is part
@@ -19,12 +18,8 @@ mod evaluate;
 mod given;
 mod lanes;
 pub(super) mod line;
-mod normal;
-mod parts;
 mod prefix;
-mod steps;
 mod structure;
-mod sums;
 mod write;
 
 use std::sync::Arc;
@@ -45,7 +40,6 @@ use crate::model::{EngineError, Model};
 use classes::Classes;
 use evaluate::Terms;
 use given::Given;
-use line::Landmarks;
 use structure::{Structure, Trouble};
 
 /// Where an element of the outcome can lie.
@@ -75,11 +69,9 @@ pub struct Likelihood {
 enum Kind {
     Blocks(Arc<Structure>),
     Chain(Arc<chain::Chain>),
-    Steps(Arc<steps::Steps>),
 }
 
 /// The distribution of a block, up to a factor.
-#[derive(Debug)]
 enum Table {
     /// Combinations of values with their log weights.
     Listed(Vec<(Vec<f64>, f64)>),
@@ -118,7 +110,7 @@ impl Likelihood {
     /// Why it may be drawn wrongly although the likelihood is a density, if so.
     pub fn doubt(&self) -> Option<&'static str> {
         match self.kind {
-            Kind::Chain(_) | Kind::Steps(_) => Some(
+            Kind::Chain(_) => Some(
                 "its elements depend on each other, and the program with fewer observations does not state the \
                  distribution of the first ones",
             ),
@@ -150,7 +142,7 @@ impl Likelihood {
     }
 
     pub fn new(joint: &Joint, data: &Data, until: Option<Instant>) -> Result<Option<Self>, SimulateError> {
-        let Some(written) = on_deep_stack(|| write::write(joint, false)) else { return Ok(None) };
+        let Some(written) = on_deep_stack(|| write::write(joint)) else { return Ok(None) };
         let name = |id: VariableId| joint.program.variable(id).name.clone();
         if let Some(id) = written.drawn.iter().find(|id| data.missing.contains(id)) {
             return Err(SimulateError::GivenMissing { name: name(*id) });
@@ -164,9 +156,19 @@ impl Likelihood {
             sizes.push(numbers.len());
             base.extend(numbers);
         }
+        let model = Arc::new(Model::bind(&written.program, data, 1)?);
+        let mut terms = Terms::new(model, base.len(), written.sizes_vary);
+        terms.until = until;
         let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
-        let arranged = arrange((joint, data), &written, (&base, &domains), until);
-        let (terms, kind) = arranged.map_err(|trouble| trouble.named(&names))?;
+        let kind = match Structure::find(&mut terms, &base, &domains) {
+            Ok(structure) => Kind::Blocks(Arc::new(structure)),
+            Err(trouble @ Trouble::Coupled { .. }) => {
+                let only = if let [only] = written.drawn.as_slice() { Some(*only) } else { None };
+                let chain = only.and_then(|id| chain::Chain::new(joint, data, id, &domains, &base));
+                Kind::Chain(Arc::new(chain.ok_or_else(|| trouble.named(&names))?))
+            }
+            Err(trouble) => return Err(trouble.named(&names)),
+        };
         let (classes, given) = (Classes::default(), Given::default());
         let mut found = Self { terms, drawn: written.drawn, sizes, domains, base, kind, classes, given };
         if found.has_combinations() {
@@ -229,11 +231,8 @@ impl Likelihood {
         let structure = match &self.kind {
             Kind::Blocks(structure) => structure,
             Kind::Chain(chain) => return Ok(chain.draw(point, stream, self.terms.until)?.0),
-            Kind::Steps(steps) => return Ok(steps.draw(point, stream, self.terms.until)?.0),
         };
-        let mut run = self.terms.run(point);
-        let mut own = evaluate::Blocks::new(&mut run, structure, &self.base);
-        let tables = self.tables_of(&mut own)?;
+        let tables = self.tables(structure, point)?;
         let mut numbers = self.base.clone();
         for (elements, table) in &tables.blocks {
             let (values, log_sum) = match table {
@@ -241,100 +240,44 @@ impl Likelihood {
                 Table::Line(line) => (vec![line.draw(stream)], line.log_integral()),
             };
             if !log_sum.is_finite() {
-                return Err(nowhere());
+                let message =
+                    "the likelihood has no finite value at any value of the outcome that was tried".to_owned();
+                return Err(SimulateError::Rejected(Rejection { message, span: Span::default() }));
             }
             elements.iter().zip(values).for_each(|(e, x)| numbers[*e] = x);
-        }
-        if tables.mixed.iter().any(|mixed| !mixed.log_sum().is_finite()) {
-            return Err(nowhere());
-        }
-        for mixed in &tables.mixed {
-            mixed.elements.iter().zip(mixed.draw(stream)).for_each(|(e, x)| numbers[*e] = x);
-        }
-        if !tables.mixed.is_empty() && !parts::agree(&mut own, &tables.mixed, &numbers)? {
-            let why = "the components of a sum are not sums over its elements";
-            return Err(unfit("the outcome".to_owned(), why));
         }
         Ok(numbers)
     }
 
     /// The logarithm of the likelihood summed or integrated over the outcome.
     pub fn log_normaliser(&self, point: &[f64]) -> Result<Normaliser, SimulateError> {
-        let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
-        let in_order = |log: f64| Ok(Normaliser { log, rest: 0.0 });
         let structure = match &self.kind {
             Kind::Blocks(structure) => structure,
-            Kind::Chain(chain) => return in_order(chain.draw(point, &mut stream, self.terms.until)?.1),
-            Kind::Steps(steps) => return in_order(steps.draw(point, &mut stream, self.terms.until)?.1),
+            Kind::Chain(chain) => {
+                let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
+                return Ok(Normaliser { log: chain.draw(point, &mut stream, self.terms.until)?.1, rest: 0.0 });
+            }
         };
         let tables = self.tables(structure, point)?;
         let of = |table: &Table| match table {
             Table::Listed(list) => counts::log_sum(list),
             Table::Line(line) => line.log_integral(),
         };
-        let alone: f64 = tables.blocks.iter().map(|(_, t)| of(t)).sum();
-        let log = tables.rest + alone + tables.mixed.iter().map(parts::Distribution::log_sum).sum::<f64>();
+        let log = tables.rest + tables.blocks.iter().map(|(_, t)| of(t)).sum::<f64>();
         Ok(Normaliser { log, rest: tables.rest })
     }
 
     fn tables(&self, structure: &Structure, point: &[f64]) -> Result<Tables, SimulateError> {
         let mut run = self.terms.run(point);
-        self.tables_of(&mut evaluate::Blocks::new(&mut run, structure, &self.base))
-    }
-
-    fn tables_of(&self, own: &mut evaluate::Blocks<'_>) -> Result<Tables, SimulateError> {
-        let (structure, rest) = (own.structure, own.rest);
+        let mut own = evaluate::Blocks::new(&mut run, structure, &self.base);
+        let rest = own.rest;
         let mut blocks = Vec::new();
-        blocks.extend(counts::tables(own, &self.domains)?);
+        blocks.extend(counts::tables(&mut own, &self.domains)?);
         self.classes.share(&mut blocks);
         self.given.keep(&mut blocks, &self.base);
-        blocks.extend(line::tables(own, &self.domains)?);
-        let given = structure.mixed.iter().flat_map(|m| &m.elements).map(|e| self.base[*e]).collect();
-        let about = (self.base.as_slice(), self.domains.as_slice());
-        let mixed = parts::distributions(own, &structure.mixed, about, &Landmarks::of(given))?;
-        Ok(Tables { blocks, mixed, rest })
+        blocks.extend(line::tables(&mut own, &self.domains)?);
+        Ok(Tables { blocks, rest })
     }
-}
-
-/// How elements depend on each other. Those that share terms are taken apart by components, in order, or as normal
-/// numbers; the last is right as well, but loses more digits.
-fn arrange(
-    (joint, data): (&Joint, &Data),
-    written: &write::Written,
-    (base, domains): (&[f64], &[Domain]),
-    until: Option<Instant>,
-) -> Result<(Terms, Kind), Trouble> {
-    let bind = |written: &write::Written| -> Result<Terms, SimulateError> {
-        let model = Arc::new(Model::bind(&written.program, data, 1)?);
-        let mut terms = Terms::new(model, base.len(), written.sizes_vary);
-        terms.until = until;
-        Ok(terms)
-    };
-    let mut terms = bind(written)?;
-    let trouble = match Structure::find(&mut terms, base, domains) {
-        Ok(structure) => return Ok((terms, Kind::Blocks(Arc::new(structure)))),
-        Err(trouble @ Trouble::Coupled { .. }) => trouble,
-        Err(trouble) => return Err(trouble),
-    };
-    let sums = on_deep_stack(|| write::write(joint, true));
-    let by_parts = |normal: bool| {
-        let mut terms = bind(sums.as_ref()?).ok()?;
-        let structure = Structure::find_parts(&mut terms, base, domains, normal).ok()?;
-        Some((terms, Kind::Blocks(Arc::new(structure))))
-    };
-    if let Some(found) = by_parts(false) {
-        return Ok(found);
-    }
-    if let [only] = written.drawn.as_slice()
-        && let Some(chain) = chain::Chain::new(joint, data, *only, domains, base)
-    {
-        return Ok((terms, Kind::Chain(Arc::new(chain))));
-    }
-    if let Some(found) = by_parts(true) {
-        return Ok(found);
-    }
-    let steps = sums.as_ref().and_then(|sums| steps::Steps::new(joint, data, sums, (base, domains)));
-    steps.map(|steps| (terms, Kind::Steps(Arc::new(steps)))).ok_or(trouble)
 }
 
 /// What a likelihood adds up to.
@@ -348,13 +291,7 @@ pub struct Normaliser {
 /// The distributions of all blocks, and the log likelihood that depends on none of them.
 struct Tables {
     blocks: Vec<(Vec<usize>, Table)>,
-    mixed: Vec<parts::Distribution>,
     rest: f64,
-}
-
-fn nowhere() -> SimulateError {
-    let message = "the likelihood has no finite value at any value of the outcome that was tried".to_owned();
-    SimulateError::Rejected(Rejection { message, span: Span::default() })
 }
 
 fn unfit(name: String, why: &str) -> SimulateError {

@@ -28,9 +28,6 @@ pub enum Forward {
     Mark { depth: u32, number: u32, counted: bool },
     /// A term of the likelihood; the elements of a vector are terms of their own.
     Term { depth: u32, number: u32 },
-    /// The log of a sum of exponentials as a term, whose parts are noted as well if they are asked for; aside: only
-    /// these.
-    Mixture { depth: u32, number: u32, aside: bool },
     /// The log densities of all elements of the first argument; then arguments, then bounds.
     Terms { depth: u32, number: u32, density: Density, scalar: Option<&'static Scalar> },
     /// A log density that is known without a draw: of a draw of the program's own, or of data alone.
@@ -115,11 +112,6 @@ impl Forward {
             "mark" | "tally" => {
                 let (depth, number) = stem.split_once(':')?;
                 Some(Self::Mark { depth: depth.parse().ok()?, number: number.parse().ok()?, counted: kind == "tally" })
-            }
-            "mixture" | "aside" => {
-                let (depth, number) = stem.split_once(':')?;
-                let (depth, number) = (depth.parse().ok()?, number.parse().ok()?);
-                Some(Self::Mixture { depth, number, aside: kind == "aside" })
             }
             "term" => {
                 let (depth, number) = stem.split_once(':')?;

@@ -1,6 +1,6 @@
 //! Terms of the likelihood, noted one by one for many outcomes at the same time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The terms of one outcome, summed up for each iteration of the loops around them.
@@ -9,8 +9,6 @@ pub struct TermSums {
     /// Numbers made of the loops and their iterations, in ascending order.
     pub keys: Arc<Vec<u64>>,
     pub values: Vec<f64>,
-    /// The parts of sums of exponentials, if they were asked for.
-    pub mixtures: BTreeMap<u64, Vec<f64>>,
 }
 
 impl TermSums {
@@ -39,19 +37,6 @@ pub struct Noted {
     path: Vec<(u32, i64)>,
     /// Iterations of loops deeper than this are not told apart.
     pub finest: Option<u32>,
-    /// Whether parts of sums of exponentials are noted.
-    pub parts: bool,
-    /// The parts of each lane; none where the same statement is met twice in one iteration.
-    mixtures: BTreeMap<u64, Option<Vec<Vec<f64>>>>,
-}
-
-/// log Σ exp; nothing of it is finite where nothing in it is.
-pub fn log_sum_exp(parts: &[f64]) -> f64 {
-    let top = parts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if parts.iter().any(|x| x.is_nan()) {
-        return f64::NAN;
-    }
-    if top.is_infinite() { top } else { top + parts.iter().map(|x| (x - top).exp()).sum::<f64>().ln() }
 }
 
 /// FNV-1a, begun.
@@ -64,10 +49,6 @@ fn eat(hash: u64, x: u64) -> u64 {
 impl Noted {
     pub fn new(lanes: usize, finest: Option<u32>) -> Self {
         Self { lanes, finest, ..Self::default() }
-    }
-
-    pub fn with_parts(self, parts: bool) -> Self {
-        Self { parts, ..self }
     }
 
     /// The next iteration of a loop, by its index or by counting.
@@ -99,20 +80,6 @@ impl Noted {
         &mut self.values[row * lanes..(row + 1) * lanes]
     }
 
-    /// The parts of a sum of exponentials, for each lane. Those of terms come before others.
-    pub fn mixture(&mut self, (depth, statement): (u32, u32), aside: bool, parts: Vec<Vec<f64>>) {
-        const ASIDE: u64 = 1 << 63;
-        if self.parts {
-            self.path.truncate(depth as usize);
-            let hash = self
-                .path
-                .iter()
-                .fold(START, |hash, (number, index)| eat(eat(hash, u64::from(*number)), index.cast_unsigned()));
-            let key = eat(hash, u64::from(statement) | 1 << 41) & !ASIDE | if aside { ASIDE } else { 0 };
-            self.mixtures.entry(key).and_modify(|known| *known = None).or_insert(Some(parts));
-        }
-    }
-
     /// The terms of the first outcomes. `keys` are those of an earlier run, which are shared if they are the same.
     pub fn sums(&self, outcomes: usize, keys: &mut Arc<Vec<u64>>) -> Vec<TermSums> {
         let mut order: Vec<(u64, usize)> = self.rows.iter().map(|(key, row)| (*key, *row)).collect();
@@ -123,9 +90,6 @@ impl Noted {
         let of = |lane: usize| TermSums {
             keys: Arc::clone(keys),
             values: order.iter().map(|(_, row)| self.values[row * self.lanes + lane]).collect(),
-            mixtures: (self.mixtures.iter())
-                .filter_map(|(key, parts)| Some((*key, parts.as_ref()?.get(lane)?.clone())))
-                .collect(),
         };
         (0..outcomes).map(of).collect()
     }

@@ -91,7 +91,7 @@ impl Score {
 
     /// Nothing has been added up.
     pub fn clear(&mut self) {
-        let terms = Noted::new(self.terms.lanes, self.terms.finest).with_parts(self.terms.parts);
+        let terms = Noted::new(self.terms.lanes, self.terms.finest);
         *self = Self::new(self.mode);
         self.terms = terms;
     }

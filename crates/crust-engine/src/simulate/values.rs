@@ -83,21 +83,6 @@ pub fn machine_values(layouts: &[Layout], numbers: &[f64]) -> BTreeMap<String, V
 
 /// Sets a variable of the data block from numbers in the machine's order.
 pub fn set(program: &Program, data: &mut Data, id: VariableId, numbers: &[f64]) -> Result<(), SimulateError> {
-    put(program, data, id, numbers, true)
-}
-
-/// The same whatever the bounds in its declaration are.
-pub fn label(program: &Program, data: &mut Data, id: VariableId, numbers: &[f64]) -> Result<(), SimulateError> {
-    put(program, data, id, numbers, false)
-}
-
-fn put(
-    program: &Program,
-    data: &mut Data,
-    id: VariableId,
-    numbers: &[f64],
-    bounded: bool,
-) -> Result<(), SimulateError> {
     let variable = program.variable(id);
     let Some(declared) = &variable.declared else { return Ok(()) };
     let mut interpreter = Interpreter::new(program, Limits::default()).with_values(data.values());
@@ -113,11 +98,9 @@ fn put(
         return Err(SimulateError::Simulator(format!("`{}` is a tuple, which cannot be simulated", variable.name)));
     };
     // A draw beyond the bounds in the declaration would be refused as data.
-    if bounded {
-        let violations = interpreter.violations(declared, &variable.name, &value);
-        if let Some(first) = violations.map_err(|problem| EngineError::one(*problem))?.first() {
-            return Err(SimulateError::Outside { name: variable.name.clone(), message: first.message() });
-        }
+    let violations = interpreter.violations(declared, &variable.name, &value);
+    if let Some(first) = violations.map_err(|problem| EngineError::one(*problem))?.first() {
+        return Err(SimulateError::Outside { name: variable.name.clone(), message: first.message() });
     }
     data.set(id, value);
     Ok(())

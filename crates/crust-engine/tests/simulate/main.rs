@@ -1,7 +1,6 @@
 //! The forward sampler against the density of the very program that it is read from.
 
 mod by_density;
-mod components;
 mod corpus;
 mod ends;
 mod identities;

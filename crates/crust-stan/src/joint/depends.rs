@@ -51,10 +51,6 @@ impl Depends {
             StmtKind::While { condition, .. } => inside.extend(self.sources(condition)),
             _ => {}
         }
-        if let StmtKind::For { body, .. } | StmtKind::While { body, .. } = &stmt.kind {
-            // How often a body is run, and which part of it, depends on what ends it early.
-            leaving(body, &mut |e| inside.extend(self.sources(e)));
-        }
         walk::children(stmt, &mut |child| self.statement(child, &inside));
     }
 
@@ -85,20 +81,6 @@ impl Depends {
     pub fn is_parameter(&self, id: VariableId) -> bool {
         self.parameters.contains(&id)
     }
-}
-
-/// Conditions under which a loop, or an iteration of it, is left.
-fn leaving<'a>(body: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
-    walk::each(body, &mut |s| {
-        let StmtKind::If { branches, otherwise } = &s.kind else { return };
-        let mut leaves = false;
-        for stmt in branches.iter().map(|(_, s)| s).chain(otherwise.as_deref()) {
-            walk::each(stmt, &mut |s| leaves |= matches!(s.kind, StmtKind::Continue | StmtKind::Break));
-        }
-        if leaves {
-            branches.iter().for_each(|(e, _)| visit(e));
-        }
-    });
 }
 
 /// Data that are used as more than a size or an index somewhere: what outcomes can be among.

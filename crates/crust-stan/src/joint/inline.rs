@@ -31,20 +31,6 @@ pub(super) fn changes_target(program: &Program, call: &Call) -> bool {
     matches!(&call.callee, Callee::User(id) if program.function(*id).name.ends_with("_lp"))
 }
 
-/// Adds a copy of a function under another name, with variables of its own, to a program.
-pub fn copied(program: &mut Program, id: FunctionId, name: String) -> FunctionId {
-    let mut inliner = Inliner { program, variables: program.variables.clone() };
-    let mut function = program.function(id).clone();
-    let mut renamed = BTreeMap::new();
-    function.arguments = function.arguments.iter().map(|id| inliner.fresh(*id, &mut renamed)).collect();
-    function.body = function.body.iter().map(|s| inliner.copy(s, &mut renamed)).collect();
-    function.name = name;
-    let variables = inliner.variables;
-    program.variables = variables;
-    program.functions.push(function);
-    FunctionId(u32::try_from(program.functions.len() - 1).unwrap_or(u32::MAX))
-}
-
 struct Inliner<'a> {
     program: &'a Program,
     variables: Vec<Variable>,
@@ -122,7 +108,6 @@ impl Inliner<'_> {
             StmtKind::Tilde(tilde) => StmtKind::Tilde(Box::new(walk::map_tilde(tilde, &|e| substitute(e, renamed)))),
             StmtKind::TargetPlus(e) => StmtKind::TargetPlus(replaced(e, renamed)),
             StmtKind::Call(call) => StmtKind::Call(walk::map_call(call, &|e| substitute(e, renamed))),
-            StmtKind::Return(Some(e)) => StmtKind::Return(Some(replaced(e, renamed))),
             StmtKind::If { branches, otherwise } => StmtKind::If {
                 branches: branches.iter().map(|(e, s)| (replaced(e, renamed), self.copy(s, renamed))).collect(),
                 otherwise: otherwise.as_ref().map(|s| Box::new(self.copy(s, renamed))),

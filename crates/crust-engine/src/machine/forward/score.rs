@@ -12,7 +12,7 @@ use super::super::{Machine, Run};
 use super::component;
 use crate::density::Density;
 use crate::random::Scalar;
-use crate::simulate::{Flat, Forward, Mode, Order, Score, log_mass, log_sum_exp, number_density};
+use crate::simulate::{Flat, Forward, Mode, Order, Score, log_mass, number_density};
 
 impl Machine {
     /// Something if nothing is drawn.
@@ -86,15 +86,6 @@ impl Machine {
                     let row = noted.row(depth, (size > 1 || depth == 0).then_some((number, e)));
                     row.iter_mut().take(lanes).enumerate().for_each(|(lane, to)| *to += at(e, lane));
                 }
-            }
-            Forward::Mixture { depth, number, aside } => {
-                let (at, size) = (of(&views[0]), views[0].block.count());
-                let parts: Vec<Vec<f64>> = (0..lanes).map(|lane| (0..size).map(|e| at(e, lane)).collect()).collect();
-                if !aside {
-                    let row = noted.row(depth, (depth == 0).then_some((number, 0)));
-                    row.iter_mut().zip(&parts).for_each(|(to, parts)| *to += log_sum_exp(parts));
-                }
-                noted.mixture((depth, number), aside, parts);
             }
             Forward::Terms { depth, number, density, scalar } => {
                 let Density::Scalar(function) = density else { return Ok(()) };

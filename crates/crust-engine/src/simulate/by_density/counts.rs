@@ -46,7 +46,7 @@ fn combined(all: &mut Blocks<'_>, blocks: &[usize], domains: &[Domain]) -> Resul
 }
 
 /// A combination of values by its number.
-pub fn combination(elements: &[usize], domains: &[Domain], number: u64) -> Option<Values> {
+fn combination(elements: &[usize], domains: &[Domain], number: u64) -> Option<Values> {
     let mut rest = number;
     let mut values = Vec::new();
     for e in elements {
@@ -78,11 +78,11 @@ pub fn along(all: &mut dyn Along, at: f64, domain: Domain) -> Result<Listed, Sim
 }
 
 /// Where a walk begins.
-pub struct Start {
-    pub line: usize,
-    pub at: f64,
-    pub value: f64,
-    pub domain: Domain,
+struct Start {
+    line: usize,
+    at: f64,
+    value: f64,
+    domain: Domain,
 }
 
 /// A walk in one direction.
@@ -94,31 +94,9 @@ struct Walk {
     last: f64,
     /// Values without density in a row.
     empty: u32,
-    /// Values farther out, with their log densities.
-    ahead: Vec<(f64, f64)>,
 }
 
-/// Walks over so few values go on to the end.
-const SHORT: f64 = 64.0;
-
-/// How many values ahead are looked at, each twice as far as the one before.
-const AHEAD: i32 = 16;
-
 impl Walk {
-    /// Whether there is more ahead than here: a hump behind a valley, as of large counts beside zeros.
-    fn goes_up(&self, at: f64, x: f64) -> bool {
-        self.ahead.iter().any(|(to, log)| self.step * (to - at) > 0.0 && *log > x)
-    }
-
-    /// Values ahead that tell whether there is a hump.
-    fn outlook(&self) -> Vec<f64> {
-        if self.step * (self.end - self.at) <= SHORT {
-            return Vec::new();
-        }
-        let inside = |x: &f64| self.step * (self.end - x) >= 0.0;
-        (2..=AHEAD).map(|k| self.at + self.step * 2.0_f64.powi(k)).filter(inside).collect()
-    }
-
     /// The next values, at most so many.
     fn next(&self, most: usize) -> Vec<f64> {
         let inside = |x: &f64| if self.step > 0.0 { *x <= self.end } else { *x >= self.end };
@@ -130,15 +108,13 @@ impl Walk {
 /// How many values are looked at in one go: few at first, since many walks end soon.
 const STRIDES: [usize; 4] = [4, 8, 16, 32];
 
-pub fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateError> {
+fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateError> {
     let mut lists: Vec<Listed> = starts.iter().map(|s| vec![(vec![s.at], s.value)]).collect();
     let mut tops: Vec<f64> = starts.iter().map(|s| s.value).collect();
     for step in [1.0, -1.0] {
         let end = |s: &Start| if step > 0.0 { s.domain.upper } else { s.domain.lower };
-        let walk =
-            |s: &Start| Walk { at: s.at, step, end: end(s), open: true, last: s.value, empty: 0, ahead: Vec::new() };
+        let walk = |s: &Start| Walk { at: s.at, step, end: end(s), open: true, last: s.value, empty: 0 };
         let mut walks: Vec<Walk> = starts.iter().map(walk).collect();
-        look_ahead(all, starts, &mut walks)?;
         let mut steps = 0.0;
         for round in 0.. {
             let stride = STRIDES[round.min(STRIDES.len() - 1)];
@@ -169,8 +145,7 @@ pub fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, Simula
                 let ratio = (x - walk.last).exp();
                 let rest = if ratio < 1.0 { x - (-ratio).ln_1p() } else { f64::INFINITY };
                 let beyond = walk.empty >= 3 || (walk.empty == 0 && rest < tops[i] - NEGLIGIBLE);
-                let short = (walk.end - starts[i].at).abs() <= SHORT;
-                walk.open = short || !beyond || walk.goes_up(at, x);
+                walk.open = !beyond;
                 if x > f64::NEG_INFINITY {
                     walk.last = x;
                 }
@@ -181,21 +156,6 @@ pub fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, Simula
         }
     }
     Ok(lists)
-}
-
-/// Looks at values far out, for all walks at once.
-fn look_ahead(all: &mut dyn Along, starts: &[Start], walks: &mut [Walk]) -> Result<(), SimulateError> {
-    let (mut requests, mut who) = (Vec::new(), Vec::new());
-    for (i, walk) in walks.iter().enumerate() {
-        let far = walk.outlook();
-        who.extend(far.iter().map(|_| i));
-        requests.extend(far.into_iter().map(|x| (starts[i].line, x)));
-    }
-    let found = if requests.is_empty() { Vec::new() } else { all.log_densities(&requests)? };
-    for ((i, (_, at)), x) in who.into_iter().zip(requests).zip(found) {
-        walks[i].ahead.push((at, x));
-    }
-    Ok(())
 }
 
 /// log Σ exp.

@@ -8,8 +8,7 @@ use super::super::SimulateError;
 use super::super::noted::TermSums;
 use super::lanes::Together;
 use super::line::Along;
-use super::parts::{Change, Components, Mixed, Parted};
-use super::structure::{Structure, components_of};
+use super::structure::Structure;
 use crate::evaluator::Evaluator;
 use crate::model::Model;
 
@@ -20,10 +19,6 @@ pub struct Terms {
     size: usize,
     /// Iterations of loops deeper than this are one term.
     pub finest: Option<u32>,
-    /// Whether parts of sums of exponentials are noted.
-    pub parts: bool,
-    /// Whether elements that share terms may be normal together.
-    pub normal: bool,
     /// Whether sizes of containers depend on the outcome, so that nothing of one evaluation holds for the next.
     fresh: bool,
     /// When to give up.
@@ -32,7 +27,7 @@ pub struct Terms {
 
 impl Terms {
     pub fn new(model: Arc<Model>, size: usize, fresh: bool) -> Self {
-        Self { model, size, finest: None, parts: false, normal: false, fresh, until: None }
+        Self { model, size, finest: None, fresh, until: None }
     }
 
     /// Whether sizes of containers depend on the outcome.
@@ -50,18 +45,11 @@ impl Terms {
             evaluator: self.model.evaluator(),
             point: point.to_vec(),
             finest: self.finest,
-            parts: self.parts,
             fresh: self.fresh.then(|| Arc::clone(&self.model)),
             keys: Arc::default(),
             until: self.until,
         }
     }
-}
-
-/// Which terms there are depends on the outcome.
-pub fn branches() -> SimulateError {
-    let why = "which terms the likelihood has depends on it".to_owned();
-    SimulateError::NoDensity { name: "the outcome".to_owned(), why }
 }
 
 /// An error once the time is over.
@@ -74,7 +62,6 @@ pub struct Run {
     evaluator: Evaluator,
     point: Vec<f64>,
     finest: Option<u32>,
-    parts: bool,
     /// The model, if every evaluation begins anew.
     fresh: Option<Arc<Model>>,
     /// Those of the last evaluation.
@@ -90,15 +77,14 @@ impl Run {
 
     /// The same for many outcomes.
     pub fn many(&mut self, outcomes: &[Vec<f64>]) -> Vec<Option<TermSums>> {
-        let Self { evaluator, point, finest, parts, fresh, keys, .. } = self;
-        let (finest, parts) = (*finest, *parts);
+        let Self { evaluator, point, finest, fresh, keys, .. } = self;
         let Some(model) = fresh else {
-            return Together { evaluator, point, outcomes, finest, parts, keys }.terms();
+            return Together { evaluator, point, outcomes, finest: *finest, keys }.terms();
         };
         let mut all = Vec::new();
         for one in outcomes.chunks(1) {
             *evaluator = model.evaluator();
-            all.extend(Together { evaluator, point, outcomes: one, finest, parts, keys }.terms());
+            all.extend(Together { evaluator, point, outcomes: one, finest: *finest, keys }.terms());
         }
         all
     }
@@ -109,55 +95,6 @@ impl Along for Blocks<'_> {
     fn log_densities(&mut self, requests: &[(usize, f64)]) -> Result<Vec<f64>, SimulateError> {
         let changes: Vec<(usize, Values)> = requests.iter().map(|(block, x)| (*block, vec![*x])).collect();
         self.evaluate(&changes)
-    }
-}
-
-impl Parted for Blocks<'_> {
-    /// Groups are changed together, the elements of one in different outcomes.
-    fn changed(&mut self, changes: &[Change]) -> Result<Vec<Components>, SimulateError> {
-        let mut outcomes: Vec<Vec<usize>> = Vec::new();
-        let mut turns: Vec<usize> = vec![0; self.structure.mixed.len()];
-        for (i, change) in changes.iter().enumerate() {
-            let turn = &mut turns[change.mixed];
-            if outcomes.len() == *turn {
-                outcomes.push(Vec::new());
-            }
-            outcomes[*turn].push(i);
-            *turn += 1;
-        }
-        let mut all: Vec<Components> = vec![Vec::new(); changes.len()];
-        while !outcomes.is_empty() {
-            let mut apart = Vec::new();
-            for some in outcomes.chunks(AT_ONCE) {
-                in_time(self.run.until)?;
-                let changed = |some: &Vec<usize>| {
-                    let mut numbers = self.base.to_vec();
-                    some.iter().for_each(|i| changes[*i].apply(&mut numbers));
-                    numbers
-                };
-                let found = self.run.many(&some.iter().map(changed).collect::<Vec<_>>());
-                for (some, found) in some.iter().zip(found) {
-                    match found.map(|found| self.components(&found)).transpose()? {
-                        Some(mut found) => {
-                            some.iter().for_each(|i| all[*i] = std::mem::take(&mut found[changes[*i].mixed]));
-                        }
-                        None if some.len() > 1 => {
-                            let (first, second) = some.split_at(some.len() / 2);
-                            apart.extend([first.to_vec(), second.to_vec()]);
-                        }
-                        None => all[some[0]] = vec![f64::NEG_INFINITY; self.counts[changes[some[0]].mixed]],
-                    }
-                }
-            }
-            outcomes = apart;
-        }
-        Ok(all)
-    }
-
-    fn whole(&mut self, numbers: &[f64]) -> Result<Vec<Components>, SimulateError> {
-        in_time(self.run.until)?;
-        let found = self.run.terms(numbers).map(|found| self.components(&found)).transpose()?;
-        Ok(found.unwrap_or_else(|| self.counts.iter().map(|n| vec![f64::NEG_INFINITY; *n]).collect()))
     }
 }
 
@@ -176,8 +113,6 @@ pub struct Blocks<'a> {
     /// Terms that belong to no group.
     pub rest: f64,
     places: Vec<(Arc<Vec<u64>>, Places)>,
-    /// How many components each mixture has.
-    counts: Vec<usize>,
 }
 
 /// Where a term belongs.
@@ -199,15 +134,12 @@ const MOST_PLACES: usize = 64;
 impl<'a> Blocks<'a> {
     pub fn new(run: &'a mut Run, structure: &'a Structure, base: &'a [f64]) -> Self {
         let own = structure.terms.clone();
-        let (at_base, places, counts) = (Vec::new(), Vec::new(), Vec::new());
-        let mut all = Self { run, structure, base, own, at_base, rest: 0.0, places, counts };
+        let mut all = Self { run, structure, base, own, at_base: Vec::new(), rest: 0.0, places: Vec::new() };
         let mut at_base = vec![f64::NAN; structure.groups];
         if let Some(found) = all.run.terms(base) {
             let (sums, rest, _) = all.by_group(&found);
             at_base = sums;
             all.rest = rest;
-            let count = |m: &Mixed| m.mixture.and_then(|key| found.mixtures.get(&key)).map_or(1, Vec::len);
-            all.counts = structure.mixed.iter().map(count).collect();
         }
         all.at_base = at_base;
         all
@@ -229,19 +161,6 @@ impl<'a> Blocks<'a> {
             }
         }
         (sums, rest, known)
-    }
-
-    /// The components of all mixtures. Terms, or components, that are there for some outcomes and not for others are not
-    /// to be lost.
-    fn components(&mut self, found: &TermSums) -> Result<Vec<Components>, SimulateError> {
-        let (sums, _, known) = self.by_group(found);
-        let own = |(m, count): (&Mixed, &usize)| {
-            let components = components_of(found, m.mixture.unwrap_or(0), sums[m.group]);
-            let real = |x: f64| if x.is_nan() { f64::NEG_INFINITY } else { x };
-            (components.len() == *count).then(|| components.into_iter().map(real).collect())
-        };
-        let all = if known { self.structure.mixed.iter().zip(&self.counts).map(own).collect() } else { None };
-        all.ok_or_else(branches)
     }
 
     /// Where terms belong. Most outcomes have the same terms, so that it is looked up once.

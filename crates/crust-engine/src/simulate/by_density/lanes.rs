@@ -25,8 +25,6 @@ pub struct Together<'a> {
     pub outcomes: &'a [Vec<f64>],
     /// Iterations of loops deeper than this are one term.
     pub finest: Option<u32>,
-    /// Whether parts of sums of exponentials are noted.
-    pub parts: bool,
     /// Those of the last run.
     pub keys: &'a mut Arc<Vec<u64>>,
 }
@@ -110,7 +108,7 @@ impl Together<'_> {
         let (code, machine) = (&model.code, &mut self.evaluator.machine);
         let width = chosen.len().next_multiple_of(GROUP);
         let mut score = Score::new(Mode::Terms);
-        score.terms = Noted::new(width, self.finest).with_parts(self.parts);
+        score.terms = Noted::new(width, self.finest);
         machine.score = Some(Box::new(score));
         machine.streams.clear();
         machine.streams.resize(width, StreamKey::new(0, Purpose::GENERATED).stream());

@@ -186,10 +186,6 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
-    pub fn spread(&self) -> f64 {
-        self.spread
-    }
-
     pub fn of(given: Vec<f64>) -> Self {
         const MARKS: usize = 16;
         const MOST_REPEATED: usize = 8;

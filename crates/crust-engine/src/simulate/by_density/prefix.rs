@@ -19,28 +19,13 @@ impl Prefixes {
         let declared = program.variable(outcome).declared.as_ref()?;
         let own = sizes(declared)?;
         let [Expr { kind: ExprKind::Variable(counter), .. }] = own.as_slice() else { return None };
-        let (cut, times) = Self::along(program, data, *counter)?;
-        (times == super::chain::size(data, outcome)).then_some(cut)
-    }
-
-    /// Along a dimension that all outcomes have, one of each; all that there are, with their lengths.
-    pub fn of_all(program: &Program, data: &Data, outcomes: &[VariableId]) -> Vec<(Self, usize)> {
-        let sizes_of = |id: &VariableId| program.variable(*id).declared.as_ref().and_then(sizes).unwrap_or_default();
-        let counter = |size: &Expr| if let ExprKind::Variable(id) = size.kind { Some(id) } else { None };
-        let all: Vec<Vec<Option<VariableId>>> =
-            outcomes.iter().map(|id| sizes_of(id).iter().map(counter).collect()).collect();
-        let candidates = all.first().into_iter().flatten().flatten();
-        let once = |id: &VariableId| all.iter().all(|own| own.iter().filter(|c| **c == Some(*id)).count() == 1);
-        candidates.copied().filter(once).filter_map(|id| Self::along(program, data, id)).collect()
-    }
-
-    /// Along an integer of the data, which is the number of times.
-    fn along(program: &Program, data: &Data, counter: VariableId) -> Option<(Self, usize)> {
+        let counter = *counter;
         let is_data = program.declared_in(BlockKind::Data).any(|id| id == counter);
         if !is_data || program.variable(counter).ty != Type::Int {
             return None;
         }
-        let times = usize::try_from(data.get(counter).and_then(Value::as_int)?).ok()?;
+        let count = data.get(counter).and_then(Value::as_int)?;
+        (usize::try_from(count).ok()? == super::chain::size(data, outcome)).then_some(())?;
         let mut variables = Vec::new();
         for id in program.declared_in(BlockKind::Data) {
             let Some(declared) = &program.variable(id).declared else { continue };
@@ -58,7 +43,7 @@ impl Prefixes {
                 variables.push((id, axes));
             }
         }
-        Some((Self { counter, variables }, times))
+        Some(Self { counter, variables })
     }
 
     /// The first n observations.

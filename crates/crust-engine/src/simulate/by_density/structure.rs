@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crust_math::random::{Purpose, Stream, StreamKey};
 
 use super::super::SimulateError;
-use super::super::noted::{TermSums, log_sum_exp};
+use super::super::noted::TermSums;
 use super::Domain;
 use super::evaluate::{Run, Terms, in_time};
-use super::parts::{Mixed, is_normal, same};
-use super::steps::Step;
 
 /// Elements that share terms.
 #[derive(Clone, Debug)]
@@ -24,8 +22,6 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Structure {
     pub blocks: Vec<Block>,
-    /// Elements that sums over components couple.
-    pub mixed: Vec<Mixed>,
     /// How many groups of terms there are.
     pub groups: usize,
     /// The group of each term; none where it depends on no element.
@@ -78,19 +74,10 @@ pub const MOST_COMBINATIONS: f64 = 4096.0;
 /// How far away flat densities are looked at, relative to the size of a number.
 const FAR: f64 = 1e3;
 
-/// How many sums are tried.
-const MOST_SUMS: usize = 8;
-
 /// Random subsets on which it is tested whether a term is a sum over elements.
 const SUBSETS: u32 = 8;
 
 impl Structure {
-    /// Elements that share no term within the components of sums, or that are normal together if that is asked for.
-    pub fn find_parts(terms: &mut Terms, base: &[f64], domains: &[Domain], normal: bool) -> Result<Self, Trouble> {
-        (terms.parts, terms.normal) = (true, normal);
-        Self::find(terms, base, domains)
-    }
-
     /// With terms as fine as loops go, or else with those of each iteration of outermost loops, or with their sum.
     pub fn find(terms: &mut Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
         for finest in [None, Some(1), Some(0)] {
@@ -103,12 +90,6 @@ impl Structure {
         Err(Trouble::Branches)
     }
 
-    /// Elements by the group that they are in.
-    fn groups_of_elements(&self) -> impl Iterator<Item = (usize, &[usize])> {
-        let alone = self.blocks.iter().map(|b| (b.group, b.elements.as_slice()));
-        alone.chain(self.mixed.iter().map(|m| (m.group, m.elements.as_slice())))
-    }
-
     fn find_with(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
         let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
         for _ in 0..STARTS {
@@ -117,9 +98,7 @@ impl Structure {
             let fine = run.terms(base).filter(|found| found.values.iter().all(|x| x.is_finite()));
             if let Some(found) = fine {
                 let fine = terms.finest.is_none();
-                let (parts, normal) = (terms.parts, terms.normal);
-                let mut search =
-                    Search { run, base, domains, found, sets: BTreeMap::new(), stream, fine, parts, normal };
+                let mut search = Search { run, base, domains, found, sets: BTreeMap::new(), stream, fine };
                 return search.run();
             }
         }
@@ -138,9 +117,6 @@ struct Search<'a> {
     stream: Stream,
     /// Whether terms may be joined to coarser ones.
     fine: bool,
-    /// Whether components are looked at, and whether elements may be normal together.
-    parts: bool,
-    normal: bool,
 }
 
 impl Search<'_> {
@@ -172,13 +148,13 @@ impl Search<'_> {
     /// Whether groups of terms look at nothing but their own elements, also where many others have been changed.
     fn holds(&mut self, structure: &Structure, others: &[f64]) -> bool {
         let mut numbers = self.base.to_vec();
-        structure.groups_of_elements().flat_map(|(_, list)| list).for_each(|e| numbers[*e] = others[*e]);
+        structure.blocks.iter().flat_map(|b| &b.elements).for_each(|e| numbers[*e] = others[*e]);
         let (Some(all), base) = (self.run.terms(&numbers), self.found.clone()) else { return true };
         for _ in 0..SUBSETS {
             let chosen: Vec<bool> = (0..structure.groups).map(|_| self.stream.uniform() < 0.5).collect();
             let mut numbers = self.base.to_vec();
-            let own = structure.groups_of_elements().filter(|(group, _)| chosen[*group]);
-            own.flat_map(|(_, list)| list).for_each(|e| numbers[*e] = others[*e]);
+            let own = structure.blocks.iter().filter(|b| chosen[b.group]);
+            own.flat_map(|b| &b.elements).for_each(|e| numbers[*e] = others[*e]);
             let Some(some) = self.run.terms(&numbers) else { continue };
             let by_group = |sums: &TermSums| -> Option<Vec<f64>> {
                 let mut list = vec![0.0; structure.groups];
@@ -303,7 +279,7 @@ impl Search<'_> {
             groups.entry(top(&mut parent, e)).or_default().push(e);
         }
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-        let (mut blocks, mut mixed) = (Vec::new(), Vec::new());
+        let mut blocks = Vec::new();
         for (root, elements) in groups {
             let group = numbers.len();
             numbers.insert(root, group);
@@ -312,8 +288,6 @@ impl Search<'_> {
             } else if self.adds_up(&elements, others)? {
                 let alone = |(turn, e)| Block { elements: vec![e], group, turn };
                 blocks.extend(elements.into_iter().enumerate().map(alone));
-            } else if let Some(found) = self.mixture(&elements, group, others)? {
-                mixed.push(found);
             } else {
                 return Err(Trouble::Coupled { elements: elements.len() });
             }
@@ -323,7 +297,7 @@ impl Search<'_> {
             let first = set.first().map(|e| top(&mut parent, *e));
             terms.insert(*term, first.and_then(|root| numbers.get(&root).copied()));
         }
-        Ok(Structure { blocks, mixed, groups: numbers.len(), terms })
+        Ok(Structure { blocks, groups: numbers.len(), terms })
     }
 
     /// How many combinations of values a block has.
@@ -347,11 +321,11 @@ impl Search<'_> {
             numbers[*e] = others[*e];
             alone.insert(*e, total(self.run.terms(&numbers)) - start);
         }
-        for turn in 0..SUBSETS {
+        for _ in 0..SUBSETS {
             let mut numbers = self.base.to_vec();
             let (mut expected, mut size) = (0.0, start.abs());
             for e in elements {
-                if is_chosen(turn, &mut self.stream) {
+                if self.stream.uniform() < 0.5 {
                     numbers[*e] = others[*e];
                     expected += alone[e];
                     size += alone[e].abs();
@@ -365,114 +339,6 @@ impl Search<'_> {
         }
         Ok(true)
     }
-}
-
-impl Search<'_> {
-    /// How elements that share terms are taken apart: by a sum over components, each of which is a sum over elements or
-    /// normal; or they are normal without any.
-    fn mixture(&mut self, elements: &[usize], group: usize, others: &[f64]) -> Result<Option<Mixed>, Trouble> {
-        if !self.parts {
-            return Ok(None);
-        }
-        in_time(self.run.until)?;
-        let outcome = |chosen: &[usize]| {
-            let mut numbers = self.base.to_vec();
-            chosen.iter().for_each(|e| numbers[*e] = others[*e]);
-            numbers
-        };
-        let alone = self.run.many(&elements.iter().map(|e| outcome(&[*e])).collect::<Vec<_>>());
-        let Some(alone) = alone.into_iter().collect::<Option<Vec<TermSums>>>() else { return Ok(None) };
-        let touched = |key: &u64, parts: &Vec<f64>| {
-            let same = |other: &Vec<f64>| other.iter().zip(parts).all(|(a, b)| a.total_cmp(b).is_eq());
-            alone.iter().filter(|sums| !sums.mixtures.get(key).is_some_and(same)).count()
-        };
-        // Those that are terms of the target come first.
-        let coupling = self.found.mixtures.iter().filter(|(key, parts)| touched(key, parts) > 1);
-        let keys: Vec<u64> = coupling.map(|(key, _)| *key).take(MOST_SUMS).collect();
-        let of = |mixture: Option<u64>, normal: bool| Mixed { elements: elements.to_vec(), group, mixture, normal };
-        for key in &keys {
-            if self.takes_apart(*key, elements, others, &alone)? {
-                return Ok(Some(of(Some(*key), false)));
-            }
-        }
-        if !self.normal {
-            return Ok(None);
-        }
-        for mixture in std::iter::once(None).chain(keys.into_iter().map(Some)) {
-            let (found, Self { run, base, domains, stream, .. }) = (of(mixture, true), &mut *self);
-            let mut step = Step { run, base: base.to_vec(), domains: domains.to_vec(), mixture };
-            if is_normal(&mut step, &found, (base, domains), stream)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Whether each component of a sum is a sum over elements.
-    fn takes_apart(
-        &mut self,
-        key: u64,
-        elements: &[usize],
-        others: &[f64],
-        alone: &[TermSums],
-    ) -> Result<bool, Trouble> {
-        in_time(self.run.until)?;
-        let outcome = |chosen: &[usize]| {
-            let mut numbers = self.base.to_vec();
-            chosen.iter().for_each(|e| numbers[*e] = others[*e]);
-            numbers
-        };
-        let start = components(&self.found, key);
-        let alone: Vec<Vec<f64>> = alone.iter().map(|sums| components(sums, key)).collect();
-        if alone.iter().any(|own| own.len() != start.len()) {
-            return Ok(false);
-        }
-        // A component that has no density at the given outcome is left out if it has none elsewhere.
-        if start.contains(&f64::NEG_INFINITY) {
-            let low = self.domains.iter().map(|d| if d.lower.is_finite() { d.lower } else { 0.0 }).collect::<Vec<_>>();
-            let at_low = self.run.terms(&low).map(|sums| components(&sums, key)).unwrap_or_default();
-            let lost = |(a, b): (&f64, &f64)| *a == f64::NEG_INFINITY && *b > f64::NEG_INFINITY;
-            if start.iter().zip(&at_low).any(lost) {
-                return Ok(false);
-            }
-        }
-        for turn in 0..SUBSETS {
-            let chosen: Vec<usize> = (0..elements.len()).filter(|_| is_chosen(turn, &mut self.stream)).collect();
-            let list: Vec<usize> = chosen.iter().map(|i| elements[*i]).collect();
-            let Some(found) = self.run.terms(&outcome(&list)) else { return Ok(false) };
-            let (mut expected, mut size) = (start.clone(), vec![0.0; start.len()]);
-            for own in chosen.iter().map(|i| &alone[*i]) {
-                for (k, (x, start)) in own.iter().zip(&start).enumerate().filter(|(_, (_, s))| s.is_finite()) {
-                    expected[k] += x - start;
-                    size[k] += (x - start).abs();
-                }
-            }
-            if !same(&components(&found, key), &expected, &size) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-}
-
-/// Whether an element is in a subset: in the first one all are, since by chance no subset may have two of few elements.
-fn is_chosen(turn: u32, stream: &mut Stream) -> bool {
-    turn == 0 || stream.uniform() < 0.5
-}
-
-/// The log likelihood with each component of a sum in the place of that sum.
-pub fn components(sums: &TermSums, key: u64) -> Vec<f64> {
-    components_of(sums, key, sums.sum())
-}
-
-/// The same with the sum of the terms that count.
-pub fn components_of(sums: &TermSums, key: u64, total: f64) -> Vec<f64> {
-    let Some(parts) = sums.mixtures.get(&key) else { return vec![total] };
-    let log_sum = log_sum_exp(parts);
-    if log_sum == f64::NEG_INFINITY {
-        return parts.clone();
-    }
-    parts.iter().map(|part| part + (total - log_sum)).collect()
 }
 
 /// The first element of the block that an element is in.

@@ -15,7 +15,6 @@ use crust_stan::typed::{
 use crust_stan::types::Type;
 
 use super::super::program::{add, from_outcome, set, step, tainted, unconstrained, variable};
-use super::sums::{ByFunction, by_function, parts, within};
 use crate::density::Density;
 
 /// The program and the outcomes that can be set.
@@ -26,15 +25,13 @@ pub struct Written {
     pub sizes_vary: bool,
 }
 
-/// Nothing where the target is used in ways that cannot be followed. `asides`: whether sums over components are told
-/// wherever they stand.
-pub fn write(joint: &Joint, asides: bool) -> Option<Written> {
+/// Nothing where the target is used in ways that cannot be followed.
+pub fn write(joint: &Joint) -> Option<Written> {
     let source = &joint.stated;
     let split = Split::of(source);
     let drawn: Vec<VariableId> =
         joint.outcomes.iter().filter(|(_, s)| *s == Source::Density).map(|(id, _)| *id).collect();
     let mut program = Program { blocks: Default::default(), ..source.clone() };
-    let components = asides.then(|| by_function(&mut program));
     let declare = |variable: VariableId, initial: Option<Expr>| Stmt {
         kind: StmtKind::Declare { variable, initial },
         span: Span::default(),
@@ -59,14 +56,13 @@ pub fn write(joint: &Joint, asides: bool) -> Option<Written> {
         locals: Vec::new(),
         first_local: program.variables.len(),
         loops: 0,
-        components,
         supported: true,
     };
     let again: Vec<Stmt> =
         source.block(BlockKind::TransformedData).iter().filter(|s| tainted(joint, s)).cloned().collect();
     let mut body = again;
     for kind in [BlockKind::TransformedParameters, BlockKind::Model] {
-        body.extend(source.block(kind).iter().flat_map(|s| writer.with_asides(s, 0)));
+        body.extend(source.block(kind).iter().map(|s| writer.statement(s, 0)));
     }
     if !writer.supported {
         return None;
@@ -92,8 +88,6 @@ struct Writer<'a> {
     first_local: usize,
     /// How many loops there are so far.
     loops: u32,
-    /// Functions that return components, if sums are told wherever they stand.
-    components: Option<ByFunction>,
     supported: bool,
 }
 
@@ -131,29 +125,11 @@ impl Writer<'_> {
                 StmtKind::While { condition: condition.clone(), body: Box::new(self.marked(body, None, depth)) }
             }
             StmtKind::Block(list) | StmtKind::Profile { body: list, .. } => {
-                StmtKind::Block(list.iter().flat_map(|s| self.with_asides(s, depth)).collect())
+                StmtKind::Block(list.iter().map(|s| self.statement(s, depth)).collect())
             }
             other => other.clone(),
         };
         Stmt { kind, span }
-    }
-
-    /// A statement behind the sums over components that it assigns.
-    fn with_asides(&mut self, stmt: &Stmt, depth: u32) -> Vec<Stmt> {
-        let mut list = match &stmt.kind {
-            StmtKind::Declare { initial: Some(value), .. } | StmtKind::Assign { value, .. } => {
-                self.asides(value, depth, stmt.span)
-            }
-            _ => Vec::new(),
-        };
-        list.push(self.statement(stmt, depth));
-        list
-    }
-
-    fn asides(&mut self, e: &Expr, depth: u32, span: Span) -> Vec<Stmt> {
-        let Some(functions) = &self.components else { return Vec::new() };
-        let found = within(functions, e);
-        found.into_iter().map(|e| self.call(&format!("aside:{depth}:{}", self.locals.len()), vec![e], span)).collect()
     }
 
     /// A loop's body, which first says in which iteration it is.
@@ -163,8 +139,8 @@ impl Writer<'_> {
         let nothing = Expr { kind: ExprKind::Int(-1), ty: Type::Int, level: Level::Data, span: body.span };
         let counted = if index.is_some() { "mark" } else { "tally" };
         let mark = self.call(&format!("{counted}:{depth}:{number}"), vec![index.unwrap_or(nothing)], body.span);
-        let inner = self.with_asides(body, depth + 1);
-        Stmt { kind: StmtKind::Block([vec![mark], inner].concat()), span: body.span }
+        let inner = self.statement(body, depth + 1);
+        Stmt { kind: StmtKind::Block(vec![mark, inner]), span: body.span }
     }
 
     fn adds(&self, call: &Call) -> bool {
@@ -223,9 +199,6 @@ impl Writer<'_> {
         if let Some(tilde) = density(self.split, e) {
             return self.density(&plain(tilde), depth, span);
         }
-        if let Some(parts) = parts(e) {
-            return self.call(&format!("mixture:{depth}:{}", self.locals.len()), vec![parts], span);
-        }
         match &e.kind {
             ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) if name == "sum" => {
                 self.value(arguments[0].clone(), depth, span)
@@ -235,9 +208,7 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, e: Expr, depth: u32, span: Span) -> Stmt {
-        let mut list = self.asides(&e, depth, span);
-        list.push(self.call(&format!("term:{depth}:{}", self.locals.len()), vec![e], span));
-        Stmt { kind: StmtKind::Block(list), span }
+        self.call(&format!("term:{depth}:{}", self.locals.len()), vec![e], span)
     }
 
     fn call(&mut self, name: &str, arguments: Vec<Expr>, span: Span) -> Stmt {
