@@ -17,7 +17,7 @@ mod ends;
 mod evaluate;
 mod given;
 mod lanes;
-pub(super) mod line;
+mod line;
 mod prefix;
 mod structure;
 mod write;

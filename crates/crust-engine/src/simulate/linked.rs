@@ -1,5 +1,4 @@
-//! Groups of parameters that several terms of the prior weigh together, drawn at once where that is a normal density, or
-//! a product of densities of one number each ([`lines`]).
+//! Groups of parameters that several terms of the prior weigh together, drawn at once where that is a normal density.
 //!
 //! With u the unconstrained numbers of a group and everything before it given, log f(u) = c + gᵀu − ½ uᵀΛu just if the
 //! gradient is g − Λu. So g and Λ are n + 1 gradients of the program's own density, and at further points the gradient
@@ -9,8 +8,6 @@
 //! reading finds it.
 
 mod envelope;
-mod lines;
-mod terms;
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,19 +15,17 @@ use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
-use crust_stan::joint::{Joint, Linked, is_unbounded};
+use crust_stan::joint::{Joint, Linked};
 use crust_stan::typed::Program;
 
 use super::guard::without_outcomes;
 use super::program::unconstrained;
 use super::score::{Place, Score, Sums, place};
 use super::{SimulateError, Simulator, values};
-use crate::evaluator::Include;
+use crate::evaluator::{Batch, Evaluator, Include, Terms};
 use crate::model::Model;
 use crate::unconstrain::Values;
 use envelope::{Factor, Singular};
-use lines::Lines;
-use terms::Terms;
 
 /// A group that is drawn at once.
 #[derive(Clone)]
@@ -43,16 +38,8 @@ pub struct Group {
     names: String,
     place: Place,
     problem: Diagnostic,
-    /// Whether some of its parameters have bounds.
-    bounded: bool,
     /// Where the density does not depend on other parameters it is always the same.
-    always: OnceLock<Arc<Density>>,
-}
-
-/// The density of a group's unconstrained numbers.
-enum Density {
-    Normal(Normal),
-    Lines(Lines),
+    always: OnceLock<Arc<Normal>>,
 }
 
 /// A normal density of some of the unconstrained numbers.
@@ -81,6 +68,9 @@ const MOST: usize = 2000;
 const MOST_WORK: usize = 10_000_000;
 const MOST_WORK_ONCE: usize = 1_000_000_000;
 
+/// How many gradients are computed at once.
+const TOGETHER: usize = 64;
+
 /// How far a gradient may be from the straight function, relative to the sizes of what it is a sum of.
 const STRAIGHT: f64 = 1e-8;
 
@@ -99,7 +89,6 @@ impl Group {
             let found = skeleton.parameters.iter().enumerate().filter(|(_, layout)| names.contains(&layout.name));
             found.map(|(i, _)| i).collect()
         };
-        let bounded = linked.parameters.iter().any(|id| !is_unbounded(&joint.program, *id));
         let names: Vec<String> = linked.parameters.iter().map(|id| format!("`{}`", name(*id))).collect();
         Ok(Self {
             model,
@@ -108,109 +97,94 @@ impl Group {
             names: names.join(", "),
             place: linked.spans.first().map_or((0, 0), |span| place(*span)),
             problem: linked.problem.clone(),
-            bounded,
             always: OnceLock::new(),
         })
     }
 
     /// The density of the coordinates, given the others.
-    fn density(&self, base: &[f64], coordinates: &[usize]) -> Result<Arc<Density>, SimulateError> {
+    fn normal(&self, base: &[f64], coordinates: &[usize]) -> Result<Arc<Normal>, SimulateError> {
         let whole = self.needs.is_empty() && coordinates.len() == self.size();
         if let Some(known) = self.always.get().filter(|_| whole) {
             return Ok(Arc::clone(known));
         }
-        if coordinates.len() > MOST {
-            return Err(self.refused(&format!("more than {MOST} numbers are weighed together")));
-        }
-        let mut terms = self.terms(base, coordinates)?;
-        let found = Arc::new(match self.complete_square(&mut terms)? {
-            Some(normal) => Density::Normal(normal),
-            None => Density::Lines(self.lines(&mut terms)?),
-        });
+        let found = Arc::new(self.complete_square(base, coordinates)?);
         if whole {
             let _ = self.always.set(Arc::clone(&found));
         }
         Ok(found)
     }
 
-    fn terms<'a>(&self, base: &'a [f64], coordinates: &'a [usize]) -> Result<Terms<'a>, SimulateError> {
-        if self.bounded {
-            Terms::bounded(&self.model, &self.parameters, base, coordinates)
-        } else {
-            Ok(Terms::unbounded(&self.model, base, coordinates))
-        }
-    }
-
-    /// How many multiplications there is time for.
-    fn most_work(&self) -> usize {
-        if self.needs.is_empty() { MOST_WORK_ONCE } else { MOST_WORK }
-    }
-
-    fn lines(&self, terms: &mut Terms<'_>) -> Result<Lines, SimulateError> {
-        let n = terms.coordinates.len();
-        if lines::EVALUATIONS * n * n > self.most_work() {
-            return Err(self.not_readable());
-        }
-        Lines::find(terms)?.ok_or_else(|| self.not_readable())
-    }
-
-    /// The log density of a point on the scale of the parameters.
-    fn score(&self, point: &[f64], coordinates: &[usize]) -> Result<Sums, SimulateError> {
-        let density = self.density(point, coordinates)?;
-        let values: Vec<f64> = coordinates.iter().map(|c| point[*c]).collect();
-        let mut terms = self.terms(point, coordinates)?;
-        let mut sums = match &*density {
-            Density::Normal(normal) => normal.score(&values),
-            Density::Lines(lines) => {
-                let value = terms.gradients(std::slice::from_ref(&values))?[0].0;
-                let magnitude = value.abs() + lines.log_integral.abs();
-                Sums { density: value - lines.log_integral, magnitude, noise: lines.noise, jacobian: 0.0 }
-            }
-        };
-        let jacobian = terms.log_jacobian(&values)?;
-        sums.density -= jacobian;
-        sums.magnitude += jacobian.abs();
-        Ok(sums)
-    }
-
     fn size(&self) -> usize {
         self.parameters.iter().map(|i| self.model.parameters[*i].free_size).sum()
     }
 
-    /// Nothing if the density is no normal one.
-    fn complete_square(&self, terms: &mut Terms<'_>) -> Result<Option<Normal>, SimulateError> {
-        let n = terms.coordinates.len();
+    fn complete_square(&self, base: &[f64], coordinates: &[usize]) -> Result<Normal, SimulateError> {
+        let n = coordinates.len();
+        if n > MOST {
+            return Err(self.refused(&format!("more than {MOST} numbers are weighed together")));
+        }
+        let mut evaluator = self.model.evaluator();
+        let place = (base, coordinates);
         let mut points = vec![vec![0.0; n]];
         points.extend((0..n).map(|i| (0..n).map(|k| f64::from(u8::from(k == i))).collect()));
-        let found = match terms.gradients(&points) {
-            // Such a density does not vanish anywhere.
-            Err(SimulateError::Rejected(_)) if self.bounded => return Ok(None),
-            found => found?,
-        };
-        let Some(((_, start), moved)) = found.split_first() else { return Ok(None) };
-        let Some(precision) = precision(start, moved) else { return Ok(None) };
-        if !self.is_straight((start, &precision), terms)? {
-            return Ok(None);
-        }
-        if Factor::work(&precision, n) > self.most_work() {
+        let found = gradients(place, &points, &mut evaluator)?;
+        let Some(((_, start), moved)) = found.split_first() else { return Err(self.not_normal()) };
+        let precision = self.precision(start, moved)?;
+        self.check_straight(place, (start, &precision), &mut evaluator)?;
+        let most = if self.needs.is_empty() { MOST_WORK_ONCE } else { MOST_WORK };
+        if Factor::work(&precision, n) > most {
             return Err(self.refused(&format!("{n} numbers depend on each other, which takes too long")));
         }
         let factor = Factor::of(&precision, n).map_err(|Singular| self.improper())?;
         let mut mean = start.clone();
         factor.solve(&mut mean);
         factor.solve_transposed(&mut mean);
-        let top = terms.gradients(std::slice::from_ref(&mean))?;
+        let top = gradients(place, std::slice::from_ref(&mean), &mut evaluator)?;
         let at_mean = top.first().map_or(f64::NAN, |(value, _)| *value);
         let (half_log_det, noise) = factor.half_log_det();
         #[allow(clippy::cast_precision_loss, reason = "numbers are few")]
         let number = n as f64;
         let log_peak = half_log_det - number * HALF_LOG_TWO_PI;
         let noise = noise + f64::EPSILON * (16.0 * at_mean.abs() + number);
-        Ok(Some(Normal { mean, factor, log_peak, log_integral: at_mean - log_peak, noise }))
+        Ok(Normal { mean, factor, log_peak, log_integral: at_mean - log_peak, noise })
     }
 
-    /// Whether the gradient at other points, near and far on the scale of each number, is that of a normal density.
-    fn is_straight(&self, (start, precision): (&[f64], &[f64]), terms: &mut Terms<'_>) -> Result<bool, SimulateError> {
+    /// Λ from the change of the gradient along each coordinate.
+    fn precision(&self, start: &[f64], moved: &[(f64, Vec<f64>)]) -> Result<Vec<f64>, SimulateError> {
+        let n = start.len();
+        let mut all = vec![0.0; n * n];
+        for (i, (_, gradient)) in moved.iter().enumerate() {
+            for k in 0..n {
+                all[i * n + k] = start[k] - gradient[k];
+            }
+        }
+        if all.iter().any(|x| !x.is_finite()) {
+            return Err(self.not_normal());
+        }
+        for i in 0..n {
+            for k in 0..i {
+                let (a, b) = (all[i * n + k], all[k * n + i]);
+                let size = (all[i * n + i] * all[k * n + k]).abs().sqrt();
+                let lost = 16.0 * f64::EPSILON * (start[i].abs() + start[k].abs() + size);
+                if (a - b).abs() > STRAIGHT * size + lost {
+                    return Err(self.not_normal());
+                }
+                // what is left of a difference that is 0 would only make the envelope wider
+                let both = if a.abs().max(b.abs()) <= lost { 0.0 } else { 0.5 * (a + b) };
+                all[i * n + k] = both;
+                all[k * n + i] = both;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The gradient at other points, near and far on the scale of each number, is that of a normal density.
+    fn check_straight(
+        &self,
+        place: (&[f64], &[usize]),
+        (start, precision): (&[f64], &[f64]),
+        evaluator: &mut Evaluator,
+    ) -> Result<(), SimulateError> {
         let n = start.len();
         let mut stream = StreamKey::new(7, Purpose::GENERATED).stream();
         let scale = |i: usize| precision[i * n + i].abs().sqrt().recip().min(1e6);
@@ -218,10 +192,7 @@ impl Group {
             .iter()
             .map(|far| (0..n).map(|i| far * scale(i) * stream.standard_normal()).collect())
             .collect();
-        let found = match terms.gradients(&points) {
-            Err(SimulateError::Rejected(_)) if self.bounded => return Ok(false),
-            found => found?,
-        };
+        let found = gradients(place, &points, evaluator)?;
         for (point, (_, gradient)) in points.iter().zip(found) {
             for i in 0..n {
                 let row = &precision[i * n..(i + 1) * n];
@@ -229,22 +200,15 @@ impl Group {
                 let size: f64 = row.iter().zip(point).map(|(a, x)| (a * x).abs()).sum();
                 let off = (gradient[i] - start[i] + line).abs();
                 if off.is_nan() || off > STRAIGHT * (size + start[i].abs() + gradient[i].abs()) {
-                    return Ok(false);
+                    return Err(self.not_normal());
                 }
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn not_readable(&self) -> SimulateError {
+    fn not_normal(&self) -> SimulateError {
         SimulateError::Reading(Box::new(self.problem.clone()))
-    }
-
-    fn endless(&self) -> SimulateError {
-        let names = &self.names;
-        let note =
-            format!("as a function of {names} alone, given the parameters before it, these terms have no integral");
-        SimulateError::Reading(Box::new(self.problem.clone().note(note)))
     }
 
     fn refused(&self, why: &str) -> SimulateError {
@@ -262,50 +226,40 @@ impl Group {
     }
 }
 
-/// Λ from the change of the gradient along each coordinate; nothing if that is not symmetric.
-fn precision(start: &[f64], moved: &[(f64, Vec<f64>)]) -> Option<Vec<f64>> {
-    let n = start.len();
-    let mut all = vec![0.0; n * n];
-    for (i, (_, gradient)) in moved.iter().enumerate() {
-        for k in 0..n {
-            all[i * n + k] = start[k] - gradient[k];
+/// The values and the gradients of the terms at points that differ from `base` in some coordinates.
+fn gradients(
+    (base, coordinates): (&[f64], &[usize]),
+    points: &[Vec<f64>],
+    evaluator: &mut Evaluator,
+) -> Result<Vec<(f64, Vec<f64>)>, SimulateError> {
+    let mut all = Vec::with_capacity(points.len());
+    for some in points.chunks(TOGETHER) {
+        let lanes = some.len();
+        let mut rows: Vec<f64> = base.iter().flat_map(|x| std::iter::repeat_n(*x, lanes)).collect();
+        for (lane, point) in some.iter().enumerate() {
+            coordinates.iter().zip(point).for_each(|(c, x)| rows[c * lanes + lane] = *x);
         }
-    }
-    if all.iter().any(|x| !x.is_finite()) {
-        return None;
-    }
-    for i in 0..n {
-        for k in 0..i {
-            let (a, b) = (all[i * n + k], all[k * n + i]);
-            let size = (all[i * n + i] * all[k * n + k]).abs().sqrt();
-            let lost = 16.0 * f64::EPSILON * (start[i].abs() + start[k].abs() + size);
-            if (a - b).abs() > STRAIGHT * size + lost {
-                return None;
-            }
-            // what is left of a difference that is 0 would only make the envelope wider
-            let both = if a.abs().max(b.abs()) <= lost { 0.0 } else { 0.5 * (a + b) };
-            all[i * n + k] = both;
-            all[k * n + i] = both;
+        let (mut prior, mut likelihood) = (vec![0.0; lanes], vec![0.0; lanes]);
+        let mut gradient = vec![0.0; rows.len()];
+        let mut batch = Batch {
+            lanes,
+            points: &rows,
+            // There are no other terms, and without an outcome some of these may count as likelihood.
+            beta: None,
+            log_prior: &mut prior,
+            log_likelihood: &mut likelihood,
+            gradient: &mut gradient,
+        };
+        evaluator.evaluate(&mut batch, Terms { propto: false, jacobian: false })?;
+        if let Some(rejection) = evaluator.rejections().iter().flatten().next() {
+            return Err(SimulateError::Rejected(rejection.clone()));
         }
+        all.extend((0..lanes).map(|lane| {
+            let value = prior[lane] + likelihood[lane];
+            (value, coordinates.iter().map(|c| gradient[c * lanes + lane]).collect::<Vec<f64>>())
+        }));
     }
-    Some(all)
-}
-
-impl Density {
-    fn draw(&self, stream: &mut Stream) -> Vec<f64> {
-        match self {
-            Self::Normal(normal) => normal.draw(stream),
-            Self::Lines(lines) => lines.draw(stream),
-        }
-    }
-
-    /// What the terms of the program integrate to, and how much rounding may change it.
-    fn log_integral(&self) -> (f64, f64) {
-        match self {
-            Self::Normal(normal) => (normal.log_integral, normal.noise),
-            Self::Lines(lines) => (lines.log_integral, lines.noise),
-        }
-    }
+    Ok(all)
 }
 
 impl Normal {
@@ -359,11 +313,8 @@ impl Simulator {
             }
             let mut point = self.free_of_known(state, &ranges)?;
             let coordinates = self.coordinates(&missing);
-            let density = group.density(&point, &coordinates).map_err(|error| match error {
-                SimulateError::Endless => group.endless(),
-                other => other,
-            })?;
-            let drawn = density.draw(stream);
+            let normal = group.normal(&point, &coordinates)?;
+            let drawn = normal.draw(stream);
             coordinates.iter().zip(&drawn).for_each(|(c, x)| point[*c] = *x);
             let named = self.constrained(&point)?;
             for i in missing {
@@ -371,7 +322,7 @@ impl Simulator {
                 state[ranges[i].clone()].copy_from_slice(&values::machine_order(&layouts[i], numbers));
             }
             if let Some(score) = score {
-                score.statements.insert(group.place, group.score(&point, &coordinates)?);
+                score.statements.insert(group.place, normal.score(&drawn));
             }
             return Ok(true);
         }
@@ -415,13 +366,12 @@ impl Simulator {
     pub(super) fn score_linked(&self, point: &[f64], score: &mut Score) {
         for group in &self.linked {
             let coordinates = self.coordinates(&group.parameters);
-            let sums = match group.score(point, &coordinates) {
-                Ok(sums) => sums,
+            let sums = match group.normal(point, &coordinates) {
+                Ok(normal) => normal.score(&coordinates.iter().map(|c| point[*c]).collect::<Vec<f64>>()),
                 // Too close to singular, or refused by the program: nothing is known.
                 Err(SimulateError::Reading(problem)) if problem.code == "improper-prior" => Sums::unknown(),
-                // So far out that numbers overflow before the density comes to an end, or it has none.
-                Err(SimulateError::Rejected(_) | SimulateError::Endless) => Sums::unknown(),
-                // It is no such density here, so that nothing like it is drawn.
+                Err(SimulateError::Rejected(_)) => Sums::unknown(),
+                // It is no normal density here, so that nothing like it is drawn.
                 Err(_) => Sums { density: f64::NEG_INFINITY, ..Sums::default() },
             };
             score.statements.insert(group.place, sums);
@@ -431,10 +381,9 @@ impl Simulator {
     /// What the terms of each group integrate to, given the others at a point.
     pub(crate) fn linked_integrals(&self, point: &[f64]) -> Vec<Integral> {
         let found = self.linked.iter().filter_map(|group| {
-            let density = group.density(point, &self.coordinates(&group.parameters)).ok()?;
+            let normal = group.normal(point, &self.coordinates(&group.parameters)).ok()?;
             let (place, names) = (group.place, group.names.clone());
-            let (log, noise) = density.log_integral();
-            Some(Integral { place, names, log, noise })
+            Some(Integral { place, names, log: normal.log_integral, noise: normal.noise })
         });
         found.collect()
     }

@@ -4,10 +4,10 @@ use crate::{Case, case, key};
 use crust_engine::{ProveError, ProveOptions, SimulateError, Values, prove};
 
 /// As many as show a mistake of a tenth in a variance.
-pub const DRAWS: u32 = 1500;
+const DRAWS: u32 = 1500;
 
 /// The values of one parameter in `n` draws.
-pub fn draws(case: &mut Case, name: &str, n: u32) -> Vec<Vec<f64>> {
+fn draws(case: &mut Case, name: &str, n: u32) -> Vec<Vec<f64>> {
     (0..n)
         .map(|i| {
             let point = case.simulator.draw_parameters(None, key(i)).expect("a draw");
@@ -18,7 +18,7 @@ pub fn draws(case: &mut Case, name: &str, n: u32) -> Vec<Vec<f64>> {
 
 /// Means and covariances, each within five standard errors of the truth: with fewer than 100 of them a false alarm has a
 /// probability below 6·10⁻⁵.
-pub fn check_moments(all: &[Vec<f64>], mean: &[f64], covariance: &[Vec<f64>]) {
+fn check_moments(all: &[Vec<f64>], mean: &[f64], covariance: &[Vec<f64>]) {
     let n = f64::from(u32::try_from(all.len()).expect("few draws"));
     for i in 0..mean.len() {
         let found = all.iter().map(|x| x[i]).sum::<f64>() / n;
@@ -32,7 +32,7 @@ pub fn check_moments(all: &[Vec<f64>], mean: &[f64], covariance: &[Vec<f64>]) {
 }
 
 /// The code of what is wrong, or nothing, and log ∫ prior.
-pub fn proof(text: &str, json: &str) -> (String, Option<f64>) {
+fn proof(text: &str, json: &str) -> (String, Option<f64>) {
     let case = case(text, json);
     match prove(&case.reading.typed, &case.simulator, &ProveOptions::default()) {
         Ok(proof) => (String::new(), proof.log_prior_integral),
@@ -178,10 +178,7 @@ fn what_is_not_normal_or_not_proper_is_refused() {
             "parameters { vector[3] a; } model { a ~ normal(0, 1); target += -square(a[1] * a[2]); }",
             "term-without-variate",
         ),
-        (
-            "parameters { vector[3] a; } model { a ~ normal(0, 1); target += sin(0.1 * a[1] * a[2]); }",
-            "term-without-variate",
-        ),
+        ("parameters { vector[3] a; } model { a ~ normal(0, 1); target += sin(0.1 * a[1]); }", "term-without-variate"),
         (
             "parameters { real a; real<lower=0> s; } model { s ~ gamma(2, 2); a / s ~ normal(0, 1); }",
             "prior-weighs-others",

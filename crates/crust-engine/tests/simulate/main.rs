@@ -6,7 +6,6 @@ mod ends;
 mod identities;
 mod kinds;
 mod likelihoods;
-mod lines;
 mod linked;
 mod misreadings;
 mod mutations;

@@ -52,17 +52,6 @@ pub fn is_unbounded(program: &Program, id: VariableId) -> bool {
     }
 }
 
-/// The expressions in the declaration of a parameter whose elements are single numbers, each with a transform of its own.
-pub fn single_numbers(program: &Program, id: VariableId) -> Option<impl Iterator<Item = &Expr>> {
-    match &element(program, id)?.kind {
-        SizedKind::Plain { base, constraint: Constraint { lower, upper, offset, multiplier }, .. } => {
-            let real = matches!(base, BaseType::Real | BaseType::Vector | BaseType::RowVector | BaseType::Matrix);
-            real.then(|| [lower, upper, offset, multiplier].into_iter().flatten())
-        }
-        _ => None,
-    }
-}
-
 /// The declared type below all arrays.
 fn element(program: &Program, id: VariableId) -> Option<&SizedType> {
     let mut ty = program.variable(id).declared.as_ref()?;

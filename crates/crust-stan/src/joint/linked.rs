@@ -2,14 +2,11 @@
 //! normal(0, 1)`), soft constraints (`sum(phi) ~ normal(0, 0.01)`), differences (`x[2:N] - x[1:N - 1] ~ normal(0, s)`),
 //! quadratic forms (`target += -0.5 * dot_self(phi[i] - phi[j])`), and types that sum to zero.
 //!
-//! Parameters with bounds of their own are among them where a function of one has a statement (`log(s) ~ normal(0, 1)` with
-//! `target += -log(s)`), or several statements.
-//!
-//! Whether their joint density is one that can be drawn from shows when the program runs; here they are only put together.
+//! Whether their joint density is a normal one shows when the program runs; here they are only put together.
 
 use std::collections::BTreeSet;
 
-use super::bounds::{is_unbounded, single_numbers};
+use super::bounds::is_unbounded;
 use super::factors::{Factor, Shape};
 use super::split::Role;
 use super::{Joint, Prior, Reader};
@@ -30,25 +27,17 @@ pub struct Linked {
     pub problem: Diagnostic,
 }
 
-/// What parameters of a group may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
-    /// Every number is a value: the density may be a normal one.
-    Whole,
-    /// Numbers between bounds that are known, too: the density may be a product of one for each number.
-    Bounded,
-}
-
-/// A factor that is no draw of one variable, and the parameters that it may be a part of the density of.
+/// A factor that is no draw of one variable, and the parameters that it may be a part of a normal density of.
 pub(super) struct Link {
     parameters: BTreeSet<VariableId>,
     problem: Diagnostic,
 }
 
 impl Reader<'_> {
-    /// The parameters that a factor weighs together: those on the left, or all that a term looks at, as far as there is
-    /// room. Where a term has parameters that nothing else weighs, it is theirs.
-    pub(super) fn link(&self, factor: &Factor, problem: &Diagnostic, room: Room) -> Option<Link> {
+    /// The parameters that a factor weighs together, if their density may be normal: those on the left, or all that a
+    /// term looks at, as far as they can have every value. Where a term has parameters that nothing else weighs, it is
+    /// theirs.
+    pub(super) fn link(&self, factor: &Factor, problem: &Diagnostic) -> Option<Link> {
         // What a function `foo_lp` adds is told by its call alone.
         if self.program.functions.iter().any(|f| (f.span.start..f.span.end).contains(&factor.span.start)) {
             return None;
@@ -59,17 +48,13 @@ impl Reader<'_> {
                 .iter()
                 .any(|f| f.role == Role::Prior && f.draws(*id) && f.draws_whole() && f.shape == Shape::Draw)
         };
-        // What data are multiplied with, or taken from, is an outcome with a Jacobian that is missing.
-        let with_data = |e: &Expr| depends.sources(e).iter().any(|id| !depends.is_parameter(*id));
-        if room == Room::Bounded && factor.variate.as_ref().is_some_and(with_data) {
-            return None;
-        }
         let all = match (factor.shape, &factor.variate) {
             (Shape::NotInvertible | Shape::NoSampler | Shape::OwnDensity, Some(variate)) => depends.parameters(variate),
             (Shape::NoDensity, _) => factor.depends_on.clone(),
             _ => return None,
         };
-        let mut parameters: BTreeSet<VariableId> = all.into_iter().filter(|id| self.has_room(*id, room)).collect();
+        let mut parameters: BTreeSet<VariableId> =
+            all.into_iter().filter(|id| is_unbounded(self.program, *id)).collect();
         if factor.shape == Shape::NoDensity && parameters.iter().any(|id| !stated(id)) {
             parameters.retain(|id| !stated(id));
         }
@@ -77,18 +62,12 @@ impl Reader<'_> {
     }
 
     /// A parameter whose own statements make a product, or have another normaliser than they say.
-    pub(super) fn link_alone(&self, id: VariableId, problem: &Diagnostic, room: Room) -> Option<Link> {
-        self.has_room(id, room).then(|| Link { parameters: BTreeSet::from([id]), problem: problem.clone() })
-    }
-
-    fn has_room(&self, id: VariableId, room: Room) -> bool {
-        let known = |e: &Expr| !self.split.depends.is_parametric(e);
-        let bounded = || single_numbers(self.program, id).is_some_and(|mut declared| declared.all(known));
-        is_unbounded(self.program, id) || (room == Room::Bounded && bounded())
+    pub(super) fn link_alone(&self, id: VariableId, problem: &Diagnostic) -> Option<Link> {
+        is_unbounded(self.program, id).then(|| Link { parameters: BTreeSet::from([id]), problem: problem.clone() })
     }
 
     /// Puts together what shares parameters.
-    pub(super) fn linked(&mut self, links: Vec<Link>, room: Room) {
+    pub(super) fn linked(&mut self, links: Vec<Link>) {
         let mut groups: Vec<Link> = Vec::new();
         for mut link in links {
             let (with, apart): (Vec<Link>, Vec<Link>) =
@@ -101,9 +80,7 @@ impl Reader<'_> {
             groups.push(link);
         }
         for Link { parameters, problem } in groups {
-            // What has been attached to a group is the group's.
-            let taken = |f: &Factor| self.linked.iter().any(|group| group.is_at(f.span));
-            let own = |f: &&Factor| f.role == Role::Prior && self.weighs(f, &parameters, room) && !taken(f);
+            let own = |f: &&Factor| f.role == Role::Prior && self.weighs(f, &parameters);
             let terms: Vec<&Factor> = self.factors.iter().filter(own).collect();
             let sources = terms.iter().flat_map(|f| &f.sources);
             let needs = sources.filter(|id| self.split.depends.is_parameter(**id) && !parameters.contains(id));
@@ -116,28 +93,28 @@ impl Reader<'_> {
     }
 
     /// Terms of nothing but what a group needs are perhaps its determinant (`target += 0.5 * (N - 1) * log(tau)`), and go
-    /// with it. Returns the others.
-    pub(super) fn attach(&mut self, loose: Vec<(Factor, Diagnostic)>) -> Vec<(Factor, Diagnostic)> {
-        let mut others = Vec::new();
+    /// with it. Returns the problems of the others.
+    pub(super) fn attach(&mut self, loose: Vec<(Factor, Diagnostic)>) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
         for (factor, problem) in loose {
             let of =
                 |group: &&mut Linked| factor.shape == Shape::NoDensity && factor.depends_on.is_subset(&group.needs);
             match self.linked.iter_mut().find(of) {
                 Some(group) => group.spans.push(factor.span),
-                None => others.push((factor, problem)),
+                None => problems.push(problem),
             }
         }
-        others
+        problems
     }
 
     /// Whether a factor of the prior belongs to these parameters: it draws one of them, or weighs some of them without
     /// drawing anything.
-    fn weighs(&self, factor: &Factor, parameters: &BTreeSet<VariableId>, room: Room) -> bool {
+    fn weighs(&self, factor: &Factor, parameters: &BTreeSet<VariableId>) -> bool {
         if factor.shape.is_readable() {
             return factor.root.is_some_and(|id| parameters.contains(&id));
         }
         let problem = Diagnostic::error("", "", factor.span);
-        self.link(factor, &problem, room).is_some_and(|link| !link.parameters.is_disjoint(parameters))
+        self.link(factor, &problem).is_some_and(|link| !link.parameters.is_disjoint(parameters))
     }
 }
 

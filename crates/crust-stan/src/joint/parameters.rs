@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bounds::{Bounds, bounds_of_image, constant, declared_bounds, same, special_type};
 use super::factors::Factor;
-use super::linked::Room;
 use super::samplers::{Sampler, Support, centre, sampler, support};
 use super::split::Role;
 use super::{Prior, Reader, messages};
@@ -27,11 +26,11 @@ impl Reader<'_> {
         let mut weighed: BTreeMap<VariableId, Diagnostic> = BTreeMap::new();
         let mut without = Vec::new();
         let mut together: BTreeSet<VariableId> = BTreeSet::new();
-        let (mut links, mut bounded, mut loose) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut links, mut loose) = (Vec::new(), Vec::new());
         for factor in self.factors.iter().filter(|f| f.role == Role::Prior) {
             if let Some(error) = messages::unreadable(self.program, self.split, factor) {
                 weighed.extend(factor.sources.iter().map(|id| (*id, error.clone())));
-                match self.link(factor, &error, Room::Whole) {
+                match self.link(factor, &error) {
                     Some(link) => links.push(link),
                     None => loose.push((factor.clone(), error)),
                 }
@@ -59,13 +58,9 @@ impl Reader<'_> {
                 }
                 _ => None,
             };
-            let mut complain = |error: Diagnostic| match (
-                self.link_alone(id, &error, Room::Whole),
-                self.link_alone(id, &error, Room::Bounded),
-            ) {
-                (Some(link), _) => links.push(link),
-                (None, Some(link)) => bounded.push(link),
-                (None, None) => errors.push(error),
+            let mut complain = |error: Diagnostic| match self.link_alone(id, &error) {
+                Some(link) => links.push(link),
+                None => errors.push(error),
             };
             twice.into_iter().for_each(&mut complain);
             for factor in own.iter().filter(|f| f.shape.is_readable()) {
@@ -78,14 +73,8 @@ impl Reader<'_> {
                 }
             }
         }
-        self.linked(links, Room::Whole);
-        for (factor, problem) in self.attach(loose) {
-            match self.link(&factor, &problem, Room::Bounded) {
-                Some(link) => bounded.push(link),
-                None => errors.push(problem),
-            }
-        }
-        self.linked(bounded, Room::Bounded);
+        self.linked(links);
+        errors.extend(self.attach(loose));
         let alone = |id: &&VariableId| !self.linked.iter().any(|group| group.parameters.contains(id));
         errors.extend(without.iter().filter(alone).filter_map(|id| weighed.get(id).cloned()));
         self.cut_together.extend(together);

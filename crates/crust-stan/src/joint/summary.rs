@@ -96,7 +96,7 @@ impl Joint {
         }
         if let Some(linked) = self.linked_with(id) {
             let names: Vec<&str> = linked.parameters.iter().map(|p| self.program.variable(*p).name.as_str()).collect();
-            let words = format!(" ({}: all elements drawn at once)", names.join(", "));
+            let words = format!(" ({}: normal, all elements drawn at once)", names.join(", "));
             let first = linked.parameters.first() == Some(&id);
             let spans = linked.spans.iter().filter(|_| first);
             return spans.map(|span| format!("{}{words}", one_line(text.slice(*span)))).collect();

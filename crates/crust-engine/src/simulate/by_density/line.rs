@@ -14,7 +14,7 @@ pub trait Along {
 }
 
 /// Densities below e⁻⁴⁵ of the highest are left out.
-pub const NEGLIGIBLE: f64 = 45.0;
+pub(super) const NEGLIGIBLE: f64 = 45.0;
 
 /// The error of the integral of a panel, relative to the whole. It is that of Simpson's rule, which is then extrapolated.
 const TOLERANCE: f64 = 1e-8;
@@ -65,11 +65,6 @@ pub struct Line {
 impl Line {
     pub fn log_integral(&self) -> f64 {
         self.scale + self.cumulative.last().copied().unwrap_or(0.0).ln()
-    }
-
-    /// The log density where it is highest, or the largest log probability of a value.
-    pub fn log_top(&self) -> f64 {
-        self.scale
     }
 
     /// A draw: the point at which the integral is uniformly distributed.
@@ -130,7 +125,7 @@ impl Search {
 }
 
 /// The distributions of all blocks of one real number.
-pub(super) fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize>, Table)>, SimulateError> {
+pub fn tables(all: &mut Blocks<'_>, domains: &[Domain]) -> Result<Vec<(Vec<usize>, Table)>, SimulateError> {
     let structure = all.structure;
     let real = |b: &usize| matches!(structure.blocks[*b].elements.as_slice(), [e] if !domains[*e].integer);
     let blocks: Vec<usize> = (0..structure.blocks.len()).filter(real).collect();
