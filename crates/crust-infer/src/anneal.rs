@@ -23,8 +23,8 @@ mod system;
 mod target;
 mod tune;
 mod tuned;
+mod widths;
 
-pub use chart::Frame;
 pub use itinerary::{Direction, Itinerary, Leg};
 pub use pilot::Pilot;
 pub use scales::{Group, Scales};
@@ -34,6 +34,7 @@ pub use system::{Chain, Moved, System, anneal_one, anneal_system, draw_initial, 
 pub use target::{anneal_target, equilibrate};
 pub use tune::tune;
 pub use tuned::{Knot, TunedKernels};
+pub use widths::Frame;
 
 use crust_math::random::StreamKey;
 

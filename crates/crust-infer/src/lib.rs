@@ -51,6 +51,7 @@
 
 pub mod anneal;
 pub mod approximate;
+pub mod axes;
 pub mod conditioned;
 pub mod drive;
 pub mod error;

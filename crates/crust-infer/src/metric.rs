@@ -110,6 +110,15 @@ impl Metric {
         }
     }
 
+    /// The diagonal of M⁻¹, if it is not of ones.
+    pub(crate) fn variances(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Unit => None,
+            Self::Diagonal(metric) => Some(metric.variance.clone()),
+            Self::Dense(metric) => Some(metric.covariance.iter().step_by(metric.dimension + 1).copied().collect()),
+        }
+    }
+
     /// How many coordinates it is for, if it is not for any number of them.
     pub fn dimension(&self) -> Option<usize> {
         match self {

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crust_math::random::Stream;
 
+use crate::axes::Axes;
 use crate::target::{Batch, Fatal, Target};
 
 pub use any::AnyPath;
@@ -42,6 +43,11 @@ pub trait Path {
     /// Coordinates on which the priors of others may depend: [`Target::hyperparameters`].
     fn hyperparameters(&self) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// Directions in which p₀ is isotropic, if they are known and others than those of the coordinates.
+    fn axes(&self) -> Option<Axes> {
+        None
     }
 
     /// Why a lane of the last batch was rejected, in words for the user.

@@ -85,6 +85,9 @@ pub(crate) struct Adaptation {
     /// Only where there are gradients.
     first_metric: Option<FirstMetric>,
     estimate: Welford,
+    /// The variances of the first metric: their proportions are right, whatever unit a parameter has. Shrinking towards
+    /// ones in their place would forget them, and chains on a narrow ridge would hardly move.
+    known: Option<Vec<f64>>,
     searches: bool,
     default_step: f64,
 }
@@ -109,6 +112,7 @@ impl Adaptation {
             windows: Windows::new(iterations, settings.windows),
             first_metric: searches.then(|| FirstMetric::new(settings.metric, dimension)),
             estimate: Welford::new(settings.metric, dimension),
+            known: None,
             searches,
             default_step: step_size,
         };
@@ -137,11 +141,12 @@ impl Adaptation {
             && self.windows.is_before(iteration)
             && let Some(metric) = first.learn(state, statistics)
         {
+            self.known = metric.variances();
             kernel.metric = metric;
             replaced = true;
         }
         if self.windows.ends_at(iteration) {
-            if let Some(metric) = self.estimate.metric() {
+            if let Some(metric) = self.estimate.metric(self.known.as_deref()) {
                 kernel.metric = metric?;
             }
             self.estimate.restart();

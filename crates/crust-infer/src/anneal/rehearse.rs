@@ -15,7 +15,7 @@ use crust_math::random::StreamKey;
 use super::Schedule;
 use super::target::{Mover, Progress};
 use super::tune::{FEWEST, PilotRun, Tuned};
-use super::tuned::{Stages, TunedKernels};
+use super::tuned::{Stages, TunedKernels, further};
 use crate::drive::{Answer, Walker};
 use crate::error::Error;
 use crate::kernel::Stepper;
@@ -141,7 +141,7 @@ impl<P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'_, P, S> {
             knot.variance.clone_from(&self.variance);
             knot.frame = self.frame();
             if method != kernels.method() {
-                knot.length = before + tuned.ideal[k - 1] * settled.relaxation.sqrt();
+                knot.length = further(before, tuned.ideal[k - 1] * settled.relaxation.sqrt());
             }
         }
         knots[0].step_size = knots[1].step_size;
@@ -266,7 +266,7 @@ fn with_lengths(
             .collect();
         let step = old[k] - old[k - 1];
         let length = if moves.is_empty() { step } else { measured(step, &moves, (up, down), (schedule, course)) };
-        knots[k].length = knots[k - 1].length + length;
+        knots[k].length = further(knots[k - 1].length, length);
     }
     kernels.with_knots(kernels.method(), knots)
 }
@@ -310,8 +310,8 @@ fn mean_and_error(values: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chart::Frame;
     use super::super::tuned::Knot;
+    use super::super::widths::Frame;
     use super::*;
     use crate::kernel::Method;
 

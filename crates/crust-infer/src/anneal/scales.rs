@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use pxfm::f_log;
 
-use super::chart::{Chart, Frame};
 use super::population::spread;
+use super::widths::{Frame, Widths};
 use crate::drive::{Control, Driver, Evaluated};
 use crate::error::Error;
 use crate::path::Path;
@@ -135,8 +135,8 @@ impl Scales {
     }
 
     /// The chart with the numbers of a frame.
-    pub(super) fn chart(self: &Arc<Self>, frame: Frame) -> Chart {
-        Chart { scales: Arc::clone(self), frame }
+    pub(super) fn chart(self: &Arc<Self>, frame: Frame) -> Widths {
+        Widths { scales: Arc::clone(self), frame }
     }
 }
 

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use crust_math::random::StreamKey;
 use pxfm::{f_exp, f_log};
 
-use super::chart::Frame;
+use super::chart::Chart;
 use super::pilot::Pilot;
 use super::population::{Likelihoods, Stride, relaxation, spread};
 use super::scales::Scales;
 use super::target::{Mover, Repeat};
-use super::tuned::{Knot, Stage, TunedKernels};
+use super::tuned::{Knot, Stage, TunedKernels, further};
+use super::widths::Frame;
+use crate::axes::Axes;
 use crate::drive::{Answer, Control, Driver, Walker};
 use crate::error::Error;
 use crate::kernel::{Kernel, Stepper};
@@ -56,7 +58,8 @@ pub fn tune<P: Path + Clone + Send>(
         return setting("the dimension of a prior draw", draw.len(), "that of the target");
     }
     let scales = if pilot.method.needs_gradient() { Scales::measure(driver, first_draws, control)? } else { None };
-    let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new) };
+    let axes = driver.path().axes().map(Arc::new);
+    let basis = Basis { draws: first_draws, key, control, scales: scales.map(Arc::new), axes };
     // What the rehearsal measures are the weights that chains would collect: they must be known without evaluations.
     let rehearse = pilot.rehearse && driver.course().is_known();
     if !rehearse {
@@ -121,6 +124,8 @@ pub(super) struct Basis<'a> {
     key: StreamKey,
     control: &'a Control,
     scales: Option<Arc<Scales>>,
+    /// Directions of the first distribution, for kernels without scales.
+    axes: Option<Arc<Axes>>,
 }
 
 /// A population and its kernel.
@@ -190,7 +195,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         self.knots[0].step_size = self.knots[1].step_size;
         self.knots[0].accept = self.knots[1].accept;
         let kernels = TunedKernels::new(self.pilot.method, self.pilot.jitter, self.knots)?;
-        let kernels = kernels.in_charts(self.basis.scales.as_deref().cloned())?;
+        let kernels = kernels.in_charts(self.basis.scales.as_deref().cloned(), self.basis.axes.as_deref().cloned())?;
         Ok(Tuned { kernels, ideal: self.ideal, both_ways: false })
     }
 
@@ -236,7 +241,23 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
 
     /// The numbers of the chart.
     pub(super) fn frame(&self) -> Frame {
-        self.stage.chart.as_ref().map(|chart| chart.frame.clone()).unwrap_or_default()
+        match &self.stage.chart {
+            Some(Chart::Widths(widths)) => widths.frame.clone(),
+            _ => Frame::default(),
+        }
+    }
+
+    /// The coordinates that the population suggests.
+    fn chart(&self, population: &[Vec<f64>]) -> Option<Chart> {
+        let Some(scales) = &self.basis.scales else {
+            return self.basis.axes.clone().map(Chart::Axes);
+        };
+        let population: Vec<&[f64]> = population.iter().map(Vec::as_slice).collect();
+        let before = match &self.stage.chart {
+            Some(Chart::Widths(widths)) => Some(&widths.frame),
+            _ => None,
+        };
+        Some(Chart::Widths(scales.chart(scales.frame(&population, before))))
     }
 
     /// The chart and the metric that the population suggests. A coordinate in which it has collapsed keeps what it had.
@@ -248,15 +269,12 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
     pub(super) fn measure_spread(&mut self) {
         let mut points: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.q.clone()).collect();
         let mut gradients: Vec<Vec<f64>> = self.movers.iter().map(|mover| mover.state.gradient.clone()).collect();
-        if let Some(scales) = &self.basis.scales {
-            let population: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
-            let before = self.stage.chart.as_ref().map(|chart| &chart.frame);
-            let chart = scales.chart(scales.frame(&population, before));
+        self.stage.chart = self.chart(&points);
+        if let Some(chart) = &self.stage.chart {
             for ((mover, point), gradient) in self.movers.iter().zip(&mut points).zip(&mut gradients) {
                 chart.to_coordinates(&mover.state.q, point);
                 chart.pull_back(&mover.state.q, &mover.state.gradient, gradient);
             }
-            self.stage.chart = Some(chart);
         }
         let (mut widest, with_gradient) = (0.0_f64, self.pilot.method.needs_gradient());
         for (i, metric) in self.variance.iter_mut().enumerate() {
@@ -302,7 +320,7 @@ impl<'a, P: Path + Clone + Send, S: Stepper + Clone> PilotRun<'a, P, S> {
         let (step_size, variance, frame) = (self.stage.kernel.step_size, self.variance.clone(), self.frame());
         // A population that lags behind by the relaxation time loses that much more on the same way.
         self.ideal.push(length);
-        let length = length_before + length * relaxation.sqrt();
+        let length = further(length_before, length * relaxation.sqrt());
         self.knots.push(Knot { beta, step_size, variance, accept, length, frame });
         Ok(())
     }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use pxfm::{f_exp, f_expm1, f_log, f_log1p};
 
 use super::Schedule;
-use super::chart::{Chart, Frame};
+use super::chart::Chart;
 use super::scales::Scales;
+use super::widths::Frame;
+use crate::axes::Axes;
 use crate::error::Error;
 use crate::kernel::{Kernel, Method};
 use crate::metric::Metric;
@@ -38,6 +40,15 @@ pub struct TunedKernels {
     /// What the charts of all β share, if there are any.
     #[serde(default)]
     scales: Option<Scales>,
+    /// The axes along which all kernels move, if there are any.
+    #[serde(default)]
+    axes: Option<Axes>,
+}
+
+/// What the charts of all β share.
+struct Shared {
+    scales: Option<Arc<Scales>>,
+    axes: Option<Arc<Axes>>,
 }
 
 /// A frozen kernel and the coordinates in which it moves.
@@ -73,22 +84,30 @@ impl TunedKernels {
                 must_be: "at least 0 and below 1",
             });
         }
-        Ok(Self { method, jitter, knots, scales: None })
+        Ok(Self { method, jitter, knots, scales: None, axes: None })
     }
 
     /// The same with other knots, which may be for another method.
     pub(super) fn with_knots(&self, method: Method, knots: Vec<Knot>) -> Result<Self, Error> {
-        Self::new(method, self.jitter, knots)?.in_charts(self.scales.clone())
+        Self::new(method, self.jitter, knots)?.in_charts(self.scales.clone(), self.axes.clone())
     }
 
-    /// Moves in the charts that the knots have the numbers for.
-    pub(super) fn in_charts(mut self, scales: Option<Scales>) -> Result<Self, Error> {
+    /// Moves in the charts that the knots have the numbers for, or else along axes.
+    pub(super) fn in_charts(mut self, scales: Option<Scales>, axes: Option<Axes>) -> Result<Self, Error> {
         let unfit = |knot: &&Knot| scales.as_ref().is_some_and(|scales| !knot.frame.fits(scales));
         if let Some(bad) = self.knots.iter().find(unfit) {
             let value = format!("{:?}", bad.frame);
             return Err(Error::Setting { name: "the chart of a kernel", value, must_be: "finite, for all groups" });
         }
-        self.scales = scales;
+        if let Some(axes) = axes.as_ref().filter(|axes| axes.dimension() != self.dimension()) {
+            let value = axes.dimension().to_string();
+            return Err(Error::Setting {
+                name: "the dimension of a kernel's axes",
+                value,
+                must_be: "that of the kernel",
+            });
+        }
+        (self.scales, self.axes) = (scales, axes);
         Ok(self)
     }
 
@@ -151,20 +170,21 @@ impl TunedKernels {
 
     /// The kernel at β with its coordinates.
     pub(super) fn stage(&self, beta: f64) -> Stage {
-        self.stage_with(beta, self.shared().as_ref())
+        self.stage_with(beta, &self.shared())
     }
 
     /// What the charts share, for many stages.
-    fn shared(&self) -> Option<Arc<Scales>> {
-        self.scales.clone().map(Arc::new)
+    fn shared(&self) -> Shared {
+        Shared { scales: self.scales.clone().map(Arc::new), axes: self.axes.clone().map(Arc::new) }
     }
 
-    fn stage_with(&self, beta: f64, shared: Option<&Arc<Scales>>) -> Stage {
-        let chart = shared.map(|scales| {
+    fn stage_with(&self, beta: f64, shared: &Shared) -> Stage {
+        let widths = shared.scales.as_ref().map(|scales| {
             let (i, share) = self.between(self.place(beta), |knot| self.place(knot.beta));
             scales.chart(Frame::between(&self.knots[i].frame, &self.knots[i + 1].frame, share))
         });
-        Stage { kernel: self.at(beta), chart }
+        let axes = || shared.axes.clone().map(Chart::Axes);
+        Stage { kernel: self.at(beta), chart: widths.map(Chart::Widths).or_else(axes) }
     }
 
     /// The kernel at β, in the coordinates of its chart.
@@ -186,6 +206,12 @@ impl TunedKernels {
         let (low, high) = (self.place(self.knots[i].beta), self.place(self.knots[i + 1].beta));
         (self.knots[1].beta * f_expm1(low + part * (high - low))).clamp(0.0, 1.0)
     }
+}
+
+/// A length that is further on by a step. One that is lost beside what is there (of a path that is hopeless) counts as
+/// the least that is not.
+pub(super) fn further(before: f64, step: f64) -> f64 {
+    (before + step).max(before * (1.0 + 4.0 * f64::EPSILON)).max(before + f64::MIN_POSITIVE)
 }
 
 /// Kernels for the moves of a schedule. A long schedule has groups of neighbours that share one, so that memory does
@@ -210,7 +236,7 @@ impl Stages {
         let shared = kernels.shared();
         let middle = |k: usize| {
             let group = group(k);
-            kernels.stage_with(schedule.beta(usize::midpoint(group.start, group.end - 1)), shared.as_ref())
+            kernels.stage_with(schedule.beta(usize::midpoint(group.start, group.end - 1)), &shared)
         };
         Self { stages: (0..count).map(middle).collect(), moves }
     }
@@ -253,6 +279,14 @@ mod tests {
         assert!(steps.windows(2).all(|pair| pair[0] > pair[1]));
         // Halfway on a logarithmic scale (but for the 1 in log1p) the step is the geometric mean.
         assert!((kernels.at(0.1).step_size / (0.1_f64 * 0.01).sqrt() - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn lengths_rise_whatever_is_added() {
+        for (before, step) in [(0.0, 0.0), (0.0, 1e-300), (1e41, 1e3), (1e41, 0.0), (2.0, 1.5)] {
+            let after = further(before, step);
+            assert!(after > before && after <= (before + step) * (1.0 + 1e-14) + 1e-300, "{before} {step} {after}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crust_math::random::Stream;
 
 use super::{Course, Path};
+use crate::axes::Axes;
 use crate::target::{Batch, Fatal};
 
 /// Any path. A batch costs one indirect call.
@@ -49,6 +50,10 @@ impl Path for AnyPath<'_> {
 
     fn hyperparameters(&self) -> Vec<usize> {
         self.0.hyperparameters()
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        self.0.axes()
     }
 
     fn rejection(&self, lane: usize) -> Option<String> {

@@ -20,6 +20,7 @@ use pxfm::{f_exp, f_log, f_log1p};
 use serde::{Deserialize, Serialize};
 
 use super::FirstDistribution;
+use crate::axes::Axes;
 use crate::covariance::shrunk_correlations;
 use crate::metric::cholesky;
 
@@ -186,6 +187,14 @@ impl FirstDistribution for Fitted {
             }
         }
         self.components[last].draw(stream)
+    }
+
+    /// Those of its one component: several have no common axes.
+    fn axes(&self) -> Option<Axes> {
+        match &self.components[..] {
+            [only] if !only.is_diagonal() => Axes::new(only.mean.len(), &only.lower).ok(),
+            _ => None,
+        }
     }
 }
 

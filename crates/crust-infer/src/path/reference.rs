@@ -8,6 +8,7 @@
 use crust_math::random::Stream;
 
 use super::{Course, Path};
+use crate::axes::Axes;
 use crate::target::{Batch, Fatal, Target};
 
 /// A normalised density that can be drawn from.
@@ -17,6 +18,11 @@ pub trait FirstDistribution {
 
     /// An exact draw.
     fn draw(&self, stream: &mut Stream) -> Vec<f64>;
+
+    /// Directions in which it is isotropic, where they are not those of the coordinates.
+    fn axes(&self) -> Option<Axes> {
+        None
+    }
 }
 
 /// The path from q to the posterior of a target.
@@ -73,6 +79,10 @@ impl<T: Target, Q: FirstDistribution> Path for Reference<T, Q> {
 
     fn draw_first(&self, stream: &mut Stream) -> Option<Vec<f64>> {
         Some(self.first.draw(stream))
+    }
+
+    fn axes(&self) -> Option<Axes> {
+        self.first.axes()
     }
 
     fn rejection(&self, lane: usize) -> Option<String> {
