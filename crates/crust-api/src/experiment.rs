@@ -5,6 +5,7 @@ mod fit;
 pub(crate) mod given;
 mod path;
 mod scouts;
+mod way;
 mod whole;
 
 pub(crate) use path::centre;

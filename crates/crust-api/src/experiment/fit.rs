@@ -1,18 +1,20 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
 use super::Settings;
+use super::way::{TURNS, Way};
 use crate::error::Trouble;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::{bfmi, ess_bulk, ess_tail, mean, rhat};
 use crust_diagnose::result::{Fit, Hyperparameter};
 use crust_engine::{ParameterShape, Values};
+use crust_infer::axes::{Along, Axes};
 use crust_infer::drive::{Control, Driver};
 use crust_infer::path::Path;
 use crust_infer::sample::{Draw, KernelSource, Observer, Settings as Sampling, Start, sample};
 use crust_infer::warmup::Warmup;
 use crust_math::random::{Purpose, StreamKey};
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Chains of the fit.
@@ -36,6 +38,8 @@ struct Draws<'a> {
     deadline: Option<Instant>,
     /// How many draws of a chain are enough to stop then, and when to stop whatever there is.
     patience: Option<(usize, Instant)>,
+    /// The axes along which chains move, if they are not those of the parameters.
+    axes: Option<Arc<Axes>>,
     /// Of the whole run.
     control: &'a Control,
 }
@@ -67,7 +71,11 @@ impl Observer for Draws<'_> {
             return ControlFlow::Break(());
         }
         if !draw.warmup {
-            chain.points.push(draw.state.q.clone());
+            let mut point = draw.state.q.clone();
+            if let Some(axes) = &self.axes {
+                axes.to_parameters(&draw.state.q, &mut point);
+            }
+            chain.points.push(point);
             chain.divergences += usize::from(draw.statistics.divergent);
             chain.energies.push(draw.statistics.energy);
             chain.log_densities.push(draw.state.log_density());
@@ -132,20 +140,43 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
     let deadline = left.map(|left| Instant::now() + Duration::from_secs_f64(left));
     let last = settings.budget.map(|budget| settings.began + Duration::from_secs_f64(LONGEST_SHARE * budget));
     let (mut effort, mut began) = (effort, Instant::now());
-    let mut fitted = fit_once(path.clone(), names, (key, effort, deadline, last), settings)?;
+    let mut way = Way::first();
+    let mut fitted = fit_once(path.clone(), names, (&way, key, effort, deadline, last), settings)?;
+    for turn in 1..=TURNS {
+        let Some(next) = Way::along_ridges(&fitted, turn) else { break };
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            break;
+        }
+        let start = Instant::now();
+        let again = fit_once(path.clone(), names, (&next, key, effort, deadline, None), settings)?;
+        if !is_better(&again.fit, &fitted.fit) {
+            break;
+        }
+        (fitted, way, began) = (again, next, start);
+    }
     while let Some(next) = more(&fitted, effort, dimension) {
         let needed = began.elapsed().mul_f64(next.cost() / effort.cost());
         if deadline.is_some_and(|deadline| Instant::now() + needed > deadline) {
             break;
         }
         (effort, began) = (next, Instant::now());
-        let again = fit_once(path.clone(), names, (key, effort, deadline, None), settings)?;
+        let again = fit_once(path.clone(), names, (&way, key, effort, deadline, None), settings)?;
         if again.fit.draws < fitted.fit.draws {
             break;
         }
         fitted = again;
     }
     Ok(fitted)
+}
+
+/// Whether a fit says too little.
+pub(super) fn is_short(fit: &Fit) -> bool {
+    fit.worst_r_hat > ENOUGH.0 || fit.least_ess < ENOUGH.1
+}
+
+/// Whether a fit of as many draws is the better one.
+fn is_better(fit: &Fit, other: &Fit) -> bool {
+    fit.draws >= other.draws && fit.worst_r_hat <= other.worst_r_hat && fit.least_ess >= other.least_ess
 }
 
 /// A fit that says too little is made again with more draws, and one with divergences with shorter steps, as long as
@@ -162,7 +193,7 @@ fn more(fitted: &Fitted, effort: Effort, dimension: usize) -> Option<Effort> {
     let Fitted { fit, .. } = fitted;
     let draws = FACTOR * effort.draws;
     let room = draws <= MOST_DRAWS && draws * dimension * CHAINS as usize <= MOST_NUMBERS;
-    let short = fit.worst_r_hat > ENOUGH.0 || fit.least_ess < ENOUGH.1;
+    let short = is_short(fit);
     let diverges = count(fit.divergences) > FEW_DIVERGENCES * count(fit.chains * fit.draws);
     let delta = CAREFUL.into_iter().find(|delta| diverges && *delta > effort.delta);
     let next = Effort {
@@ -179,12 +210,12 @@ const ENOUGH: (f64, f64) = (1.01, 400.0);
 fn fit_once(
     path: StanTarget<'_>,
     names: &[String],
-    (key, effort, deadline, last): (StreamKey, Effort, Option<Instant>, Option<Instant>),
+    (way, key, effort, deadline, last): (&Way, StreamKey, Effort, Option<Instant>, Option<Instant>),
     settings: &Settings<'_>,
 ) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
     let patience = last.map(|last| (FEWEST_DRAWS, last));
-    let mut chains = draw_until(path, key, effort, settings, (deadline, patience))?;
+    let mut chains = draw_within(path, key, (way, effort), settings, (deadline, patience))?;
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
     chains.iter_mut().for_each(|chain| chain.cut(least));
@@ -217,38 +248,28 @@ pub fn draw(
     effort: Effort,
     settings: &Settings<'_>,
 ) -> Result<Vec<Chain>, Trouble> {
-    draw_until(path, key, effort, settings, (None, None))
+    draw_within(path, key, (&Way::first(), effort), settings, (None, None))
 }
 
 /// When to stop: see [`Draws`].
 type Limits = (Option<Instant>, Option<(usize, Instant)>);
 
-fn draw_until(
-    path: StanTarget<'_>,
-    key: StreamKey,
-    effort: Effort,
-    settings: &Settings<'_>,
-    limits: Limits,
-) -> Result<Vec<Chain>, Trouble> {
-    let starts: Vec<Start> = (1..=CHAINS).map(Start::random).collect();
-    draw_within(path, key, (&starts, effort), settings, limits)
-}
-
 /// The same from given starts, whose numbers follow each other.
 pub fn draw_from(
     path: StanTarget<'_>,
     key: StreamKey,
-    run: (&[Start], Effort),
+    (starts, effort): (&[Start], Effort),
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
-    draw_within(path, key, run, settings, (deadline, None))
+    let way = Way { starts: starts.to_vec(), axes: None };
+    draw_within(path, key, (&way, effort), settings, (deadline, None))
 }
 
 fn draw_within(
     path: StanTarget<'_>,
     key: StreamKey,
-    (starts, Effort { warmup, draws, delta }): (&[Start], Effort),
+    (Way { starts, axes }, Effort { warmup, draws, delta }): (&Way, Effort),
     settings: &Settings<'_>,
     (deadline, patience): Limits,
 ) -> Result<Vec<Chain>, Trouble> {
@@ -257,11 +278,17 @@ fn draw_within(
     let sampling = Sampling { warmup, draws, kernel: KernelSource::Warmup(adapting), ..Sampling::new(key) };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
-    let draws = Draws { chains, first, deadline, patience, control: &settings.control };
-    let mut driver = Driver::new(path, settings.how);
+    let draws = Draws { chains, first, deadline, patience, axes: axes.clone(), control: &settings.control };
     let hard = patience.map(|(_, last)| last).filter(|last| Some(*last) > deadline).or(deadline);
     // A transition may be a thousand evaluations, each of which may take a second.
-    sample(&mut driver, &sampling, starts, &draws, &Control::part_of(&settings.control, hard))?;
+    let control = Control::part_of(&settings.control, hard);
+    match axes {
+        None => sample(&mut Driver::new(path, settings.how), &sampling, starts, &draws, &control)?,
+        Some(axes) => {
+            let along = Along::new(path, Arc::clone(axes));
+            sample(&mut Driver::new(along, settings.how), &sampling, starts, &draws, &control)?
+        }
+    };
     settings.control.check()?;
     let chain = |chain: Mutex<Chain>| chain.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(draws.chains.into_iter().map(chain).collect())
@@ -398,7 +425,8 @@ mod tests {
         let control = Control::default();
         let over = |deadline: Option<Instant>, last: Option<Instant>, draws: usize| {
             let patience = last.map(|last| (50, last));
-            Draws { chains: Vec::new(), first: 1, deadline, patience, control: &control }.is_over(draws)
+            let axes = None;
+            Draws { chains: Vec::new(), first: 1, deadline, patience, axes, control: &control }.is_over(draws)
         };
         assert!(!over(None, None, 0) && !over(Some(now + hour), None, 1000));
         assert!(over(Some(now), None, 0), "the end is the end");
