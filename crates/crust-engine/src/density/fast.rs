@@ -11,6 +11,7 @@
 mod counts;
 mod location;
 mod positive;
+mod proportion;
 mod row;
 mod tails;
 #[cfg(test)]
@@ -42,6 +43,7 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     positive::weibull,
     positive::beta,
     positive::uniform,
+    proportion::beta_proportion,
     counts::bernoulli,
     counts::bernoulli_logit,
     counts::binomial,

@@ -75,6 +75,32 @@ fn obstacles_name_the_statement_and_the_remedy() {
     assert!(!problem.help.is_empty() && !problem.notes.is_empty());
 }
 
+/// The statement that is suggested for a parameter without a prior gives it one.
+#[test]
+fn suggested_priors_are_read() {
+    let declarations = [
+        "real a",
+        "real<lower=0> a",
+        "vector[3] a",
+        "matrix[2, 3] a",
+        "cov_matrix[3] a",
+        "cholesky_factor_cov[3] a",
+        "ordered[3] a",
+        "array[2] vector[3] a",
+        "array[2] matrix[2, 2] a",
+        "array[2] cov_matrix[2] a",
+        "array[2] ordered[2] a",
+    ];
+    for declaration in declarations {
+        let reading = parse(&format!("parameters {{ {declaration}; }} model {{ }}"));
+        let problems = Joint::read(&reading.typed, &ReadOptions::default()).expect_err("improper");
+        let help = &problems[0].help[0];
+        let statement = help.split('`').nth(1).expect("a statement");
+        let found = obstacles(&format!("parameters {{ {declaration}; }} model {{ {statement} }}"));
+        assert!(found.is_empty(), "{declaration}: {statement} {found:?}");
+    }
+}
+
 /// Programs whose mistake shows only with the data: which elements are drawn, and in which order.
 #[test]
 fn elements_are_drawn_exactly_once() {

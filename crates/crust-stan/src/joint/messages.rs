@@ -2,11 +2,11 @@
 
 use super::factors::{Factor, Shape};
 use super::split::{Role, Split};
-use crate::ast::BlockKind;
+use crate::ast::{BaseType, BlockKind, SpecialType};
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
 use crate::suggest;
-use crate::typed::{Program, VariableId};
+use crate::typed::{Program, SizedKind, SizedType, VariableId};
 
 /// How a user supplies what cannot be read.
 const SUPPLY: &str = "supply the simulator: in `generated quantities` draw the outcome with `_rng` functions into a variable \
@@ -118,11 +118,11 @@ fn names_of(program: &Program, split: &Split, factor: &Factor, role: Role) -> St
 
 /// A prior that looks at an outcome, directly or through what is computed from it.
 pub(super) fn depends_on_outcome(program: &Program, factor: &Factor, outcome: VariableId) -> Diagnostic {
-    let (name, from) =
-        (factor.root.map_or("a parameter", |id| &program.variable(id).name), &program.variable(outcome).name);
+    let from = &program.variable(outcome).name;
+    let whose = factor.root.map_or("a prior".to_owned(), |id| format!("the prior of `{}`", program.variable(id).name));
     Diagnostic::error(
         "prior-depends-on-outcome",
-        format!("the prior of `{name}` depends on the outcome `{from}`, so it would change with simulated data"),
+        format!("{whose} depends on the outcome `{from}`, so it would change with simulated data"),
         factor.span,
     )
     .note("parameters are drawn before outcomes: a prior must not look at what is going to be drawn given it")
@@ -166,7 +166,31 @@ pub(super) fn improper(program: &Program, id: VariableId) -> Diagnostic {
         variable.span,
     )
     .note("nothing can be drawn from a flat density that has no end, and the marginal likelihood does not exist")
-    .help(format!("add a statement such as `{} ~ normal(0, 1);` to the model", variable.name))
+    .help(format!("add a statement such as `{};` to the model", example(&variable.name, variable.declared.as_ref())))
+}
+
+/// A prior that fits the declaration of a parameter.
+fn example(name: &str, declared: Option<&SizedType>) -> String {
+    match declared.map(|declared| &declared.kind) {
+        Some(SizedKind::Array { element, .. }) => match &element.kind {
+            // Densities of numbers and vectors take arrays, those of matrices do not.
+            SizedKind::Plain { base: BaseType::Matrix, .. } | SizedKind::Special { .. } => {
+                format!("for (i in 1:size({name})) {}", example(&format!("{name}[i]"), Some(element)))
+            }
+            _ => format!("{name} ~ normal(0, 1)"),
+        },
+        Some(SizedKind::Plain { base: BaseType::Matrix, .. }) => format!("to_vector({name}) ~ normal(0, 1)"),
+        Some(SizedKind::Special { special: SpecialType::CovMatrix, .. }) => {
+            format!("{name} ~ inv_wishart(rows({name}) + 1, identity_matrix(rows({name})))")
+        }
+        Some(SizedKind::Special { special: SpecialType::CholeskyFactorCov, .. }) => {
+            format!("{name} ~ inv_wishart_cholesky(rows({name}) + 1, identity_matrix(rows({name})))")
+        }
+        Some(SizedKind::Special { special: SpecialType::SumToZeroMatrix, .. }) => {
+            format!("to_vector({name}) ~ normal(0, 1)")
+        }
+        _ => format!("{name} ~ normal(0, 1)"),
+    }
 }
 
 pub(super) fn two_priors(program: &Program, id: VariableId, first: Span, second: Span) -> Diagnostic {

@@ -306,7 +306,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
 
 /// Strictly between 0 and 1, and not so small that the reciprocal leaves the range of numbers.
 #[inline(always)]
-fn inner(y: f64) -> bool {
+pub fn inner(y: f64) -> bool {
     y > 1e-290 && y < 1.0
 }
 

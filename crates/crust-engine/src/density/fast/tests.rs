@@ -67,6 +67,7 @@ fn kinds(name: &str) -> &'static [Kind] {
         "chi_square" | "inv_chi_square" => &[Positive, Gamma],
         "gamma" | "inv_gamma" | "weibull" => &[Positive, Gamma, Positive],
         "beta" => &[Unit, Gamma, Gamma],
+        "beta_proportion" => &[Unit, Unit, Gamma],
         "uniform" => &[Real, Below, Above],
         "bernoulli" => &[Bit, Unit],
         "bernoulli_logit" => &[Bit, Real],
