@@ -1,5 +1,7 @@
 //! What cannot be read, with the statement and the remedy.
 
+use std::fmt::Write as _;
+
 use super::factors::{Factor, Shape};
 use super::split::{Role, Split};
 use crate::ast::{BaseType, BlockKind, SpecialType};
@@ -172,12 +174,18 @@ pub(super) fn improper(program: &Program, id: VariableId) -> Diagnostic {
 /// A prior that fits the declaration of a parameter.
 fn example(name: &str, declared: Option<&SizedType>) -> String {
     match declared.map(|declared| &declared.kind) {
-        Some(SizedKind::Array { element, .. }) => match &element.kind {
-            // Densities of numbers and vectors take arrays, those of matrices do not.
-            SizedKind::Plain { base: BaseType::Matrix, .. } | SizedKind::Special { .. } => {
-                format!("for (i in 1:size({name})) {}", example(&format!("{name}[i]"), Some(element)))
+        Some(SizedKind::Array { sizes, element }) => match &element.kind {
+            SizedKind::Plain { base: BaseType::Real, .. } if sizes.len() == 1 => format!("{name} ~ normal(0, 1)"),
+            SizedKind::Plain { base: BaseType::Real, .. } => format!("to_array_1d({name}) ~ normal(0, 1)"),
+            // Densities of numbers take no arrays of containers.
+            _ => {
+                let (mut loops, mut name) = (String::new(), name.to_owned());
+                for index in ('i'..='z').take(sizes.len()) {
+                    let _ = write!(loops, "for ({index} in 1:size({name})) ");
+                    name = format!("{name}[{index}]");
+                }
+                loops + &example(&name, Some(element))
             }
-            _ => format!("{name} ~ normal(0, 1)"),
         },
         Some(SizedKind::Plain { base: BaseType::Matrix, .. }) => format!("to_vector({name}) ~ normal(0, 1)"),
         Some(SizedKind::Special { special: SpecialType::CovMatrix, .. }) => {
