@@ -264,14 +264,14 @@ mod tests {
         let mut pace = Pace::new(8);
         assert_eq!(pace.seconds(1000).to_bits(), 0.0_f64.to_bits());
         pace.learn(1, 3.0);
-        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n)), [3.0, 3.0, 3.0, 30.0]);
+        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n).to_bits()), [3.0, 3.0, 3.0, 30.0].map(f64::to_bits));
         pace.learn(1, 0.5);
         pace.learn(1, 2.0);
-        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n)), [0.5, 0.5, 0.5, 5.0]);
+        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n).to_bits()), [0.5, 0.5, 0.5, 5.0].map(f64::to_bits));
         pace.learn(160, 20.0);
-        assert_eq!([1, 3, 7, 8, 80].map(|n| pace.seconds(n)), [0.5, 0.5, 0.5, 1.0, 10.0]);
+        assert_eq!([1, 3, 7, 8, 80].map(|n| pace.seconds(n).to_bits()), [0.5, 0.5, 0.5, 1.0, 10.0].map(f64::to_bits));
         pace.learn(4, 0.75);
-        assert_eq!([3, 4, 7, 8].map(|n| pace.seconds(n)), [0.5, 0.75, 0.75, 1.0]);
+        assert_eq!([3, 4, 7, 8].map(|n| pace.seconds(n).to_bits()), [0.5, 0.75, 0.75, 1.0].map(f64::to_bits));
     }
 
     /// Threads are for work that is worth them, and change nothing.
