@@ -23,6 +23,7 @@ use crust_math::random::StreamKey;
 
 use crate::target::{Fatal, Target};
 use evaluate::Evaluations;
+use family::Elliptical;
 
 /// Why there is no approximation.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,32 @@ pub enum Error {
     Curvature { coordinate: usize },
     #[error("the density is zero or not finite at draws of every approximation that was tried")]
     NoSupport,
+    #[error(
+        "the approximation runs away in coordinate {coordinate} (its mean is {mean:.1e}, its standard deviation {sd:.1e}): \
+         the density seems to have no finite integral, as with a parameter that neither a prior nor the data confine; \
+         otherwise bring its scale closer to 1"
+    )]
+    RunsAway { coordinate: usize, mean: f64, sd: f64 },
+}
+
+/// Neighbouring numbers of this size are thousands apart: nothing that is fitted from ± 2 belongs here.
+const FAR: f64 = 1e20;
+
+/// Refuses an approximation that has no end. If the density is constant along a line, the ELBO grows with log sd for
+/// ever, and what stops the search are the limits of numbers: neither a bound nor an optimum.
+fn stays(q: &Elliptical) -> Result<(), Error> {
+    // Of the scale: the variances of a Student distribution may be infinite.
+    let sds: Vec<f64> = q.scale.variances().iter().map(|v| v.sqrt()).collect();
+    near(&q.mean, &sds)
+}
+
+fn near(mean: &[f64], sds: &[f64]) -> Result<(), Error> {
+    // False for NaN.
+    let within = |x: f64| x.abs() <= FAR;
+    match mean.iter().zip(sds).position(|(m, sd)| !(within(*m) && within(*sd))) {
+        Some(i) => Err(Error::RunsAway { coordinate: i + 1, mean: mean[i], sd: sds[i] }),
+        None => Ok(()),
+    }
 }
 
 /// A random point with a density and a finite gradient, uniform within ± `radius` as in Stan.

@@ -4,11 +4,11 @@
 //! x = m₀ + S₀ y with y = u + A z. The frame (m₀, S₀) is fixed while an optimiser moves u and A; from close by, all
 //! parameters then matter about alike.
 
-use super::Error;
 use super::curvature::Curvature;
 use super::family::{Approximation, Elliptical};
 use super::map::{Map, Sums};
 use super::scale::{LowRank, Scale};
+use super::{Error, near};
 use crate::metric::cholesky;
 use crate::vector::dot;
 
@@ -203,14 +203,14 @@ impl Coordinates {
                     lower[i * d + i] = diagonal[i];
                     rest = after;
                 }
-                self.compose(&lower)?
+                self.compose(&lower, &mean)?
             }
         };
         Ok(Elliptical { mean, scale, degrees: self.frame.degrees })
     }
 
-    /// S₀ A as a triangular root.
-    fn compose(&self, lower: &[f64]) -> Result<Scale, Error> {
+    /// S₀ A as a triangular root; the mean is for the message.
+    fn compose(&self, lower: &[f64], mean: &[f64]) -> Result<Scale, Error> {
         let d = self.dimension();
         // Rows of (S₀ A)ᵀ are S₀ applied to columns of A.
         let columns: Vec<Vec<f64>> = (0..d)
@@ -222,6 +222,8 @@ impl Coordinates {
                 covariance[i * d + j] = columns.iter().map(|column| column[i] * column[j]).sum();
             }
         }
+        let sds: Vec<f64> = (0..d).map(|i| covariance[i * d + i].sqrt()).collect();
+        near(mean, &sds)?;
         Scale::of_covariance(d, &covariance)
     }
 

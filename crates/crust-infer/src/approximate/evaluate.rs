@@ -9,8 +9,9 @@ use crate::target::{Batch, Fatal, Target, tempered};
 use super::Error;
 use super::family::float;
 
-/// Less work than this, in seconds, is not worth a thread: starting one takes about a tenth of it.
-const LEAST_WORK: f64 = 2e-4;
+/// Less work than this, in seconds, is not worth a thread: starting one takes some 5 % of it, and threads that share
+/// caches and the units of a core need more time of the processor for the same work.
+const LEAST_WORK: f64 = 1e-3;
 
 /// A target that is asked for many points at once. Results do not depend on threads and batches.
 pub struct Evaluations<'a, T> {
@@ -21,8 +22,45 @@ pub struct Evaluations<'a, T> {
     count: u64,
     /// Whether an end that the user wants is left to the caller.
     patient: bool,
-    /// What a point took, the last time that there were many. Only the number of threads depends on it.
-    seconds: f64,
+    /// Only the number of threads depends on it.
+    pace: Pace,
+}
+
+/// The least seconds that a batch took, by its lanes in powers of two. The least, because the first one, and one that had
+/// to wait for the processor, say nothing of the next; by lanes, because one point takes nearly as long as eight.
+#[derive(Clone, Debug)]
+struct Pace {
+    width: usize,
+    /// `None` as long as there was no such batch.
+    least: Vec<Option<f64>>,
+}
+
+impl Pace {
+    fn new(width: usize) -> Self {
+        Self { width, least: vec![None; width.ilog2() as usize + 1] }
+    }
+
+    fn class(&self, n: usize) -> usize {
+        n.clamp(1, self.width).ilog2() as usize
+    }
+
+    fn batches(&self, n: usize) -> f64 {
+        (float(n) / float(self.width)).max(1.0)
+    }
+
+    /// So many points took so long, as if by one thread.
+    fn learn(&mut self, n: usize, seconds: f64) {
+        let batch = seconds / self.batches(n);
+        let class = self.class(n);
+        self.least[class] = Some(self.least[class].map_or(batch, |least| least.min(batch)));
+    }
+
+    /// What so many points will take by one thread, at least: a batch takes no less than one of fewer lanes. 0 as long as
+    /// there was none.
+    fn seconds(&self, n: usize) -> f64 {
+        let known = self.least[..=self.class(n)].iter().rev().find_map(|least| *least);
+        known.unwrap_or(0.0) * self.batches(n)
+    }
 }
 
 /// Points with their log densities and gradients, one after the other.
@@ -63,7 +101,8 @@ impl Points {
 impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
     pub fn new(target: &T, how: Parallelism, control: &'a Control) -> Self {
         let targets = (0..how.threads.get()).map(|_| (target.clone(), Batch::default())).collect();
-        Self { targets, width: how.width.get(), control, count: 0, patient: false, seconds: 0.0 }
+        let width = how.width.get();
+        Self { targets, width, control, count: 0, patient: false, pace: Pace::new(width) }
     }
 
     pub fn dimension(&self) -> usize {
@@ -102,8 +141,8 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
         let threads = self.worthwhile(n);
         let begin = Instant::now();
         let done = self.spread(points, threads);
-        if n >= self.width || self.seconds == 0.0 {
-            self.seconds = begin.elapsed().as_secs_f64() * float(threads) / float(n);
+        if n > 0 {
+            self.pace.learn(n, begin.elapsed().as_secs_f64() * float(threads));
         }
         done
     }
@@ -111,7 +150,7 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
     /// How many threads are worth starting for so many points.
     fn worthwhile(&self, n: usize) -> usize {
         let mut threads = self.targets.len().min(n);
-        while threads > 1 && float(n) * self.seconds < float(threads) * LEAST_WORK {
+        while threads > 1 && self.pace.seconds(n) < float(threads) * LEAST_WORK {
             threads -= 1;
         }
         threads.max(1)
@@ -219,6 +258,22 @@ mod tests {
         }
     }
 
+    /// A batch that had to wait does not make others look slow, nor do few lanes many.
+    #[test]
+    fn the_least_time_counts() {
+        let mut pace = Pace::new(8);
+        assert_eq!(pace.seconds(1000).to_bits(), 0.0_f64.to_bits());
+        pace.learn(1, 3.0);
+        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n).to_bits()), [3.0, 3.0, 3.0, 30.0].map(f64::to_bits));
+        pace.learn(1, 0.5);
+        pace.learn(1, 2.0);
+        assert_eq!([1, 3, 8, 80].map(|n| pace.seconds(n).to_bits()), [0.5, 0.5, 0.5, 5.0].map(f64::to_bits));
+        pace.learn(160, 20.0);
+        assert_eq!([1, 3, 7, 8, 80].map(|n| pace.seconds(n).to_bits()), [0.5, 0.5, 0.5, 1.0, 10.0].map(f64::to_bits));
+        pace.learn(4, 0.75);
+        assert_eq!([3, 4, 7, 8].map(|n| pace.seconds(n).to_bits()), [0.5, 0.75, 0.75, 1.0].map(f64::to_bits));
+    }
+
     /// Threads are for work that is worth them, and change nothing.
     #[test]
     fn threads_share_much_work_only() {
@@ -226,10 +281,11 @@ mod tests {
         let control = Control::default();
         let mut evaluations = Evaluations::new(&Normal, how, &control);
         assert_eq!(evaluations.worthwhile(1000), 1);
-        evaluations.seconds = 1e-6;
-        assert_eq!([100, 390, 410, 590, 610, 9000].map(|n| evaluations.worthwhile(n)), [1, 1, 2, 2, 3, 3]);
+        // 1 µs for a point.
+        evaluations.pace.learn(80, 8e-5);
+        assert_eq!([100, 1990, 2010, 2990, 3010, 9000].map(|n| evaluations.worthwhile(n)), [1, 1, 2, 2, 3, 3]);
         let mut points = Points::new(2, (0..74).map(|i| 0.1 * f64::from(i)).collect());
-        evaluations.seconds = 1.0;
+        evaluations.pace.least.fill(Some(1.0));
         evaluations.evaluate(&mut points, true).unwrap();
         for i in 0..37 {
             let (x, g) = (points.point(i), points.gradient(i));

@@ -142,6 +142,34 @@ fn laplace_refuses_what_has_no_mode_or_no_curvature() {
     assert!(matches!(refused, Err(Error::Curvature { .. })), "{refused:?}");
 }
 
+/// Where the density does not end, the ELBO has no maximum: that is told, and no number is.
+#[test]
+fn fits_refuse_what_has_no_integral() {
+    let line = |x: &[f64], g: &mut [f64]| {
+        g.copy_from_slice(&[-x[0], 0.0]);
+        -0.5 * x[0] * x[0]
+    };
+    let slope = |x: &[f64], g: &mut [f64]| {
+        g.fill(1.0);
+        x[0] + x[1]
+    };
+    for family in [Family::MeanField, Family::FullRank, Family::LowRank(1)] {
+        for f in [line as fn(&[f64], &mut [f64]) -> f64, slope] {
+            let fit = |seed| {
+                let settings = fixed::Settings::new(key(seed), family);
+                with(&Function { dimension: 2, f }, |e| fixed::fit(e, &settings))
+            };
+            for seed in 1..=3 {
+                let refused = fit(seed).map(|fit| (fit.elbo.value, fit.convergence));
+                assert!(matches!(refused, Err(Error::RunsAway { .. })), "{family:?} {refused:?}");
+            }
+        }
+    }
+    let path = |e: &mut Evaluations<'_, Function>| pathfinder::path(e, &pathfinder::Settings::new(key(1)), 1, None);
+    let refused = with(&Function { dimension: 2, f: slope }, path);
+    assert!(matches!(refused, Err(Error::RunsAway { .. })), "{refused:?}");
+}
+
 #[test]
 fn modes_of_quadratics_are_found_from_anywhere() {
     let found = with(&Function { dimension: 10, f: autoregressive }, |e| laplace::mode(e, None, 2.0, key(7))).unwrap();

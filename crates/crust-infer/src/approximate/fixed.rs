@@ -3,7 +3,6 @@
 use crust_math::random::StreamKey;
 use serde::{Deserialize, Serialize};
 
-use super::Error;
 use super::coordinates::{Coordinates, Family};
 use super::curvature::Curvature;
 use super::elbo::{self, Estimate};
@@ -13,6 +12,7 @@ use super::lbfgs::{End, Options, Place, Search, Told};
 use super::map::Sums;
 use super::pathfinder;
 use super::quasi::whitened_normals;
+use super::{Error, stays};
 use crate::target::Target;
 use crate::vector::dot;
 
@@ -277,6 +277,7 @@ fn maximise<T: Target + Clone + Send>(
         let found = search.finish();
         iterations += found.iterations;
         let approximation = coordinates.build(&found.best.x)?;
+        stays(&approximation)?;
         let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
         if !again || frame == FRAMES {
             let (elbo, mut parameters) = (-found.best.value, found.best.x);
@@ -315,7 +316,9 @@ fn newton<T: Target + Clone + Send>(
     if !(there.value <= here.value + 0.25 * slope.min(0.0) && slope < 0.0) {
         return Ok(None);
     }
-    let next = Coordinates::new(coordinates.family, &coordinates.build(&there.x)?);
+    let built = coordinates.build(&there.x)?;
+    stays(&built)?;
+    let next = Coordinates::new(coordinates.family, &built);
     let mut gradient = vec![0.0; there.x.len()];
     let value = fixed.pull(&next, &next.origin(), &mut gradient);
     Ok(Some((next.clone(), Place { x: next.origin(), value, gradient })))

@@ -14,7 +14,7 @@ use super::family::{Elliptical, Mixture, float, standard_log_density};
 use super::lbfgs::{Options, Pair, Place, Search, Told};
 use super::quasi::whitened_normals;
 use super::scale::{Product, Scale};
-use super::{Error, start};
+use super::{Error, start, stays};
 use crate::target::Target;
 use crate::vector::dot;
 
@@ -206,7 +206,9 @@ fn best<T: Target + Clone + Send>(
     let finite = few.into_iter().filter(|candidate| candidate.elbo.is_finite());
     let Candidate { at, width, elbo } = finite.max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let Elliptical { mean, scale, .. } = normals[at].clone();
-    Ok((at, elbo, Elliptical::normal(mean, scale.scaled(width))))
+    let best = Elliptical::normal(mean, scale.scaled(width));
+    stays(&best)?;
+    Ok((at, elbo, best))
 }
 
 /// A distribution on the way, with a width.
