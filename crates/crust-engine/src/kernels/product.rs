@@ -4,7 +4,7 @@
 //! lanes, each scalar of the textbook loops is a row of lanes: a data matrix times a vector of parameters is one
 //! product of two matrices.
 
-use crust_math::lanes::{Kernel, dispatch};
+use crust_math::lanes::{InstructionSet, Kernel, dispatch};
 
 use super::{fma, row_sum};
 use crate::memory::{Arena, Block, Walk, Width};
@@ -359,19 +359,23 @@ fn term<const R: usize>(
 }
 
 impl Backward<'_> {
-    /// `x` and `c` vary and `y` does not: four columns of `x` take in their terms together, so that no sum waits for
-    /// itself.
+    /// `x` and `c` vary and `y` does not: some columns of `x` take in their terms together, so that no sum waits for
+    /// itself; no more than there are registers for.
     #[inline(always)]
     fn scalar_factor(self) {
         let Self { sizes, n, x, y, c, values, into, adjoint } = self;
         let whole = n - n % LANES;
+        let many = InstructionSet::best().has_many_registers();
         for i in 0..sizes.rows {
             for from in (0..whole).step_by(LANES) {
                 let mut k = 0;
                 while k < sizes.columns {
-                    if k + 4 <= sizes.columns {
+                    if many && k + 4 <= sizes.columns {
                         columns::<4>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
                         k += 4;
+                    } else if k + 2 <= sizes.columns {
+                        columns::<2>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
+                        k += 2;
                     } else {
                         columns::<1>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
                         k += 1;

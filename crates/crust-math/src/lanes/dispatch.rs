@@ -28,6 +28,13 @@ impl InstructionSet {
         *BEST.get_or_init(|| Self::available().last().unwrap_or(Self::Portable))
     }
 
+    /// Whether its vector registers hold 32 rows of eight numbers. Otherwise they hold eight, and sums of as many rows
+    /// as that would go to memory with every term.
+    #[inline]
+    pub fn has_many_registers(self) -> bool {
+        self == Self::Avx512
+    }
+
     #[cfg(target_arch = "x86_64")]
     fn is_available(self) -> bool {
         match self {

@@ -2,6 +2,13 @@
 
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
+#[cfg(test)]
+mod tests;
+
+use std::array::from_fn as array;
+
+use crust_math::lanes::InstructionSet;
+
 use super::super::rows::{add_product, add_scaled, fill, load, load_unchecked, store, store_unchecked, sum};
 use super::super::steps::{at, at_mut, below};
 use super::super::{GROUP, Lists, Normal, Positions, Register};
@@ -52,33 +59,11 @@ impl Group<'_> {
             }
             return;
         }
-        // Eight rows at once, so that sums do not wait for each other.
-        let (mut done, many) = (0, ROWS * L);
-        while (done + ROWS) <= m {
-            let mut sums = [[0.0; L]; ROWS];
-            let (from, to) = (&plus[done * L..done * L + many], &mut out[done * L..done * L + many]);
-            for r in 0..ROWS {
-                sums[r] = load::<L>(from, r * L);
-            }
-            let (mut x_at, mut b_at) = (start + done, origin);
-            for _ in 0..inner {
-                let (x, b) = (load::<ROWS>(rows, x_at), load::<L>(values, b_at));
-                for r in 0..ROWS {
-                    sums[r] = add_scaled(sums[r], x[r], b);
-                }
-                (x_at, b_at) = (x_at + all, b_at + step);
-            }
-            for r in 0..ROWS {
-                store(to, r * L, sums[r]);
-            }
-            done += ROWS;
-        }
-        for row in done..m {
-            let mut sum = load::<L>(plus, row * L);
-            for k in 0..inner {
-                sum = add_scaled(sum, rows[k * all + start + row], load::<L>(values, origin + k * step));
-            }
-            store(out, row * L, sum);
+        let product = RowProduct { rows, inner, all, start, values, origin, step };
+        if InstructionSet::best().has_many_registers() {
+            product.add::<L, MOST_ROWS>(plus, out);
+        } else {
+            product.add::<L, FEW_ROWS>(plus, out);
         }
     }
 
@@ -130,16 +115,14 @@ impl Group<'_> {
         let mut k = 0;
         while k < inner {
             let to = origin + k * step;
-            if k + 4 <= inner {
-                let columns = [column(k), column(k + 1), column(k + 2), column(k + 3)];
-                for (k, all) in columns_times::<L, 4>(columns, adjoint).into_iter().enumerate() {
-                    let to = to + k * step;
-                    store(into, to, sum(load::<L>(into, to), all));
-                }
-                k += 4;
+            if k + MOST_ROWS <= inner && InstructionSet::best().has_many_registers() {
+                columns_times::<L, MOST_ROWS>(array(|r| column(k + r)), adjoint, into, (to, step));
+                k += MOST_ROWS;
+            } else if k + FEW_ROWS <= inner {
+                columns_times::<L, FEW_ROWS>(array(|r| column(k + r)), adjoint, into, (to, step));
+                k += FEW_ROWS;
             } else {
-                let [all] = columns_times::<L, 1>([column(k)], adjoint);
-                store(into, to, sum(load::<L>(into, to), all));
+                columns_times::<L, 1>([column(k)], adjoint, into, (to, step));
                 k += 1;
             }
         }
@@ -212,38 +195,81 @@ impl Group<'_> {
     }
 }
 
-/// Rows of which sums of products are computed at once.
-const ROWS: usize = 8;
+/// Rows of lanes of which sums of products are computed at once: so many that additions do not wait for each other, and
+/// that the sums stay in the vector registers. What a row gets does not depend on it.
+const FEW_ROWS: usize = 4;
+/// The same where there are many registers.
+const MOST_ROWS: usize = 8;
 
-/// The sums of products of columns with rows of lanes. Four running sums for each, so that additions do not wait for
-/// each other.
+/// Rows of data times the elements of an operand, for the iterations of a tile.
+struct RowProduct<'a> {
+    /// Numbers of all iterations, `all` of them, for each of the `inner` elements.
+    rows: &'a [f64],
+    inner: usize,
+    all: usize,
+    start: usize,
+    values: &'a [f64],
+    origin: usize,
+    step: usize,
+}
+
+impl RowProduct<'_> {
+    /// `out = plus + x·b`, `R` rows at once.
+    #[inline(always)]
+    fn add<const L: usize, const R: usize>(&self, plus: &[f64], out: &mut [f64]) {
+        let (mut done, m) = (0, out.len() / L);
+        while done + R <= m {
+            let own = done * L..(done + R) * L;
+            self.add_rows::<L, R>(done, &plus[own.clone()], &mut out[own]);
+            done += R;
+        }
+        for row in done..m {
+            let own = row * L..(row + 1) * L;
+            self.add_rows::<L, 1>(row, &plus[own.clone()], &mut out[own]);
+        }
+    }
+
+    #[inline(always)]
+    fn add_rows<const L: usize, const R: usize>(&self, first: usize, plus: &[f64], out: &mut [f64]) {
+        let mut sums = [[0.0; L]; R];
+        for r in 0..R {
+            sums[r] = load::<L>(plus, r * L);
+        }
+        let (mut x_at, mut b_at) = (self.start + first, self.origin);
+        for _ in 0..self.inner {
+            let (x, b) = (&self.rows[x_at..x_at + R], load::<L>(self.values, b_at));
+            for r in 0..R {
+                sums[r] = add_scaled(sums[r], x[r], b);
+            }
+            (x_at, b_at) = (x_at + self.all, b_at + self.step);
+        }
+        for r in 0..R {
+            store(out, r * L, sums[r]);
+        }
+    }
+}
+
+/// Adds the sums of products of columns with rows of lanes to neighbouring elements, from `at` on and `step` apart.
 #[inline(always)]
-fn columns_times<const L: usize, const K: usize>(columns: [&[f64]; K], by: &[f64]) -> [[f64; L]; K] {
+fn columns_times<const L: usize, const K: usize>(
+    columns: [&[f64]; K],
+    by: &[f64],
+    into: &mut [f64],
+    (at, step): (usize, usize),
+) {
     let n = by.len() / L;
     let columns = columns.map(|column| &column[..n]);
-    let mut sums = [[[0.0; L]; 4]; K];
-    let mut i = 0;
-    while i + 4 <= n {
-        for r in 0..4 {
-            let row = load::<L>(by, (i + r) * L);
-            for k in 0..K {
-                sums[k][r] = add_scaled(sums[k][r], columns[k][i + r], row);
-            }
-        }
-        i += 4;
-    }
-    while i < n {
+    let mut sums = [[0.0; L]; K];
+    for i in 0..n {
         let row = load::<L>(by, i * L);
         for k in 0..K {
-            sums[k][0] = add_scaled(sums[k][0], columns[k][i], row);
+            sums[k] = add_scaled(sums[k], columns[k][i], row);
         }
-        i += 1;
     }
-    let mut all = [[0.0; L]; K];
     for k in 0..K {
-        all[k] = sum(sum(sums[k][0], sums[k][1]), sum(sums[k][2], sums[k][3]));
+        let to = at + k * step;
+        store(into, to, sum(load::<L>(into, to), sums[k]));
     }
-    all
 }
 
 /// The sum of products of two columns, with so many running sums that additions do not wait for each other.
