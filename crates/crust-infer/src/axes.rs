@@ -2,7 +2,8 @@
 //!
 //! A posterior with a ridge (an intercept far from the data has a correlation of 0.9999 with its slope) has a width of
 //! 1 along the ridge and of 0.01 across. With a diagonal metric steps must be as short as the ridge is wide, and chains
-//! take thousands of them from one end to the other. With LLᵀ the covariance of a fit, z has the width 1 everywhere.
+//! take thousands of them from one end to the other. With `LLᵀ` the covariance of a fit, z has the width 1
+//! everywhere.
 
 use std::sync::Arc;
 
