@@ -7,7 +7,7 @@ use common::one_by_one::prior_draws;
 use common::{Lanes, NormalGamma, Pointwise, count, key};
 use crust_infer::anneal::{Direction, Launch, Pilot, Schedule, anneal_target, tune};
 use crust_infer::drive::{Control, Driver, Parallelism};
-use crust_infer::path::{AnyPath, Course, Damped, Damping, FirstDistribution, Path, Reference};
+use crust_infer::path::{AnyPath, Course, Damped, Damping, FirstDistribution, Fitted, Path, Reference, Tail};
 use crust_infer::target::Batch;
 use crust_math::random::{Stream, StreamKey};
 
@@ -201,6 +201,65 @@ fn bounds_are_finite_where_the_prior_has_mass_at_zero() {
         tilted += 1e-6 * course.tilt(log_likelihood, 0.5);
     }
     assert!(plain < -1e3 && least < 1e5 * plain && (-20.0..0.0).contains(&tilted), "{plain} {least} {tilted}");
+}
+
+/// A ridge: a ~ N(0, 1), b ~ N(−200 a, 1).
+#[derive(Clone, Debug)]
+struct Ridge;
+
+impl Pointwise for Ridge {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn at(&self, x: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64) {
+        let off = x[1] + 200.0 * x[0];
+        gradient[0] = -x[0] - beta * 200.0 * off;
+        gradient[1] = -beta * off;
+        let constant = 0.5 * std::f64::consts::TAU.ln();
+        (-0.5 * x[0] * x[0] - constant, -0.5 * off * off - constant)
+    }
+}
+
+impl Ridge {
+    /// Draws around (centre, −200 · centre), all deviations times a width.
+    fn draws(n: u32, key: StreamKey, centre: f64, width: f64) -> Vec<Vec<f64>> {
+        let draw = |k: u32| {
+            let mut stream = key.chain(k).stream();
+            let a = centre + width * stream.standard_normal();
+            vec![a, -200.0 * a + width * stream.standard_normal()]
+        };
+        (0..n).map(draw).collect()
+    }
+}
+
+/// A distribution that keeps its axes to itself.
+#[derive(Clone, Debug)]
+struct WithoutAxes(Fitted);
+
+impl FirstDistribution for WithoutAxes {
+    fn log_density(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
+        self.0.log_density(x, gradient)
+    }
+
+    fn draw(&self, stream: &mut Stream) -> Vec<f64> {
+        self.0.draw(stream)
+    }
+}
+
+/// From a reference that is off by 1.5 along a ridge and too wide, kernels that move along its axes close the gap; those
+/// that move along the coordinates hardly change anything in as many steps. Weights are unbiased either way.
+#[test]
+fn kernels_move_along_the_axes_of_their_reference() {
+    let q = Fitted::fit(&[Ridge::draws(2000, key(31), 1.5, 1.2)], &[[Tail::Normal; 2]; 2]).expect("a reference");
+    let posterior = Ridge::draws(CHAINS, key(32), 0.0, 1.0);
+    let starts: Vec<Vec<f64>> = (0..CHAINS + 64).map(|k| q.draw(&mut key(33).chain(k).stream())).collect();
+    let along = bounds(AnyPath::new(Reference::new(Lanes(Ridge), q.clone())), &starts, &posterior, 0.0);
+    check("along", &along, 0.0, 0.3);
+    let across = bounds(AnyPath::new(Reference::new(Lanes(Ridge), WithoutAxes(q))), &starts, &posterior, 0.0);
+    check("across", &across, 0.0, 10.0);
+    let gap = |bounds: &Bounds| bounds.upper.0 - bounds.lower.0;
+    assert!(gap(&across) > 1.0, "{} and {}", gap(&along), gap(&across));
 }
 
 /// Gradients of every path are those of its own log `f_β`, by central differences.
