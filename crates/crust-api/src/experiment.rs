@@ -1,6 +1,7 @@
 //! A Stan program as an experiment of the protocols: simulated by its generative reading, annealed with tuned kernels.
 
 mod anchor;
+mod damping;
 mod fit;
 pub(crate) mod given;
 mod path;
@@ -113,7 +114,7 @@ pub(crate) struct StanExperiment<'a> {
     /// What is kept of the fit, once there is one.
     anchor: Anchor,
     /// The first distribution of all paths, if they share it.
-    reference: Option<crust_infer::path::Fitted>,
+    shared: Option<anchor::Shared>,
     /// Why no data may be drawn, if that came out with the fit.
     misread: Option<Trouble>,
 }
@@ -133,7 +134,7 @@ impl<'a> StanExperiment<'a> {
             driver,
             end: None,
             anchor: Anchor::default(),
-            reference: None,
+            shared: None,
             misread: None,
         }
     }
@@ -433,7 +434,7 @@ impl Fitted for StanExperiment<'_> {
 
     fn fix(&mut self, anchor: &Anchor) {
         self.anchor = anchor.clone();
-        (self.reference, self.driver) = (None, None);
+        (self.shared, self.driver) = (None, None);
     }
 
     fn fitted_draws(&self, most: usize) -> Vec<Vec<f64>> {

@@ -173,6 +173,8 @@ fn all_paths_lead_to_the_same_marginal_likelihood() {
     let q = Normals { mean: vec![0.8, 0.2], deviation: 0.7 };
     let reference = Reference::new(Lanes(model()), q.clone());
     check("reference", &bounds(AnyPath::new(reference), &draws(&q, key(25)), &posterior, truth), truth, 0.5);
+    let through = Reference::new(Lanes(model()), q.clone()).through(Some(damping));
+    check("damped reference", &bounds(AnyPath::new(through), &draws(&q, key(25)), &posterior, truth), truth, 0.5);
 }
 
 /// Where the log likelihood has no mean under the prior, the lower bound of the geometric path is as low as its worst
@@ -201,6 +203,77 @@ fn bounds_are_finite_where_the_prior_has_mass_at_zero() {
         tilted += 1e-6 * course.tilt(log_likelihood, 0.5);
     }
     assert!(plain < -1e3 && least < 1e5 * plain && (-20.0..0.0).contains(&tilted), "{plain} {least} {tilted}");
+}
+
+/// A volatility: x = (log s, z) ~ N(0, I), y ~ N(0, e^(s z)). It is 0 for a number where s z is below −700 or so.
+#[derive(Clone, Debug)]
+struct Volatility {
+    y: f64,
+}
+
+impl Pointwise for Volatility {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn at(&self, x: &[f64], beta: f64, gradient: &mut [f64]) -> (f64, f64) {
+        let s = x[0].exp();
+        let square = self.y * self.y * (-s * x[1]).exp();
+        let of_product = beta * 0.5 * (square - 1.0);
+        gradient[0] = -x[0] + of_product * s * x[1];
+        gradient[1] = -x[1] + of_product * s;
+        let constant = std::f64::consts::TAU.ln();
+        (-0.5 * (x[0] * x[0] + x[1] * x[1]) - constant, -0.5 * (s * x[1] + square) - 0.5 * constant)
+    }
+}
+
+impl Volatility {
+    /// log p(y) and draws of the posterior, on a grid.
+    fn exactly(&self, n: u32) -> (f64, Vec<Vec<f64>>) {
+        const CELLS: u32 = 600;
+        let width = 12.0 / f64::from(CELLS);
+        let at = |i: u32| -6.0 + (f64::from(i) + 0.5) * width;
+        let mass = |(i, j): (u32, u32)| {
+            let (log_prior, log_likelihood) = self.at(&[at(i), at(j)], 1.0, &mut [0.0; 2]);
+            (log_prior + log_likelihood).exp() * width * width
+        };
+        let mut total = 0.0;
+        let cells: Vec<(u32, u32)> = (0..CELLS).flat_map(|i| (0..CELLS).map(move |j| (i, j))).collect();
+        let rising: Vec<f64> = cells
+            .iter()
+            .map(|&cell| {
+                total += mass(cell);
+                total
+            })
+            .collect();
+        let draw = |k: u32| {
+            let mut stream = key(34).chain(k).stream();
+            let u = total * stream.uniform();
+            let (i, j) = cells[rising.partition_point(|sum| *sum < u).min(cells.len() - 1)];
+            [i, j].map(|c| at(c) + width * (stream.uniform() - 0.5)).to_vec()
+        };
+        (total.ln(), (0..n).map(draw).collect())
+    }
+}
+
+/// No tails of a reference give minus the exponential of an exponential a mean; a damped path has one, chains that begin
+/// where the density is 0 for a number leave, and weights are unbiased.
+#[test]
+fn damped_references_have_means_where_no_reference_has() {
+    let model = Volatility { y: 0.3 };
+    let (truth, posterior) = model.exactly(CHAINS);
+    // wider than the posterior, so that bad draws are not rare
+    let q = Normals { mean: vec![0.2, -0.3], deviation: 1.6 };
+    let starts = draws(&q, key(35));
+    let damping = Damping { top: -1.0, scale: 8.0, power: 4.0 };
+    let through = Reference::new(Lanes(model.clone()), q.clone()).through(Some(damping));
+    check("damped", &bounds(AnyPath::new(through), &starts, &posterior, truth), truth, 0.8);
+    let ratio = |x: &Vec<f64>| {
+        let (log_prior, log_likelihood) = model.at(x, 1.0, &mut [0.0; 2]);
+        log_prior + log_likelihood - q.log_density(x, &mut [])
+    };
+    let worst = starts.iter().map(ratio).fold(f64::INFINITY, f64::min);
+    assert!(worst < -1e9, "without bad draws this shows nothing: {worst}");
 }
 
 /// A ridge: a ~ N(0, 1), b ~ N(−200 a, 1).
@@ -270,7 +343,8 @@ fn gradients_are_those_of_the_path() {
     let paths = [
         AnyPath::new(Lanes(model())),
         AnyPath::new(Damped::new(Lanes(model()), damping)),
-        AnyPath::new(Reference::new(Lanes(model()), q)),
+        AnyPath::new(Reference::new(Lanes(model()), q.clone())),
+        AnyPath::new(Reference::new(Lanes(model()), q).through(Some(damping))),
     ];
     for (number, mut path) in paths.into_iter().enumerate() {
         let course = path.course();

@@ -8,8 +8,9 @@ use crust_diagnose::experiment::REAL;
 use crust_diagnose::result::Simulation;
 use crust_engine::Values;
 use crust_infer::conditioned::Conditioned;
-use crust_infer::drive::Driver;
-use crust_infer::path::{AnyPath, Fitted, Reference, sides, tail_points};
+use crust_infer::path::{AnyPath, Fitted, Reference};
+use crust_infer::target::Target;
+use crust_math::random::Purpose;
 use serde::{Deserialize, Serialize};
 
 /// What is kept of a fit.
@@ -21,6 +22,13 @@ pub(crate) struct Anchor {
     pub reference: Vec<Vec<Vec<f64>>>,
     /// Draws that data are simulated with and that reverse chains begin with: those of the second halves.
     pub truths: Vec<Vec<f64>>,
+}
+
+/// Where all paths begin.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    first: Fitted,
+    is_damped: bool,
 }
 
 /// Draws of all chains that a reference is fitted to …
@@ -72,16 +80,34 @@ impl<'a> StanExperiment<'a> {
     /// The path from the reference, which was fitted to draws of the real data's posterior, to the posterior of the
     /// real data, and of another dataset as well unless it is that of the real data alone.
     pub(super) fn conditional_path(&mut self, dataset: u32) -> Result<AnyPath<'a>, Trouble> {
-        let first = self.shared_reference()?;
-        let integral = self.loaded.log_prior_integral.unwrap_or(0.0);
-        let evaluation = Evaluation::of_many(self.model(REAL)?);
-        let real = self.posterior(REAL, evaluation)?.with_prior_integral(integral);
+        let Shared { first, is_damped } = self.shared_reference()?;
+        let real = self.real_posterior()?;
         if dataset == REAL || self.settings.simulation == Simulation::Nothing {
-            return Ok(AnyPath::new(Reference::new(real, first)));
+            return self.from_reference(real, first, is_damped);
         }
-        let other = self.posterior(dataset, evaluation)?.with_prior_integral(integral);
+        let evaluation = Evaluation::of_many(self.model(REAL)?);
+        let other = self.posterior(dataset, evaluation)?.with_prior_integral(self.prior_integral());
         let differs = self.prior_differs(real.clone(), other.clone());
-        Ok(AnyPath::new(Reference::new(Conditioned::new(real, other, differs), first)))
+        self.from_reference(Conditioned::new(real, other, differs), first, is_damped)
+    }
+
+    fn from_reference<T: Target + Clone + Send + 'a>(
+        &self,
+        target: T,
+        first: Fitted,
+        is_damped: bool,
+    ) -> Result<AnyPath<'a>, Trouble> {
+        let draws = &self.anchor.reference;
+        let damping = if is_damped { Some(self.damping_of(target.clone(), &first, draws)?) } else { None };
+        Ok(AnyPath::new(Reference::new(target, first).through(damping)))
+    }
+
+    fn prior_integral(&self) -> f64 {
+        self.loaded.log_prior_integral.unwrap_or(0.0)
+    }
+
+    fn real_posterior(&self) -> Result<StanTarget<'a>, Trouble> {
+        Ok(self.many(REAL)?.with_prior_integral(self.prior_integral()))
     }
 
     /// Whether the prior looks at the outcomes.
@@ -90,19 +116,15 @@ impl<'a> StanExperiment<'a> {
         !real.states_prior_of(&mut other, &truths[..truths.len().min(4)])
     }
 
-    /// q, fitted once: all datasets share it.
-    fn shared_reference(&mut self) -> Result<Fitted, Trouble> {
-        if let Some(first) = &self.reference {
-            return Ok(first.clone());
+    /// q, fitted once: all datasets share it, and whether their paths are damped, so that they can be compared.
+    fn shared_reference(&mut self) -> Result<Shared, Trouble> {
+        if let Some(shared) = &self.shared {
+            return Ok(shared.clone());
         }
-        let chains = &self.anchor.reference;
-        let (centre, deviation) = super::path::centre(chains);
-        let mut driver = Driver::new(self.many(REAL)?, self.settings.how);
-        let points = tail_points(&centre, &deviation);
-        let found = driver.evaluate_points(&points, 1.0, false, &self.settings.control)?;
-        let densities: Vec<f64> = found.iter().map(|at| at.densities.log_density()).collect();
-        let first = Fitted::fit(chains, &sides(&densities))?;
-        Ok(self.reference.insert(first).clone())
+        let first = self.fit_reference(&self.anchor.reference, REAL)?;
+        let heavy = self.heavy_tail(self.real_posterior()?, &first, self.key(Purpose::PRIOR, REAL))?;
+        heavy.into_iter().for_each(|shape| self.tell_damped(shape));
+        Ok(self.shared.insert(Shared { first, is_damped: heavy.is_some() }).clone())
     }
 }
 

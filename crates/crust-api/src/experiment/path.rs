@@ -25,10 +25,16 @@ impl<'a> StanExperiment<'a> {
             PathChoice::Reference if self.settings.simulation.rests_on_fit() => self.conditional_path(dataset),
             PathChoice::Prior => Ok(AnyPath::new(self.many(dataset)?)),
             PathChoice::Reference => {
-                let first = self.reference(dataset)?;
+                let chains = self.pilot_draws(dataset)?;
+                let first = self.fit_reference(&chains, dataset)?;
                 // Draws from the prior are normalised by themselves; its density has to be.
                 let integral = self.loaded.log_prior_integral.unwrap_or(0.0);
-                Ok(AnyPath::new(Reference::new(self.many(dataset)?.with_prior_integral(integral), first)))
+                let target = self.many(dataset)?.with_prior_integral(integral);
+                let damping = match self.heavy_tail(target.clone(), &first, self.key(Purpose::PRIOR, dataset))? {
+                    None => None,
+                    Some(_) => Some(self.damping_of(target.clone(), &first, &chains)?),
+                };
+                Ok(AnyPath::new(Reference::new(target, first).through(damping)))
             }
             PathChoice::Damped => {
                 let damping = self.damping(dataset)?;
@@ -51,15 +57,14 @@ impl<'a> StanExperiment<'a> {
         Ok(chains.into_iter().map(|chain| chain.points).collect())
     }
 
-    /// q, fitted to draws on this dataset, with tails as the density has them.
-    fn reference(&self, dataset: u32) -> Result<Fitted, Trouble> {
-        let chains = self.pilot_draws(dataset)?;
-        let (centre, deviation) = centre(&chains);
+    /// q, fitted to draws of a posterior, with tails as the density has them.
+    pub(super) fn fit_reference(&self, chains: &[Vec<Vec<f64>>], dataset: u32) -> Result<Fitted, Trouble> {
+        let (centre, deviation) = centre(chains);
         let mut driver = Driver::new(self.many(dataset)?, self.settings.how);
         let points = tail_points(&centre, &deviation);
         let found = driver.evaluate_points(&points, 1.0, false, &self.settings.control)?;
         let densities: Vec<f64> = found.iter().map(|at| at.densities.log_density()).collect();
-        Ok(Fitted::fit(&chains, &sides(&densities))?)
+        Ok(Fitted::fit(chains, &sides(&densities))?)
     }
 
     /// The constants of the damped likelihood: ℓ* is the greatest log likelihood of draws, c their distance from it.

@@ -7,6 +7,8 @@
 //! prior · e^g, at β = ½, and straight on from there to the posterior:
 //!
 //! > log `f_β` = log prior + 2β g for β ≤ ½, log prior + (2 − 2β) g + (2β − 1) ℓ beyond.
+//!
+//! A [`Reference`](super::Reference) can be in the place of the prior, with ℓ = log f − log q.
 
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ impl Damping {
     }
 
     /// ∂τ/∂ℓ: the power of the likelihood whose gradient is that of `f_β` here.
-    fn slope(self, log_likelihood: f64, beta: f64) -> f64 {
+    pub(super) fn slope(self, log_likelihood: f64, beta: f64) -> f64 {
         let (damped, plain) = shares(beta);
         let below = log_likelihood < self.top;
         let steep = if below { self.power / (self.scale * (1.0 + self.depth(log_likelihood))) } else { 0.0 };

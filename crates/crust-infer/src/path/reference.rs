@@ -4,10 +4,15 @@
 //!
 //! It has the form of the geometric path from a prior, with q in the place of the prior and f/q in that of the
 //! likelihood. q is normalised, so that Z₁/Z₀ is p(y) all the same.
+//!
+//! Where ℓ has no mean under q, whatever its tails (a volatility e^(s z) with log s and z unbounded makes log f minus
+//! the exponential of an exponential), the path goes through q e^g with the [damped](Damping) ℓ first.
+
+use std::sync::Arc;
 
 use crust_math::random::Stream;
 
-use super::{Course, Path};
+use super::{Course, Damping, Path};
 use crate::axes::Axes;
 use crate::target::{Batch, Fatal, Target};
 
@@ -25,11 +30,16 @@ pub trait FirstDistribution {
     }
 }
 
+/// ℓ where the density is 0, or too small for a number, on a path that is damped: it ends at max(f, q e^NOTHING), whose
+/// integral is that of f to more digits than there are, and chains can leave such places.
+const NOTHING: f64 = -1e300;
+
 /// The path from q to the posterior of a target.
 #[derive(Clone, Debug)]
 pub struct Reference<T, Q> {
     target: T,
     first: Q,
+    damping: Option<Damping>,
     /// β of the lanes while the target is evaluated at β = 1.
     beta: Vec<f64>,
     point: Vec<f64>,
@@ -39,7 +49,14 @@ pub struct Reference<T, Q> {
 impl<T: Target, Q: FirstDistribution> Reference<T, Q> {
     pub fn new(target: T, first: Q) -> Self {
         let dimension = target.dimension();
-        Self { target, first, beta: vec![], point: vec![0.0; dimension], gradient: vec![0.0; dimension] }
+        let (point, gradient) = (vec![0.0; dimension], vec![0.0; dimension]);
+        Self { target, first, damping: None, beta: Vec::new(), point, gradient }
+    }
+
+    /// The same through q e^g, if there is a damping.
+    #[must_use]
+    pub fn through(self, damping: Option<Damping>) -> Self {
+        Self { damping, ..self }
     }
 
     /// Puts q in the place of the prior in one lane.
@@ -49,11 +66,19 @@ impl<T: Target, Q: FirstDistribution> Reference<T, Q> {
         let room = if batch.wants_gradient() { &mut self.gradient[..] } else { &mut [] };
         let log_q = self.first.log_density(&self.point, room);
         let log_joint = batch.log_prior[lane] + batch.log_likelihood[lane];
+        let has_density = log_joint > f64::NEG_INFINITY;
+        let log_ratio = if has_density || self.damping.is_none() { log_joint - log_q } else { NOTHING };
         batch.log_prior[lane] = log_q;
-        batch.log_likelihood[lane] = log_joint - log_q;
+        batch.log_likelihood[lane] = log_ratio;
+        // ∇ log f_β = ∇ log q + ∂τ/∂ℓ ∇ℓ: both gradients are known, so that one evaluation does.
+        let share = match self.damping {
+            None => beta,
+            Some(damping) if has_density => damping.slope(log_ratio, beta),
+            Some(_) => 0.0,
+        };
         for (to, of_q) in batch.gradient.iter_mut().skip(lane).step_by(lanes).zip(&self.gradient) {
             // At β = 0 the posterior does not matter, even where it has no gradient.
-            *to = if beta == 0.0 { *of_q } else { (1.0 - beta) * of_q + beta * *to };
+            *to = if share == 0.0 { *of_q } else { (1.0 - share) * of_q + share * *to };
         }
     }
 }
@@ -74,7 +99,7 @@ impl<T: Target, Q: FirstDistribution> Path for Reference<T, Q> {
     }
 
     fn course(&self) -> Course {
-        Course::Straight
+        self.damping.map_or(Course::Straight, |damping| Course::Bent(Arc::new(damping)))
     }
 
     fn draw_first(&self, stream: &mut Stream) -> Option<Vec<f64>> {
