@@ -73,8 +73,8 @@ fn among<E: Fitted, X: Executor<E>>(
     if replicates > 0 {
         let curves = curves::<E, X>(workshop, plan, kernels, (extent, replicates))?;
         let Some((real, others)) = curves.split_first() else { return Ok(()) };
-        if conditional {
-            columns = shortfalls(extent, &curves);
+        if let (true, Some((twin, others))) = (conditional, others.split_first()) {
+            columns = shortfalls(extent, (real, twin), others);
             findings.calibration = Some(one_sided(extent, &columns, real, others));
         } else {
             let shifted = |of: &Weights| curve(&of.0.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -135,7 +135,8 @@ impl Weights {
     }
 }
 
-/// Forward weights of the real data, and then of each replicate.
+/// Forward weights of the real data, of the real data taken twice where data are conditioned on, and then of each
+/// replicate.
 fn curves<E: Fitted, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
     plan: &Plan,
@@ -143,10 +144,10 @@ fn curves<E: Fitted, X: Executor<E>>(
     (extent, replicates): (&Extent, u32),
 ) -> Result<Vec<Weights>, Halt<E::Error>> {
     let chains = plan.chains.min(extent.chains);
-    // The real data's chains are those of the ladder, where it has these T.
-    let real = if plan.simulation == Simulation::Conditional { (TWIN, chains) } else { (REAL, plan.chains) };
+    let twin = (plan.simulation == Simulation::Conditional).then_some((TWIN, chains));
     let datasets = (SIMULATED + 1..=SIMULATED + replicates).map(|dataset| (dataset, chains));
-    let datasets = std::iter::once(real).chain(datasets);
+    // The real data's chains are those of the ladder, where it has these T.
+    let datasets = std::iter::once((REAL, plan.chains)).chain(twin).chain(datasets);
     let wanted = datasets.flat_map(|(dataset, run)| extent.steps.iter().map(move |&t| Chains::first(dataset, t, run)));
     let units: Vec<Vec<_>> = wanted.map(|wanted| workshop.forward_units::<E>(kernels, wanted)).collect();
     let counts: Vec<usize> = units.iter().map(Vec::len).collect();
@@ -159,19 +160,25 @@ fn curves<E: Fitted, X: Executor<E>>(
     Ok(all.chunks(extent.steps.len()).map(|rungs| Weights(rungs.to_vec())).collect())
 }
 
-/// What would be bad about annealing on the real data. They are in the posterior that all datasets share, so that they
-/// are better described than others: only the bad side says something.
-fn shortfalls(extent: &Extent, curves: &[Weights]) -> Vec<Column> {
+/// What would be bad about annealing on the real data.
+///
+/// A replicate y′ is annealed as p(θ | y, y′), from a reference that was fitted to p(θ | y). How annealing goes is
+/// looked at on p(θ | y) itself, which is nearer to the reference: only the bad side says something. It must not be
+/// looked at on p(θ | y, y): where each observation has a parameter of its own, the same numbers twice let a scale go to
+/// 0 as no two datasets do. How likely the data are is a matter of p(θ | y, y): in the posterior that all datasets share
+/// the real data are better described than others, and again only the bad side says something.
+fn shortfalls(extent: &Extent, (real, twin): (&Weights, &Weights), others: &[Weights]) -> Vec<Column> {
     let last = extent.steps.len() - 1;
-    let column = |name: String, value: &dyn Fn(&Weights) -> f64| Column {
+    let column = |name: String, first: &Weights, value: &dyn Fn(&Weights) -> f64| Column {
         name: format!("{ANNEALING} {name}"),
         side: Side::Upper,
-        values: curves.iter().map(value).collect(),
+        values: std::iter::once(first).chain(others).map(value).collect(),
     };
+    let spread = |w: &Weights| w.quartiles(last)[2] - w.quartiles(last)[0];
     vec![
-        column(format!("shortfall at T = {}", extent.steps[0]), &|w| w.level() - w.quartiles(0)[1]),
-        column(format!("spread at T = {}", extent.steps[last]), &|w| w.quartiles(last)[2] - w.quartiles(last)[0]),
-        column("how unlikely the data are".to_owned(), &|w| -w.level()),
+        column(format!("shortfall at T = {}", extent.steps[0]), real, &|w| w.level() - w.quartiles(0)[1]),
+        column(format!("spread at T = {}", extent.steps[last]), real, &spread),
+        column("how unlikely the data are".to_owned(), twin, &|w| -w.level()),
     ]
 }
 
@@ -219,4 +226,30 @@ fn outcomes<E: Fitted, X: Executor<E>>(
     // a number that some datasets do not have is no number to compare by
     columns.retain(|column| column.values.iter().all(|value| !value.is_nan()));
     Ok(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Curves with a shortfall and a spread, at a level.
+    fn weights(level: f64, shortfall: f64, spread: f64) -> Weights {
+        let around = |middle: f64, spread: f64| (-2..=2).map(|i| middle + 0.5 * spread * f64::from(i)).collect();
+        Weights(vec![around(level - shortfall, 1.0), around(level, spread)])
+    }
+
+    /// How annealing goes is that of the real data, how likely they are that of the real data taken twice.
+    #[test]
+    fn real_data_taken_twice_only_tell_how_likely_they_are() {
+        let (real, twin) = (weights(-10.0, 2.0, 1.0), weights(-25.0, 50.0, 40.0));
+        let others = [weights(-20.0, 3.0, 1.5), weights(-30.0, 4.0, 2.0)];
+        let columns = shortfalls(&BRIEF, (&real, &twin), &others);
+        let expected = [[2.0, 3.0, 4.0], [1.0, 1.5, 2.0], [25.0, 20.0, 30.0]];
+        assert_eq!(columns.len(), 3);
+        for (column, expected) in columns.iter().zip(expected) {
+            assert!(column.name.starts_with(ANNEALING) && column.side == Side::Upper);
+            let far = column.values.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(far < 1e-12, "{}: {:?}", column.name, column.values);
+        }
+    }
 }

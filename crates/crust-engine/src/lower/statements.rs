@@ -1,5 +1,7 @@
 //! Statements.
 
+use std::borrow::Cow;
+
 use crust_stan::ast::BinaryOp;
 use crust_stan::joint::Role;
 use crust_stan::names::Suffix;
@@ -12,10 +14,23 @@ use crate::code::{Factor, For, Index, Kind, Message, Node, Over, Slot, Step, Stm
 use crate::kernels::arithmetic::Arithmetic;
 use crate::structure::Structure;
 
+/// The statements of blocks within a block in the place of the blocks: names are variables already, so that braces mean
+/// nothing outside of loops, and a container that a braced loop looks at can be computed inside of that loop.
+fn opened(list: &[typed::Stmt]) -> Cow<'_, [typed::Stmt]> {
+    let inside = |stmt: &typed::Stmt| match &stmt.kind {
+        typed::StmtKind::Block(list) | typed::StmtKind::Profile { body: list, .. } => opened(list).into_owned(),
+        _ => vec![stmt.clone()],
+    };
+    let is_closed =
+        |stmt: &typed::Stmt| matches!(stmt.kind, typed::StmtKind::Block(_) | typed::StmtKind::Profile { .. });
+    if list.iter().any(is_closed) { list.iter().flat_map(inside).collect() } else { list.into() }
+}
+
 impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
-        let out = self.list_of(list);
+        let opened = if self.frame.is_some() { list.into() } else { opened(list) };
+        let out = self.list_of(&opened);
         if self.frame.is_some() || self.ordered {
             return out;
         }

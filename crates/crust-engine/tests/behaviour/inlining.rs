@@ -46,6 +46,22 @@ fn what_is_inlined() {
     }
 }
 
+/// Braces around what is no loop mean nothing.
+#[test]
+fn braces() {
+    let parameters = "parameters { vector[K] b; real<lower=0> s; }";
+    let plain = format!("{parameters} model {{ s ~ gamma(2, 1); for (i in 1:N) y[i] ~ student_t(4, x[i] * b, s); }}");
+    for how in [
+        "s ~ gamma(2, 1); { vector[N] m; m = x * b; for (i in 1:N) y[i] ~ student_t(4, m[i], s); }",
+        "{ vector[N] m = x * b; { s ~ gamma(2, 1); for (i in 1:N) { y[i] ~ student_t(4, m[i], s); } } }",
+        "{ real m = 2; s ~ gamma(m, 1); } { vector[N] m = x * b; y ~ student_t(4, m, s); }",
+        "profile(\"all\") { s ~ gamma(2, 1); profile(\"y\") { vector[N] m = x * b; y ~ student_t(4, m, s); } }",
+        "s ~ gamma(2, 1); if (N > 3) { { vector[N] m = x * b; for (i in 1:N) y[i] ~ student_t(4, m[i], s); } }",
+    ] {
+        same_inlined(1, &format!("{parameters} model {{ {how} }}"), &plain);
+    }
+}
+
 #[test]
 fn other_readers() {
     let parameters = "parameters { vector[K] b; real<lower=0> s; }";
