@@ -8,6 +8,7 @@
 
 pub mod coordinates;
 pub mod curvature;
+mod dense;
 pub mod elbo;
 pub mod evaluate;
 pub mod family;

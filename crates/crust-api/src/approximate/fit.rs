@@ -73,11 +73,11 @@ fn by_method<T: Target + Clone + Send>(
 ) -> Result<Fitted, Error> {
     let key = StreamKey::new(wanted.seed, Purpose::FIT);
     match wanted.method {
-        ApproximationChoice::Meanfield => variational(evaluations, wanted, Family::MeanField, None),
-        ApproximationChoice::Fullrank => variational(evaluations, wanted, Family::FullRank, None),
+        ApproximationChoice::Meanfield => variational(evaluations, wanted, Family::MeanField, None, None),
+        ApproximationChoice::Fullrank => variational(evaluations, wanted, Family::FullRank, None, None),
         ApproximationChoice::Lowrank(rank) => {
             let rank = rank.get().min(evaluations.dimension());
-            variational(evaluations, wanted, Family::LowRank(rank), None)
+            variational(evaluations, wanted, Family::LowRank(rank), None, None)
         }
         ApproximationChoice::StudentT => student(evaluations, wanted),
         ApproximationChoice::Laplace => {
@@ -104,14 +104,20 @@ fn search(wanted: Wanted) -> pathfinder::Settings {
     pathfinder::Settings { radius: wanted.radius, ..settings }
 }
 
+/// From an approximation that is near, if there is one.
 fn variational<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     wanted: Wanted,
     family: Family,
     degrees: Option<f64>,
+    near: Option<&Elliptical>,
 ) -> Result<Fitted, Error> {
     let settings = fixed::Settings::new(StreamKey::new(wanted.seed, Purpose::FIT), family);
-    let fit = fixed::fit(evaluations, &fixed::Settings { radius: wanted.radius, degrees, ..settings })?;
+    let settings = fixed::Settings { radius: wanted.radius, degrees, ..settings };
+    let fit = match near {
+        Some(near) => fixed::fit_near(evaluations, &settings, near.clone())?,
+        None => fixed::fit(evaluations, &settings)?,
+    };
     Ok(Fitted {
         converged: fit.convergence == Convergence::Converged,
         interrupted: fit.convergence == Convergence::Interrupted,
@@ -120,25 +126,43 @@ fn variational<T: Target + Clone + Send>(
     })
 }
 
-/// The best of several degrees of freedom.
+/// The best of several degrees of freedom. In many dimensions the normal distribution comes first, which is found in few
+/// steps, and each fit begins where the last one ended.
 fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
-    let mut best = variational(evaluations, wanted, Family::FullRank, Some(DEGREES[0]))?;
-    for nu in &DEGREES[1..] {
-        if best.interrupted {
-            break;
+    const MANY: usize = 64;
+    let many = evaluations.dimension() >= MANY;
+    let mut near = None;
+    if many {
+        let normal = variational(evaluations, wanted, Family::FullRank, None, None)?;
+        if normal.interrupted {
+            return Ok(normal);
         }
-        let next = match variational(evaluations, wanted, Family::FullRank, Some(*nu)) {
-            Err(Error::Interrupted) => {
+        near = Some(normal.normal);
+    }
+    let mut best: Option<Fitted> = None;
+    // From where they are most like the normal one.
+    for nu in DEGREES.iter().rev() {
+        let next = match (variational(evaluations, wanted, Family::FullRank, Some(*nu), near.as_ref()), best.take()) {
+            (Err(Error::Interrupted), Some(best)) => {
                 let words = Convergence::Interrupted.in_words().to_owned();
                 return Ok(Fitted { converged: false, interrupted: true, words, ..best });
             }
-            other => other?,
+            (found, None) => found?,
+            (found, Some(best)) => {
+                let found = found?;
+                if found.elbo.value > best.elbo.value { found } else { best }
+            }
         };
-        if next.elbo.value > best.elbo.value {
-            best = next;
+        if many {
+            near = Some(next.normal.clone());
+        }
+        let interrupted = next.interrupted;
+        best = Some(next);
+        if interrupted {
+            break;
         }
     }
-    Ok(best)
+    best.ok_or(Error::NoSupport)
 }
 
 fn several_paths<T: Target + Clone + Send>(

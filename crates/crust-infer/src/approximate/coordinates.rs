@@ -6,7 +6,7 @@
 
 use super::curvature::Curvature;
 use super::family::{Approximation, Elliptical};
-use super::map::{Map, Sums};
+use super::map::{Map, Sums, compose_square, square};
 use super::scale::{LowRank, Scale};
 use super::{Error, near};
 use crate::metric::cholesky;
@@ -194,37 +194,14 @@ impl Coordinates {
                     a[d..].chunks_exact(d).map(|column| column.iter().zip(&diagonal).map(|(b, a)| b / a).collect());
                 LowRank::new(s.iter().zip(&diagonal).map(|(s, a)| s * a).collect(), columns.collect()).into()
             }
-            _ => {
-                let mut lower = vec![0.0; d * d];
-                let mut rest = &a[d..];
-                for i in 0..d {
-                    let (row, after) = rest.split_at(i);
-                    lower[i * d..][..i].copy_from_slice(row);
-                    lower[i * d + i] = diagonal[i];
-                    rest = after;
-                }
-                self.compose(&lower, &mean)?
+            (_, frame) => {
+                let lower = compose_square(frame, &square(&diagonal, &a[d..]));
+                let sds: Vec<f64> = lower.chunks_exact(d).map(|row| dot(row, row).sqrt()).collect();
+                near(&mean, &sds)?;
+                Scale::Lower(lower)
             }
         };
         Ok(Elliptical { mean, scale, degrees: self.frame.degrees })
-    }
-
-    /// S₀ A as a triangular root; the mean is for the message.
-    fn compose(&self, lower: &[f64], mean: &[f64]) -> Result<Scale, Error> {
-        let d = self.dimension();
-        // Rows of (S₀ A)ᵀ are S₀ applied to columns of A.
-        let columns: Vec<Vec<f64>> = (0..d)
-            .map(|j| self.frame.scale.apply(&lower.iter().skip(j).step_by(d).copied().collect::<Vec<f64>>()))
-            .collect();
-        let mut covariance = vec![0.0; d * d];
-        for i in 0..d {
-            for j in 0..=i {
-                covariance[i * d + j] = columns.iter().map(|column| column[i] * column[j]).sum();
-            }
-        }
-        let sds: Vec<f64> = (0..d).map(|i| covariance[i * d + i].sqrt()).collect();
-        near(mean, &sds)?;
-        Scale::of_covariance(d, &covariance)
     }
 
     pub fn degrees(&self) -> Option<f64> {
@@ -296,11 +273,11 @@ mod tests {
 
     fn value(coordinates: &Coordinates, parameters: &[f64], z: &[f64], gradient: &mut [f64]) -> f64 {
         let mut x = Vec::new();
-        coordinates.map(parameters).place(z, &mut x);
+        coordinates.map(parameters).place(z.len(), z, &mut x);
         let mut gradient_x = [0.0; 3];
         let value = function(&x, &mut gradient_x);
         let mut sums = coordinates.sums();
-        sums.add(z, &gradient_x);
+        sums.add(z.len(), z, &gradient_x);
         coordinates.pull(parameters, &sums, 0.7, gradient);
         0.7 * value + coordinates.log_determinant(parameters, gradient)
     }
@@ -338,7 +315,7 @@ mod tests {
             if family != Family::LowRank(2) {
                 // A triangular or diagonal A has a draw for each z; roots differ by rotations only.
                 let mut x = Vec::new();
-                coordinates.map(&parameters).place(z, &mut x);
+                coordinates.map(&parameters).place(z.len(), z, &mut x);
                 let square = built.scale.solve(&x.iter().zip(&built.mean).map(|(x, m)| x - m).collect::<Vec<f64>>());
                 assert!((dot(&square, &square) - dot(z, z)).abs() < 1e-10);
             }

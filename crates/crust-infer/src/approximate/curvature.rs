@@ -5,6 +5,7 @@
 //! is the Hessian of −ELBO in the mean, and Newton's step for the whole distribution is the mean B⁻¹ E g with the
 //! covariance B⁻¹ (its diagonal for mean field).
 
+use super::dense;
 use super::family::float;
 use crate::metric::cholesky;
 use crate::vector::dot;
@@ -25,7 +26,11 @@ impl Curvature {
                 matrix[j * dimension + i] = matrix[i * dimension + j];
             }
         }
-        let lower = cholesky(dimension, &matrix).ok()?;
+        let lower = if dimension < dense::LEAST {
+            cholesky(dimension, &matrix).ok()?
+        } else {
+            dense::root(dimension, &matrix)?
+        };
         Some(Self { dimension, matrix, lower })
     }
 
@@ -64,13 +69,7 @@ impl Curvature {
 
     /// The Cholesky factor of B⁻¹ by rows. `None` if rounding spoils it.
     pub fn inverse_root(&self) -> Option<Vec<f64>> {
-        let d = self.dimension;
-        let mut inverse = vec![0.0; d * d];
-        for (i, row) in inverse.chunks_exact_mut(d).enumerate() {
-            row[i] = 1.0;
-            self.solve(row);
-        }
-        cholesky(d, &inverse).ok()
+        dense::inverse_root(self.dimension, &self.matrix)
     }
 
     /// ½ (zᵀ(B − I) z − tr(B − I)): what log p − log q has less of on average than at z, by its quadratic part. Its

@@ -247,6 +247,27 @@ fn fixed_draws_reach_the_family_optimum_of_a_normal_target_exactly() {
     }
 }
 
+/// In many dimensions, where products of matrices do the work: full rank is exact, and Student's t distribution, which
+/// begins at it, is not far.
+#[test]
+fn full_rank_is_exact_in_many_dimensions() {
+    let target = Function { dimension: 200, f: autoregressive };
+    let settings = fixed::Settings::new(key(1), Family::FullRank);
+    let full = with(&target, |e| fixed::fit(e, &settings)).unwrap();
+    assert_eq!(full.convergence, Convergence::Converged);
+    assert!(full.elbo.value.abs() < 5e-3, "{}", full.elbo.value);
+    let covariance = full.approximation.covariance().unwrap();
+    for k in 0..200 * 200 {
+        let truth = 0.9_f64.powi(i32::try_from((k / 200_usize).abs_diff(k % 200)).unwrap());
+        assert!((covariance[k] - truth).abs() < 0.02, "{k}: {} {truth}", covariance[k]);
+    }
+    let settings = fixed::Settings { degrees: Some(30.0), ..settings };
+    let student = with(&target, |e| fixed::fit_near(e, &settings, full.approximation.clone())).unwrap();
+    // Draws that are stretched at random know less.
+    assert!(matches!(student.convergence, Convergence::Converged | Convergence::TooFewDraws));
+    assert!((-4.0..-0.1).contains(&student.elbo.value), "{}", student.elbo.value);
+}
+
 #[test]
 fn fixed_draws_reach_the_family_optimum_of_the_funnel() {
     // ../shared/reference/vi: ELBO −1.862847, v ~ N(0, 0.465690), xᵢ ~ N(0, 0.947227).

@@ -91,7 +91,16 @@ pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, setti
     let search = pathfinder::Settings { radius: settings.radius, ..pathfinder::Settings::to_start(settings.key) };
     let paths = pathfinder::paths(evaluations, &search)?;
     let best = paths.into_iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
-    let about = Elliptical { degrees: settings.degrees, ..best.approximation };
+    fit_near(evaluations, settings, best.approximation)
+}
+
+/// Fits from an approximation, of whatever degrees of freedom. If the user ends it on the way, what there is is the fit.
+pub fn fit_near<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    settings: &Settings,
+    about: Elliptical,
+) -> Result<Fit, Error> {
+    let about = Elliptical { degrees: settings.degrees, ..about };
     evaluations.be_patient(true);
     let fit = fit_from(evaluations, settings, &about);
     evaluations.be_patient(false);
@@ -204,13 +213,18 @@ fn difference(
 /// What may be left to gain at the end of a search, in nats.
 const DECREMENT: f64 = 1e-4;
 
-/// Matrices of curvature are computed up to so many dimensions: a fit of many more has better uses of its time.
+/// Matrices of curvature are computed for mean field up to so many dimensions: a fit of many more has better uses of its
+/// time.
 const MOST_CURVED: usize = 100;
 
-/// Whether a fit goes by the curvature of the density.
+/// Whether a fit goes by the curvature of the density. That of full rank is known from the gradient.
 fn is_curved(coordinates: &Coordinates) -> bool {
-    let family = matches!(coordinates.family, Family::MeanField | Family::FullRank);
-    family && coordinates.degrees().is_none() && coordinates.dimension() <= MOST_CURVED
+    let family = match coordinates.family {
+        Family::FullRank => true,
+        Family::MeanField => coordinates.dimension() <= MOST_CURVED,
+        Family::LowRank(_) => false,
+    };
+    family && coordinates.degrees().is_none()
 }
 
 /// The optimum on fixed draws. The frame is at it, unless the family is of low rank.
@@ -408,8 +422,7 @@ impl FixedDraws {
         gradient: &mut [f64],
     ) -> Result<f64, Error> {
         let map = coordinates.map(parameters);
-        self.points.x.clear();
-        self.z.chunks_exact(self.noise).for_each(|z| map.place(z, &mut self.points.x));
+        map.place(self.noise, &self.z, &mut self.points.x);
         if self.points.x.iter().any(|x| !x.is_finite()) {
             self.energy = f64::NEG_INFINITY;
             return Ok(f64::INFINITY);
@@ -418,8 +431,7 @@ impl FixedDraws {
         self.energy = self.points.log_density.iter().sum::<f64>() / float(self.points.len());
         if self.energy.is_finite() {
             self.sums.clear();
-            let draws = self.z.chunks_exact(self.noise).zip(self.points.gradient.chunks_exact(self.points.dimension));
-            draws.for_each(|(z, g)| self.sums.add(z, g));
+            self.sums.add(self.noise, &self.z, &self.points.gradient);
         }
         Ok(self.pull(coordinates, parameters, gradient))
     }

@@ -6,6 +6,7 @@
 //! in A is S₀ᵀ Σ g zᵀ. Both are transformed once, not for every draw.
 
 use super::coordinates::Family;
+use super::dense;
 use super::scale::Scale;
 use crate::vector::{add_scaled, dot};
 
@@ -21,6 +22,8 @@ enum Rows {
     Diagonal(Vec<f64>),
     /// Rows of a lower triangle, one after the other, without zeros.
     Triangle(Vec<f64>),
+    /// The same with zeros: of many dimensions.
+    Square(Vec<f64>),
     /// A diagonal, then columns that further noise goes along.
     Columns(Vec<f64>),
 }
@@ -41,13 +44,25 @@ impl Map {
                 a[d..].chunks_exact(d).for_each(|column| columns.extend(frame.apply(column)));
                 Rows::Columns(columns)
             }
+            Family::FullRank if d >= dense::LEAST => Rows::Square(compose_square(frame, &square(&diagonal, &a[d..]))),
             Family::FullRank => Rows::Triangle(compose(frame, &triangle(&diagonal, &a[d..]), d)),
         };
         Self { mean, scale }
     }
 
+    /// Lists x of all draws, which have so many numbers each.
+    pub fn place(&self, noise: usize, z: &[f64], to: &mut Vec<f64>) {
+        to.clear();
+        if let Rows::Square(lower) = &self.scale {
+            z.chunks_exact(noise).for_each(|_| to.extend_from_slice(&self.mean));
+            dense::add_moved(self.mean.len(), lower, z, to);
+        } else {
+            z.chunks_exact(noise).for_each(|z| self.place_one(z, to));
+        }
+    }
+
     /// Adds x of a draw to a list.
-    pub fn place(&self, z: &[f64], to: &mut Vec<f64>) {
+    fn place_one(&self, z: &[f64], to: &mut Vec<f64>) {
         let d = self.mean.len();
         match &self.scale {
             Rows::Diagonal(s) => to.extend(self.mean.iter().zip(s).zip(z).map(|((m, s), z)| m + s * z)),
@@ -59,6 +74,10 @@ impl Map {
                     rest = after;
                 }
             }
+            Rows::Square(lower) => {
+                let rows = lower.chunks_exact(d).enumerate();
+                to.extend(rows.zip(&self.mean).map(|((i, row), m)| m + dot(&row[..=i], &z[..=i])));
+            }
             Rows::Columns(columns) => {
                 let first = to.len();
                 to.extend(self.mean.iter().zip(columns).zip(z).map(|((m, s), z)| m + s * z));
@@ -66,6 +85,30 @@ impl Map {
                 further.for_each(|(column, z)| add_scaled(&mut to[first..], *z, column));
             }
         }
+    }
+}
+
+/// A with its zeros.
+pub(super) fn square(diagonal: &[f64], rest: &[f64]) -> Vec<f64> {
+    let d = diagonal.len();
+    let mut matrix = vec![0.0; d * d];
+    for (i, a) in diagonal.iter().enumerate() {
+        let first = i * i.saturating_sub(1) / 2;
+        matrix[i * d..][..i].copy_from_slice(&rest[first..first + i]);
+        matrix[i * d + i] = *a;
+    }
+    matrix
+}
+
+/// S₀ A of two lower triangles with their zeros.
+pub(super) fn compose_square(frame: &Scale, a: &[f64]) -> Vec<f64> {
+    match frame {
+        Scale::Lower(lower) => dense::of_triangles(a.len().isqrt(), lower, a),
+        Scale::Diagonal(s) => {
+            let rows = a.chunks_exact(s.len()).zip(s);
+            rows.flat_map(|(row, s)| row.iter().map(move |a| s * a)).collect()
+        }
+        Scale::Product(_) | Scale::LowRank(_) => unreachable!("frames are diagonal or triangular"),
     }
 }
 
@@ -129,7 +172,19 @@ impl Sums {
         self.products.fill(0.0);
     }
 
-    pub fn add(&mut self, z: &[f64], g: &[f64]) {
+    /// All draws, which have so many numbers each, with their gradients.
+    pub fn add(&mut self, noise: usize, z: &[f64], g: &[f64]) {
+        let d = self.gradient.len();
+        if self.family == Family::FullRank && d >= dense::LEAST {
+            g.chunks_exact(d).for_each(|g| add_scaled(&mut self.gradient, 1.0, g));
+            let sums = dense::products(d, g, z);
+            (0..d).for_each(|i| add_scaled(&mut self.products[row(i)..row(i + 1)], 1.0, &sums[i * d..][..=i]));
+        } else {
+            z.chunks_exact(noise).zip(g.chunks_exact(d)).for_each(|(z, g)| self.add_one(z, g));
+        }
+    }
+
+    fn add_one(&mut self, z: &[f64], g: &[f64]) {
         let d = g.len();
         add_scaled(&mut self.gradient, 1.0, g);
         if self.family == Family::FullRank {
@@ -165,19 +220,32 @@ impl Sums {
     /// Row i of S₀ᵀ Σ g zᵀ is the sum over k of S₀[k, i] (row k), of which the first i + 1 elements are wanted, and k ≥ i.
     fn pull_triangle(&self, frame: &Scale, logs: &[f64], w: f64, diagonal: &mut [f64], mut rest: &mut [f64]) {
         let d = logs.len();
+        let whole = match frame {
+            Scale::Lower(lower) if d >= dense::LEAST => Some(dense::transposed_times(d, lower, &self.square())),
+            _ => None,
+        };
         for i in 0..d {
             let mut sum = vec![0.0; i + 1];
-            match frame {
-                Scale::Lower(lower) => {
+            match (frame, &whole) {
+                (_, Some(whole)) => sum.copy_from_slice(&whole[i * d..][..=i]),
+                (Scale::Lower(lower), _) => {
                     (i..d).for_each(|k| add_scaled(&mut sum, lower[k * d + i], &self.products[row(k)..][..=i]));
                 }
-                Scale::Diagonal(s) => add_scaled(&mut sum, s[i], &self.products[row(i)..][..=i]),
-                Scale::Product(_) | Scale::LowRank(_) => unreachable!("frames are diagonal or triangular"),
+                (Scale::Diagonal(s), _) => add_scaled(&mut sum, s[i], &self.products[row(i)..][..=i]),
+                (Scale::Product(_) | Scale::LowRank(_), _) => unreachable!("frames are diagonal or triangular"),
             }
             diagonal[i] += w * sum[i] * logs[i].exp();
             let (to, after) = rest.split_at_mut(i);
             add_scaled(to, w, &sum[..i]);
             rest = after;
         }
+    }
+
+    /// The triangle of products with zeros.
+    fn square(&self) -> Vec<f64> {
+        let d = self.gradient.len();
+        let mut matrix = vec![0.0; d * d];
+        (0..d).for_each(|i| matrix[i * d..][..=i].copy_from_slice(&self.products[row(i)..row(i + 1)]));
+        matrix
     }
 }

@@ -8,6 +8,7 @@
 
 use crust_math::random::StreamKey;
 
+use super::dense;
 use super::family::float;
 use crate::metric::cholesky;
 use crate::vector::dot;
@@ -90,6 +91,18 @@ pub fn whitened_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> 
 
 /// z ← L⁻¹ z, where L Lᵀ are the second moments.
 fn whiten(dimension: usize, n: usize, z: &mut [f64]) -> bool {
+    if dimension >= dense::LEAST {
+        let mut moments = dense::products(dimension, z, z);
+        for i in 0..dimension {
+            for j in 0..=i {
+                let moment = moments[i * dimension + j] / float(n);
+                (moments[i * dimension + j], moments[j * dimension + i]) = (moment, moment);
+            }
+        }
+        let Some(lower) = dense::root(dimension, &moments) else { return false };
+        dense::solve_draws(dimension, &lower, z);
+        return true;
+    }
     let mut moments = vec![0.0; dimension * dimension];
     for z in z.chunks_exact(dimension) {
         for i in 0..dimension {
