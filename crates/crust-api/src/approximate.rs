@@ -188,7 +188,7 @@ pub(crate) fn with_evaluations<R>(
         Err(Failure::Other(error)) => Err(error),
         Err(Failure::Approximate(error)) => {
             let suspicion = problem.suspicion(problem.values()?);
-            Err(problem.context(&faults, suspicion.as_ref()).approximate(error, HINT))
+            Err(problem.context(&faults, suspicion.as_ref()).approximate(error, HINT, &model.unconstrained_names()))
         }
     }
 }

@@ -45,12 +45,8 @@ pub enum Error {
     #[error("{error}{}{}", words(*.hint, " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
     Infer { error: Box<InferError>, hint: Option<&'static str>, suspicion: Option<Box<Suspicion>> },
     /// No approximation was found.
-    #[error("{error}{}{}", words(*.hint, " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
-    Approximate {
-        error: Box<crust_infer::approximate::Error>,
-        hint: Option<&'static str>,
-        suspicion: Option<Box<Suspicion>>,
-    },
+    #[error("{error}{}{}", words(.hint.as_ref(), " (", ")"), words(.suspicion.as_ref(), "; ", ""))]
+    Approximate { error: Box<crust_infer::approximate::Error>, hint: Option<String>, suspicion: Option<Box<Suspicion>> },
     /// Nothing that can be judged.
     #[error(transparent)]
     Subject(#[from] Box<SubjectError>),

@@ -28,6 +28,8 @@ pub enum UnconstrainError {
     Constraint { name: String, error: TransformError },
     #[error("the value of `{name}` lies on the edge of its constraint, where there is no density; choose one inside")]
     Edge { name: String },
+    #[error("the value of `{name}` is {value}, which is no finite number")]
+    NotFinite { name: String, value: f64 },
     #[error("the constraint of `{name}` depends on parameters that have no value: give these too")]
     UnknownBounds { name: String },
     #[error("`{name}` is a tuple, and values of tuples cannot be given; leave it out")]
@@ -97,6 +99,9 @@ fn unconstrain(
     }
     if sides.iter().flatten().flatten().any(|x| x.is_nan()) {
         return Ok(Err(UnconstrainError::UnknownBounds { name: name() }));
+    }
+    if let Some(&value) = numbers.iter().find(|x| !x.is_finite()) {
+        return Ok(Err(UnconstrainError::NotFinite { name: name(), value }));
     }
     let free = match free_numbers(constraint, shape, &numbers, &sides) {
         Ok(free) => free,

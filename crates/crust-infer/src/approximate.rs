@@ -13,6 +13,7 @@ pub mod elbo;
 pub mod evaluate;
 pub mod family;
 pub mod fixed;
+pub mod flat;
 pub mod laplace;
 pub mod lbfgs;
 pub mod map;
@@ -60,6 +61,25 @@ pub enum Error {
          otherwise bring its scale closer to 1"
     )]
     RunsAway { coordinate: usize, mean: f64, sd: f64 },
+    #[error(
+        "the density does not change along a line in coordinate{} {}: it has no finite integral, and nothing that is \
+         fitted to it stands for a posterior; what neither data nor priors confine needs a prior",
+        if coordinates.len() > 1 { "s" } else { "" },
+        coordinates.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+    )]
+    Flat { coordinates: Vec<usize> },
+}
+
+impl Error {
+    /// The coordinates that it is about, from 1.
+    pub fn coordinates(&self) -> &[usize] {
+        match self {
+            Self::Curvature { coordinate } | Self::RunsAway { coordinate, .. } => std::slice::from_ref(coordinate),
+            Self::Covariance { row } => std::slice::from_ref(row),
+            Self::Flat { coordinates } => coordinates,
+            _ => &[],
+        }
+    }
 }
 
 /// Neighbouring numbers of this size are thousands apart: nothing that is fitted from ± 2 belongs here.

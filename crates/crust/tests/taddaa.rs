@@ -70,9 +70,16 @@ fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
 
     let short = folder.file("short.json", r#"{"mean": [0], "sd": [1]}"#);
     let csv = folder.file("draws.csv", "x.1\n1\n2\n");
+    let nan = folder.file("nan.csv", "x.1,x.2\n1,2\n2,nan\n");
+    let sum = folder
+        .file("sum.stan", "parameters { real a; real b; real c; } model { a + c ~ normal(0, 1); b ~ normal(0, 1); }");
+    let flat = "coordinate 1 is that of `a`, coordinate 3 is that of `c`";
     let refused = [
         (vec!["taddaa", &model, "--approximation", &short], "1 coordinates, but the program has 2"),
         (vec!["taddaa", &model, "--draws", &csv], "no column for x[2]"),
+        (vec!["taddaa", &model, "--draws", &nan], "draw 2 cannot be one of the program: the value of `x` is NaN"),
+        (vec!["approximate", &sum, "--method", "meanfield"], flat),
+        (vec!["approximate", &sum, "--method", "pathfinder"], flat),
         (vec!["taddaa", &model, "--functional", "median(x[1])"], "is no functional"),
         (vec!["taddaa", &model, "--functional", "mean(z)"], "the program has no quantity z"),
         (vec!["taddaa", &model, "--tolerance-mean", "0"], "must be a number above 0"),

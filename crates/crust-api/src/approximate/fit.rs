@@ -10,6 +10,7 @@ use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::approximate::family::{Approximation, Elliptical};
 use crust_infer::approximate::fixed::{self, Convergence, Step};
+use crust_infer::approximate::flat::is_confined;
 use crust_infer::approximate::laplace::laplace;
 use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
@@ -63,6 +64,11 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
     let begin = Instant::now();
     let fitted = by_method(evaluations, wanted, begin)?;
     let seconds = fitted.fit_seconds.or_else(|| Some(begin.elapsed().as_secs_f64()));
+    if !fitted.interrupted {
+        // no other use has this number
+        let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
+        is_confined(evaluations, &*fitted.approximation, key)?;
+    }
     Ok(Fitted { fit_seconds: seconds, ..fitted })
 }
 

@@ -73,13 +73,19 @@ impl Context<'_> {
         }
     }
 
-    /// What a fit, or chains that start at one, came to. `hint` is for those that find no point to start from.
-    pub fn approximate(self, error: ApproximateError, hint: &'static str) -> Error {
+    /// What a fit, or chains that start at one, came to. `hint` is for those that find no point to start from, the names
+    /// of coordinates for those that are about some of them.
+    pub fn approximate(self, error: ApproximateError, hint: &'static str, names: &[String]) -> Error {
         match error {
             ApproximateError::Interrupted => Error::Interrupted,
             ApproximateError::Fatal(fatal) => self.infer(InferError::Fatal(fatal)),
             error => {
-                let hint = matches!(error, ApproximateError::Initial { .. }).then_some(hint);
+                let named = |&i: &usize| names.get(i - 1).map(|name| format!("coordinate {i} is that of `{name}`"));
+                let named: Vec<String> = error.coordinates().iter().filter_map(named).collect();
+                let hint = match error {
+                    ApproximateError::Initial { .. } => Some(hint.to_owned()),
+                    _ => (!named.is_empty()).then(|| named.join(", ")),
+                };
                 Error::Approximate { error: Box::new(error), hint, suspicion: self.suspicion() }
             }
         }
@@ -105,7 +111,7 @@ impl Context<'_> {
             Trouble::NotSimulated { dataset } => Error::NotSimulated { dataset },
             Trouble::Reference(error) => Error::Reference(error),
             Trouble::Reading(error) => *error,
-            Trouble::Approximate(error) => self.approximate(error, "try other initial values"),
+            Trouble::Approximate(error) => self.approximate(error, "try other initial values", &[]),
         }
     }
 }
