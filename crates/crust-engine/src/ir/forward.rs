@@ -5,8 +5,9 @@ use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
 use super::graph::{Op, ScalarCall};
 use super::run::{chunks, operands};
 use super::schedule::{Batch, List, Operand};
-use super::stage::{CHUNK, Row, item_sum, stage};
+use super::stage::{CHUNK, Row, item_sum, pattern, stage};
 use crate::code::Comparison;
+use crate::density::Pattern;
 use crate::flat::rows::{copy, store};
 use crate::flat::{GROUP, Into, steps};
 use crate::kernels::arithmetic::Arithmetic;
@@ -159,13 +160,14 @@ fn function<const L: usize>(
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
     for chunk in chunks(items, MOST_ITEMS / L.max(GROUP)) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
-        let mut wanted = 0;
+        let (mut wanted, mut patterns) = (0, [None; MOST]);
         for (k, (operand, row)) in from.iter().zip(&mut *rows).enumerate() {
             arguments[k] = stage::<L>(list, low, *operand, chunk, row);
+            patterns[k] = Some(pattern::<L>(*operand));
             wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
         }
         let n = chunk.1 * L;
-        evaluate(call, arguments, (wanted, None), &mut values[chunk.0 * L..][..n], partials);
+        evaluate(call, arguments, (wanted, None, patterns), &mut values[chunk.0 * L..][..n], partials);
         for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
             copy(&partials[k][..n], &mut kept[(k * items + chunk.0) * L..][..n]);
         }
@@ -176,13 +178,13 @@ fn function<const L: usize>(
 pub fn evaluate(
     call: &ScalarCall,
     arguments: [&[f64]; MOST],
-    (wanted, summed): (u32, Option<Summed>),
+    (wanted, summed, patterns): (u32, Option<Summed>, [Option<Pattern>; MOST]),
     value: &mut [f64],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
 ) {
     let terms = call.terms;
     let arity = arguments.iter().take_while(|row| !row.is_empty()).count();
-    let mut rows = Rows { arguments, value, partials, wanted, terms, summed };
+    let mut rows = Rows { arguments, value, partials, wanted, terms, patterns, summed };
     rows.compute(call.function.fast(), |rows, i| {
         let mut x = [0.0; MOST];
         for (x, row) in x.iter_mut().zip(&arguments[..arity]) {

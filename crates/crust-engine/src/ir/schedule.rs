@@ -114,6 +114,8 @@ pub struct Terms {
 pub struct Ending {
     /// Which of the list's functions.
     pub function: u32,
+    /// Whether this is a normal log density of which anything is wanted.
+    pub normal: bool,
     pub factor: Factor,
     pub items: u32,
     /// The first of its operands, and how many there are.
@@ -493,7 +495,8 @@ impl Scheduler<'_> {
             let Op::Function(function) = group[0].1.op else { continue };
             let (operands, items) = (self.operands(&nodes), crate::memory::cast(nodes.len()));
             self.list.operations += nodes.len();
-            self.list.endings.push(Ending { function, factor: group[0].3, items, operands });
+            let normal = self.list.functions[function as usize].is_normal();
+            self.list.endings.push(Ending { function, normal, factor: group[0].3, items, operands });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Operands of items as rows of numbers, and adjoints back to where they belong.
 
+use crate::density::Pattern;
 use crate::flat::rows::{column, fill, load, store};
 use crate::kernels::row_sum;
 
@@ -57,6 +58,17 @@ pub fn stage<'a, const L: usize>(
             }
             &row.0[..m * L]
         }
+    }
+}
+
+/// How such a row repeats itself.
+#[inline(always)]
+pub fn pattern<const L: usize>(operand: Operand) -> Pattern {
+    match operand {
+        Operand::Uniform(_) => Pattern::Period(1),
+        Operand::Same(_) => Pattern::Period(L),
+        Operand::Column(_) if L > 1 => Pattern::Runs { first: L, rest: L },
+        Operand::Column(_) | Operand::Run(_) | Operand::Table(_) => Pattern::Free,
     }
 }
 

@@ -48,9 +48,11 @@ enum Kind {
     Above,
     /// Below the arguments behind it.
     Below,
+    /// Positive, and at most the first argument.
+    Within,
 }
 
-use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit};
+use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit, Within};
 
 /// Without the suffix of log probabilities.
 fn stem(name: &str) -> &str {
@@ -77,6 +79,17 @@ fn kinds(name: &str) -> &'static [Kind] {
         "poisson_log" => &[Count, Real],
         "neg_binomial_2" => &[Count, Positive, Gamma],
         "neg_binomial_2_log" => &[Count, Real, Gamma],
+        "neg_binomial" => &[Count, Gamma, Positive],
+        "beta_binomial" => &[Count, Trials, Gamma, Gamma],
+        "pareto" => &[Positive, Within, Positive],
+        "pareto_type_2" => &[Real, Below, Positive, Positive],
+        "loglogistic" | "frechet" => &[Positive, Positive, Positive],
+        "rayleigh" => &[Positive, Positive],
+        "scaled_inv_chi_square" => &[Positive, Gamma, Positive],
+        "skew_normal" => &[Real, Real, Positive, Real],
+        "exp_mod_normal" => &[Real, Real, Positive, Positive],
+        "skew_double_exponential" => &[Real, Real, Positive, Unit],
+        "von_mises" => &[Real, Real, Positive],
         _ => panic!("{name} is not known here"),
     }
 }
@@ -94,6 +107,7 @@ impl Kind {
             Trials => before[0] + (spread * u).exp().min(1e9).round(),
             Above => before[0].abs().max(1.0) * f64::EPSILON + before[0] + (spread * u).exp(),
             Below => before[0] - (spread * u).exp(),
+            Within => before[0] * (-(spread * (u + 1.0))).exp(),
         }
     }
 }
@@ -141,7 +155,7 @@ fn scalar(name: &str) -> Scalar {
 fn arguments(kinds: &[Kind], shapes: &[Shape], random: &mut Random, spread: f64) -> [[f64; LONGEST]; MOST] {
     let mut rows = [[0.0; LONGEST]; MOST];
     // Arguments that depend on each other share a shape: the first one's.
-    let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below));
+    let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below | Within));
     let mut items = Vec::new();
     for _ in 0..=LONGEST {
         let mut item = [0.0; MOST];
@@ -169,7 +183,8 @@ fn run(kernel: RowKernel, rows: &[[f64; LONGEST]; MOST], [from, to]: [usize; 2],
     let arguments = std::array::from_fn(|k| &rows[k][from..to]);
     let value = &mut outcome.value[..to - from];
     let partials = &mut outcome.partials;
-    outcome.fine = kernel(&mut Rows { arguments, value, partials, wanted, terms, summed: None });
+    outcome.fine =
+        kernel(&mut Rows { arguments, value, partials, wanted, terms, patterns: [None; MOST], summed: None });
     outcome
 }
 

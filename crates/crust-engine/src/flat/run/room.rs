@@ -5,10 +5,34 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::super::steps::Tile;
-use super::super::{GROUP, Strip};
+use super::super::{GROUP, Step, Strip};
 use super::Call;
+use crate::density::Pattern;
 use crate::machine::{CHUNK, MOST};
 use crate::memory::Aligned;
+
+/// How the numbers of a register repeat themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeats {
+    /// They do not.
+    Never,
+    /// All iterations have the same number, for each lane.
+    Lanes,
+    /// All lanes have the same number, for each iteration.
+    Iterations,
+}
+
+impl Repeats {
+    /// The same for so many lanes.
+    #[inline(always)]
+    pub fn pattern(self, lanes: usize) -> Pattern {
+        match self {
+            Self::Lanes => Pattern::Period(lanes),
+            Self::Iterations if lanes > 1 => Pattern::Runs { first: lanes, rest: lanes },
+            Self::Iterations | Self::Never => Pattern::Free,
+        }
+    }
+}
 
 /// Memory for registers.
 pub struct Room {
@@ -26,6 +50,8 @@ pub struct Room {
     pub(super) packed_at: Vec<usize>,
     /// Whether operands are used as such copies.
     pub(super) is_packed: bool,
+    /// How registers repeat themselves.
+    pub(super) repeats: Vec<Repeats>,
 }
 
 impl Default for Room {
@@ -41,6 +67,7 @@ impl Default for Room {
             packed_adjoints: Aligned::default(),
             packed_at: Vec::new(),
             is_packed: false,
+            repeats: Vec::new(),
         }
     }
 }
@@ -48,6 +75,16 @@ impl Default for Room {
 /// Makes room for the operands of a strip. Some of them may be parts of the same block: those lie in one region, so
 /// that adjoints are added up where they belong.
 pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
+    room.repeats.clear();
+    room.repeats.resize(strip.registers, Repeats::Never);
+    for (register, _) in &strip.uniforms {
+        room.repeats[usize::from(*register)] = Repeats::Lanes;
+    }
+    for step in &strip.steps {
+        if let Step::Column { out, .. } = step {
+            room.repeats[usize::from(*out)] = Repeats::Iterations;
+        }
+    }
     room.is_packed = call.lanes > GROUP && !strip.recurrent;
     if !room.is_packed {
         return;

@@ -15,7 +15,7 @@ fn sums_do_not_depend_on_the_lanes_beside() {
     for (name, kernel) in KERNELS {
         let (kinds, items) = (kinds(name), 19);
         // Arguments that depend on each other cannot be the same for all items one by one.
-        let tied = kinds.iter().any(|k| matches!(k, Kind::Trials | Kind::Above | Kind::Below));
+        let tied = kinds.iter().any(|k| matches!(k, Kind::Trials | Kind::Above | Kind::Below | Kind::Within));
         for fixed in 0..if tied { 1 } else { 1_u32 << kinds.len() } {
             let mut rows = arguments(kinds, &[Shape::Free; MOST], &mut random, 1.5);
             let fixed = fixed & reals(name);
@@ -32,7 +32,10 @@ fn sums_do_not_depend_on_the_lanes_beside() {
                 let value = &mut value[..items * lanes];
                 let summed = Some(Summed { lanes, fixed });
                 let (wanted, terms, partials) = (reals(name), Terms::ALL, &mut partials);
-                assert!(kernel(&mut Rows { arguments, value, partials, wanted, terms, summed }), "{name}");
+                assert!(
+                    kernel(&mut Rows { arguments, value, partials, wanted, terms, patterns: [None; MOST], summed }),
+                    "{name}"
+                );
                 (0..lanes).map(|l| (0..items).map(|i| value[i * lanes + l]).sum::<f64>().to_bits()).collect()
             };
             let together = sums(8, 0);
