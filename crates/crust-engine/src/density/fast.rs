@@ -66,7 +66,6 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     scaled::rayleigh,
     scaled::scaled_inv_chi_square,
     skewed::skew_normal,
-    skewed::exp_mod_normal,
     skewed::skew_double_exponential,
     skewed::von_mises,
     tails::normal_lcdf,

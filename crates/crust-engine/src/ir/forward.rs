@@ -3,9 +3,9 @@
 use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
 
 use super::graph::{Op, ScalarCall};
-use super::run::{chunks, operands};
+use super::run::{chunks, each_lane, operands};
 use super::schedule::{Batch, List, Operand};
-use super::stage::{CHUNK, Row, item_sum, pattern, stage};
+use super::stage::{CHUNK, Row, fetch, item_sum, pattern, stage};
 use crate::code::Comparison;
 use crate::density::Pattern;
 use crate::flat::rows::{copy, store};
@@ -55,6 +55,12 @@ fn elementwise<const L: usize>(
     let [r0, r1, r2, ..] = rows else { return };
     if matches!(op, Op::Sum | Op::Dot) {
         return sums::<L>(list, op, from, chunk, low, to, [r0, r1]);
+    }
+    if L > 1
+        && from.iter().any(|operand| matches!(operand, Operand::Table(_)))
+        && gathered::<L>(list, op, from, chunk, low, to)
+    {
+        return;
     }
     let n = to.len();
     let a = &stage::<L>(list, low, from[0], chunk, r0)[..n];
@@ -115,6 +121,36 @@ fn elementwise<const L: usize>(
     }
 }
 
+/// The commonest operations, item by item, where operands lie scattered. Says `false` for others.
+#[inline(always)]
+fn gathered<const L: usize>(
+    list: &List,
+    op: Op,
+    from: &[Operand],
+    (start, m): (usize, usize),
+    low: &[f64],
+    to: &mut [f64],
+) -> bool {
+    /// Sets each lane of each item; the names stand for the lanes of operands.
+    macro_rules! each_item {
+        ([$($x:ident = $k:literal),+], $l:ident, $body:expr) => {
+            for i in 0..m {
+                $(let $x = fetch::<L>(list, low, from[$k], start + i);)+
+                store(to, i * L, each_lane!($l, $body));
+            }
+        };
+    }
+    match op {
+        Op::Add => each_item!([a = 0, b = 1], l, a[l] + b[l]),
+        Op::Subtract => each_item!([a = 0, b = 1], l, a[l] - b[l]),
+        Op::Multiply => each_item!([a = 0, b = 1], l, a[l] * b[l]),
+        Op::MultiplyAdd => each_item!([a = 0, b = 1, c = 2], l, fma(a[l], b[l], c[l])),
+        Op::MultiplySubtract => each_item!([a = 0, b = 1, c = 2], l, fma(-a[l], b[l], c[l])),
+        _ => return false,
+    }
+    true
+}
+
 /// Sums over the operands of each item, one after the other.
 #[inline(always)]
 fn sums<const L: usize>(
@@ -138,11 +174,21 @@ fn sums<const L: usize>(
     }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn compare(comparison: Comparison, a: &[f64], b: &[f64], to: &mut [f64]) {
-    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
-        *to = f64::from(comparison.holds(*a, *b));
+    /// One loop for each comparison: within a loop the compiler would choose anew for every number.
+    macro_rules! loops {
+        ($($name:ident),+) => {
+            match comparison {
+                $(Comparison::$name => {
+                    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                        *to = f64::from(Comparison::$name.holds(*a, *b));
+                    }
+                })+
+            }
+        };
     }
+    loops!(Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual)
 }
 
 /// A function of a few numbers: its values, and the derivatives by all operands.

@@ -6,7 +6,7 @@ use super::calls::reverse_call;
 use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
-use super::stage::{CHUNK, Row, scatter, stage};
+use super::stage::{CHUNK, Row, fetch, scatter, stage};
 use crate::flat::rows::{load, store};
 use crate::flat::{Into, steps};
 use crate::kernels::fma;
@@ -183,7 +183,12 @@ fn pull_opposite<const L: usize>(
     match operand {
         Operand::Column(_) | Operand::Uniform(_) => {}
         Operand::Run(slot) => steps::pull(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, -1.0),
-        Operand::Same(_) | Operand::Table(_) => {
+        Operand::Table(at) => {
+            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
+                add(low, slot, load::<L>(d, i * L), [-1.0; L]);
+            }
+        }
+        Operand::Same(_) => {
             steps::pull(Into::Set, &mut row.0[..d.len()], d, -1.0);
             scatter::<L>(list, low, operand, chunk, &row.0);
         }
@@ -204,7 +209,12 @@ fn pull<const L: usize>(
     match operand {
         Operand::Column(_) | Operand::Uniform(_) => {}
         Operand::Run(slot) => steps::pull_times(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..n], d, by),
-        Operand::Same(_) | Operand::Table(_) => {
+        Operand::Table(at) => {
+            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
+                add(low, slot, load::<L>(d, i * L), load::<L>(by, i * L));
+            }
+        }
+        Operand::Same(_) => {
             steps::pull_times(Into::Set, &mut row.0[..n], d, by);
             scatter::<L>(list, low, operand, chunk, &row.0);
         }
@@ -334,9 +344,17 @@ fn pull_staged<const L: usize>(
     d: &[f64],
     [staged, row]: [&mut Row; 2],
 ) {
-    if !constant(operand) {
-        let by = stage::<L>(list, values, other, chunk, staged);
-        pull::<L>(list, low, operand, chunk, (d, by), row);
+    match operand {
+        Operand::Column(_) | Operand::Uniform(_) => {}
+        Operand::Table(at) => {
+            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
+                add(low, slot, load::<L>(d, i * L), fetch::<L>(list, values, other, chunk.0 + i));
+            }
+        }
+        Operand::Run(_) | Operand::Same(_) => {
+            let by = stage::<L>(list, values, other, chunk, staged);
+            pull::<L>(list, low, operand, chunk, (d, by), row);
+        }
     }
 }
 

@@ -61,6 +61,18 @@ pub fn stage<'a, const L: usize>(
     }
 }
 
+/// The lanes of one item. Where operands lie scattered this is cheaper than to put them side by side first.
+#[inline(always)]
+pub fn fetch<const L: usize>(list: &List, values: &[f64], operand: Operand, item: usize) -> [f64; L] {
+    match operand {
+        Operand::Run(slot) => load::<L>(values, (slot as usize + item) * L),
+        Operand::Column(at) => [list.columns[at as usize + item]; L],
+        Operand::Uniform(x) => [x; L],
+        Operand::Same(slot) => load::<L>(values, slot as usize * L),
+        Operand::Table(at) => load::<L>(values, list.tables[at as usize + item] as usize * L),
+    }
+}
+
 /// How such a row repeats itself.
 #[inline(always)]
 pub fn pattern<const L: usize>(operand: Operand) -> Pattern {

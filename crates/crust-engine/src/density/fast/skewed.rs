@@ -6,7 +6,7 @@ use crust_math::lanes::scalar::{TRIGONOMETRIC_LIMIT, cos, log, log1p, phi_factor
 use crust_math::special::{LN_SQRT_TAU, bessel_ratio, log_bessel_scaled};
 
 use super::location::Scale;
-use super::row::{Space, all, each, factor, finite, inverse_of, log_of, map_kept, nonnegative, ordinary};
+use super::row::{Space, all, each, factor, finite, map_kept, nonnegative, ordinary};
 use crate::machine::Rows;
 
 /// log 2Φ(αz) − ½ z² − log σ − log √(2π), z = (y − μ)/σ
@@ -34,43 +34,6 @@ pub fn skew_normal(rows: &mut Rows) -> bool {
         *d_sigma = z * slope - inverse;
         *d_alpha = z * rate;
     });
-    all(value, finite)
-}
-
-/// log λ + w (½ w − u) + log Φ(u − w), u = (y − μ)/σ, w = λσ
-///
-/// Below 0 log Φ(x) is −½ x² + log p, and the squares add up to −½ u².
-#[inline(always)]
-pub fn exp_mod_normal(rows: &mut Rows) -> bool {
-    let ([y, mu, sigma, lambda, ..], terms) = (rows.arguments, rows.terms);
-    let fine = all(y, finite) && all(mu, finite) && all(sigma, ordinary) && all(lambda, ordinary);
-    if !(terms.keep(0b1111) && fine) {
-        return false;
-    }
-    let (mut inverse, mut log_lambda, mut inverse_lambda) = (Space::empty(), Space::empty(), Space::empty());
-    inverse_of(rows.hoisted(2), true, &mut inverse);
-    log_of(rows.hoisted(3), terms.keep(0b1000), &mut log_lambda);
-    inverse_of(rows.hoisted(3), rows.wanted & 0b1000 != 0, &mut inverse_lambda);
-    // Stan writes Φ as ½ erfc, and drops the ½.
-    let constant = if terms.keep(0) { 0.0 } else { LN_2 };
-    let value = &mut *rows.value;
-    let [d_y, d_mu, d_sigma, d_lambda, ..] = rows.partials;
-    each!(
-        [y, mu, sigma, lambda, inverse, log_lambda, inverse_lambda],
-        [constant],
-        [value, d_y, d_mu, d_sigma, d_lambda],
-        {
-            let (u, w) = ((y - mu) * inverse, lambda * sigma);
-            let (exponent, p, rate) = phi_factors(u - w);
-            let exponent = if u > w { w * (0.5 * w - u) + exponent } else { -0.5 * u * u };
-            let slope = lambda - rate * inverse;
-            *value = (exponent + log(p)) + constant + log_lambda;
-            *d_y = -slope;
-            *d_mu = slope;
-            *d_sigma = lambda * w - rate * (lambda + u * inverse);
-            *d_lambda = inverse_lambda + sigma * (w - u - rate);
-        }
-    );
     all(value, finite)
 }
 

@@ -87,7 +87,6 @@ fn kinds(name: &str) -> &'static [Kind] {
         "rayleigh" => &[Positive, Positive],
         "scaled_inv_chi_square" => &[Positive, Gamma, Positive],
         "skew_normal" => &[Real, Real, Positive, Real],
-        "exp_mod_normal" => &[Real, Real, Positive, Positive],
         "skew_double_exponential" => &[Real, Real, Positive, Unit],
         "von_mises" => &[Real, Real, Positive],
         _ => panic!("{name} is not known here"),
