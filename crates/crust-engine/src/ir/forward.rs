@@ -247,10 +247,26 @@ pub fn evaluate(
 fn log_sum_exp<const L: usize>(list: &List, batch: &Batch, low: &[f64], high: &mut [f64], rows: &mut [Row]) {
     let (items, from) = (batch.items as usize, operands(list, batch));
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
-    let [r0, r1, sum, ..] = rows else { return };
+    let [r0, r1, sum, r3, ..] = rows else { return };
     for chunk in chunks(items, CHUNK) {
         let n = chunk.1 * L;
         let out = &mut values[chunk.0 * L..][..n];
+        let mut parts = kept.chunks_exact_mut(items * L).map(|part| &mut part[chunk.0 * L..][..n]);
+        match from {
+            [a, b, c] => {
+                let xs = [(*a, &mut *r0), (*b, &mut *r1), (*c, &mut *sum)];
+                let xs = xs.map(|(x, row)| stage::<L>(list, low, x, chunk, row));
+                steps::log_sum_exp_of(xs, out, [(); 3].map(|()| parts.next().unwrap_or_default()));
+                continue;
+            }
+            [a, b, c, d] => {
+                let xs = [(*a, &mut *r0), (*b, &mut *r1), (*c, &mut *sum), (*d, &mut *r3)];
+                let xs = xs.map(|(x, row)| stage::<L>(list, low, x, chunk, row));
+                steps::log_sum_exp_of(xs, out, [(); 4].map(|()| parts.next().unwrap_or_default()));
+                continue;
+            }
+            _ => {}
+        }
         if let [a, b] = from {
             let (a, b) = (stage::<L>(list, low, *a, chunk, r0), stage::<L>(list, low, *b, chunk, r1));
             let (first, second) = kept.split_at_mut(items * L);
