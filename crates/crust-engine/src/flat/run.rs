@@ -331,7 +331,7 @@ impl Group<'_> {
             wanted |= u32::from(argument.into != Into::Nothing) << k;
             let repeats = repeats[usize::from(argument.register)];
             fixed |= u32::from(repeats == Repeats::Lanes) << k;
-            patterns[k] = Some(repeats.pattern(width));
+            patterns[k] = repeats.pattern(width);
         }
         let fast = density.function.fast();
         let arity = density.arguments.len();

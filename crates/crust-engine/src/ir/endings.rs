@@ -78,7 +78,7 @@ fn end<const L: usize>(
         let (mut wanted, mut same, mut patterns) = (0, 0, [None; MOST]);
         for (k, (operand, row)) in from.iter().zip(&mut *staged).enumerate() {
             arguments[k] = restage::<L>(list, values, *operand, chunk, row);
-            patterns[k] = Some(pattern::<L>(*operand));
+            patterns[k] = pattern::<L>(*operand);
             let constant = matches!(operand, Operand::Column(_) | Operand::Uniform(_));
             wanted |= u32::from(seed.is_some() && !constant) << k;
             same |= u32::from(fixed(*operand)) << k;

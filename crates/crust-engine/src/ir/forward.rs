@@ -56,7 +56,7 @@ fn elementwise<const L: usize>(
     if matches!(op, Op::Sum | Op::Dot) {
         return sums::<L>(list, op, from, chunk, low, to, [r0, r1]);
     }
-    if L > 1
+    if L > GROUP
         && from.iter().any(|operand| matches!(operand, Operand::Table(_)))
         && gathered::<L>(list, op, from, chunk, low, to)
     {
@@ -209,7 +209,7 @@ fn function<const L: usize>(
         let (mut wanted, mut patterns) = (0, [None; MOST]);
         for (k, (operand, row)) in from.iter().zip(&mut *rows).enumerate() {
             arguments[k] = stage::<L>(list, low, *operand, chunk, row);
-            patterns[k] = Some(pattern::<L>(*operand));
+            patterns[k] = pattern::<L>(*operand);
             wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
         }
         let n = chunk.1 * L;

@@ -6,7 +6,7 @@ use super::calls::reverse_call;
 use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
-use super::stage::{CHUNK, Row, fetch, scatter, stage};
+use super::stage::{CHUNK, Row, scatter, stage};
 use crate::flat::rows::{fill, load, store};
 use crate::flat::{Into, steps};
 use crate::kernels::fma;
@@ -372,17 +372,9 @@ fn pull_staged<const L: usize>(
     d: &[f64],
     [staged, row]: [&mut Row; 2],
 ) {
-    match target.0 {
-        Operand::Column(_) | Operand::Uniform(_) => {}
-        Operand::Table(at) => {
-            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
-                add(low, slot, load::<L>(d, i * L), fetch::<L>(list, values, other, chunk.0 + i));
-            }
-        }
-        Operand::Run(_) | Operand::Same(_) => {
-            let by = stage::<L>(list, values, other, chunk, staged);
-            pull::<L>(list, low, target, chunk, (d, by), row);
-        }
+    if !constant(target.0) {
+        let by = stage::<L>(list, values, other, chunk, staged);
+        pull::<L>(list, low, target, chunk, (d, by), row);
     }
 }
 

@@ -73,14 +73,15 @@ pub fn fetch<const L: usize>(list: &List, values: &[f64], operand: Operand, item
     }
 }
 
-/// How such a row repeats itself.
+/// How such a row repeats itself, if that is known: slots of a table may come again.
 #[inline(always)]
-pub fn pattern<const L: usize>(operand: Operand) -> Pattern {
+pub fn pattern<const L: usize>(operand: Operand) -> Option<Pattern> {
     match operand {
-        Operand::Uniform(_) => Pattern::Period(1),
-        Operand::Same(_) => Pattern::Period(L),
-        Operand::Column(_) if L > 1 => Pattern::Runs { first: L, rest: L },
-        Operand::Column(_) | Operand::Run(_) | Operand::Table(_) => Pattern::Free,
+        Operand::Uniform(_) => Some(Pattern::Period(1)),
+        Operand::Same(_) => Some(Pattern::Period(L)),
+        Operand::Column(_) if L > 1 => Some(Pattern::Runs { first: L, rest: L }),
+        Operand::Run(_) => Some(Pattern::Free),
+        Operand::Column(_) | Operand::Table(_) => None,
     }
 }
 

@@ -371,6 +371,41 @@ fn patterns_are_found() {
     assert_eq!(Pattern::of(&broken), Pattern::Free);
 }
 
+/// A pattern that is known is as good as one that was found.
+#[test]
+fn known_patterns_change_nothing() {
+    let mut random = Random(0x5EED_0F0F_1234_7777);
+    for (name, kernel) in KERNELS {
+        let kinds = kinds(name);
+        let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below | Within));
+        for n in [8, 40, LONGEST] {
+            let choose = |random: &mut Random| match random.below(3) {
+                0 => (Shape::Period(8), Pattern::Period(8)),
+                1 => (Shape::Runs { first: 8, rest: 8 }, Pattern::Runs { first: 8, rest: 8 }),
+                _ => (Shape::Free, Pattern::Free),
+            };
+            let chosen: Vec<_> = kinds.iter().map(|_| choose(&mut random)).collect();
+            let shapes: Vec<_> = chosen.iter().map(|(shape, _)| *shape).collect();
+            let rows = arguments(kinds, &shapes, &mut random, 1.5);
+            let found = run(*kernel, &rows, [0, n], reals(name), Terms::ALL);
+            let mut known = Outcome { fine: false, value: [7.0; LONGEST], partials: [[7.0; LONGEST]; MOST] };
+            let mut patterns = [None; MOST];
+            for (k, pattern) in patterns.iter_mut().enumerate().take(kinds.len()) {
+                *pattern = Some(chosen[if tied { 0 } else { k }].1);
+            }
+            let arguments = std::array::from_fn(|k| &rows[k][..n]);
+            let (value, partials) = (&mut known.value[..n], &mut known.partials);
+            let (wanted, terms) = (reals(name), Terms::ALL);
+            known.fine = kernel(&mut Rows { arguments, value, partials, wanted, terms, patterns, summed: None });
+            assert!(found.fine && known.fine, "{name}");
+            assert_eq!(found.value[..n], known.value[..n], "{name}");
+            for k in (0..kinds.len()).filter(|k| wanted >> k & 1 == 1) {
+                assert_eq!(found.partials[k][..n], known.partials[k][..n], "{name}");
+            }
+        }
+    }
+}
+
 /// What a kernel gives an item is the same to the last bit in any row that it accepts: chains may share rows. Where it
 /// accepts a row it accepts each item of it.
 #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::super::steps::Tile;
-use super::super::{GROUP, Step, Strip};
+use super::super::{Argument, GROUP, Step, Strip};
 use super::Call;
 use crate::density::Pattern;
 use crate::machine::{CHUNK, MOST};
@@ -14,6 +14,8 @@ use crate::memory::Aligned;
 /// How the numbers of a register repeat themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeats {
+    /// That is not known.
+    Unknown,
     /// They do not.
     Never,
     /// All iterations have the same number, for each lane.
@@ -23,13 +25,23 @@ pub(super) enum Repeats {
 }
 
 impl Repeats {
+    /// How what is computed from two of them repeats itself.
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Never, _) | (_, Self::Never) => Self::Never,
+            _ if self == other => self,
+            _ => Self::Unknown,
+        }
+    }
+
     /// The same for so many lanes.
     #[inline(always)]
-    pub fn pattern(self, lanes: usize) -> Pattern {
+    pub fn pattern(self, lanes: usize) -> Option<Pattern> {
         match self {
-            Self::Lanes => Pattern::Period(lanes),
-            Self::Iterations if lanes > 1 => Pattern::Runs { first: lanes, rest: lanes },
-            Self::Iterations | Self::Never => Pattern::Free,
+            Self::Lanes => Some(Pattern::Period(lanes)),
+            Self::Iterations if lanes > 1 => Some(Pattern::Runs { first: lanes, rest: lanes }),
+            Self::Never => Some(Pattern::Free),
+            Self::Iterations | Self::Unknown => None,
         }
     }
 }
@@ -81,8 +93,16 @@ pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
         room.repeats[usize::from(*register)] = Repeats::Lanes;
     }
     for step in &strip.steps {
-        if let Step::Column { out, .. } = step {
-            room.repeats[usize::from(*out)] = Repeats::Iterations;
+        match step {
+            Step::Column { out, .. } => room.repeats[usize::from(*out)] = Repeats::Iterations,
+            // Groups come again, or lie together.
+            Step::Gather { out, .. } => room.repeats[usize::from(*out)] = Repeats::Unknown,
+            Step::Arithmetic { a, b, out, .. } => {
+                let of = |x: &Argument| room.repeats[usize::from(x.register)];
+                room.repeats[usize::from(*out)] = of(a).with(of(b));
+            }
+            Step::Unary { x, out, .. } => room.repeats[usize::from(*out)] = room.repeats[usize::from(x.register)],
+            _ => {}
         }
     }
     room.is_packed = call.lanes > GROUP && !strip.recurrent;
