@@ -188,7 +188,7 @@ fn compare(comparison: Comparison, a: &[f64], b: &[f64], to: &mut [f64]) {
             }
         };
     }
-    loops!(Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual)
+    loops!(Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual);
 }
 
 /// A function of a few numbers: its values, and the derivatives by all operands.
