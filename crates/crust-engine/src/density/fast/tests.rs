@@ -62,12 +62,12 @@ fn stem(name: &str) -> &str {
 fn kinds(name: &str) -> &'static [Kind] {
     match stem(name) {
         "std_normal" => &[Real],
-        "normal" | "cauchy" | "double_exponential" | "logistic" | "gumbel" => &[Real, Real, Positive],
+        "normal" | "cauchy" | "double_exponential" | "logistic" | "gumbel" | "von_mises" => &[Real, Real, Positive],
         "lognormal" => &[Positive, Real, Positive],
         "student_t" => &[Real, Positive, Real, Positive],
-        "exponential" => &[Positive, Positive],
+        "exponential" | "rayleigh" => &[Positive, Positive],
         "chi_square" | "inv_chi_square" => &[Positive, Gamma],
-        "gamma" | "inv_gamma" | "weibull" => &[Positive, Gamma, Positive],
+        "gamma" | "inv_gamma" | "weibull" | "scaled_inv_chi_square" => &[Positive, Gamma, Positive],
         "beta" => &[Unit, Gamma, Gamma],
         "beta_proportion" => &[Unit, Unit, Gamma],
         "uniform" => &[Real, Below, Above],
@@ -84,11 +84,8 @@ fn kinds(name: &str) -> &'static [Kind] {
         "pareto" => &[Positive, Within, Positive],
         "pareto_type_2" => &[Real, Below, Positive, Positive],
         "loglogistic" | "frechet" => &[Positive, Positive, Positive],
-        "rayleigh" => &[Positive, Positive],
-        "scaled_inv_chi_square" => &[Positive, Gamma, Positive],
         "skew_normal" => &[Real, Real, Positive, Real],
         "skew_double_exponential" => &[Real, Real, Positive, Unit],
-        "von_mises" => &[Real, Real, Positive],
         _ => panic!("{name} is not known here"),
     }
 }
