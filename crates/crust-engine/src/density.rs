@@ -2,6 +2,8 @@
 
 mod fast;
 
+pub use fast::Pattern;
+
 use crust_math::density::{DomainError, Terms};
 use crust_math::distributions::continuous::{self, ContinuousDistribution, SliceCumulative, SliceDensity};
 use crust_math::distributions::discrete::{self, Argument, Distribution};

@@ -97,13 +97,6 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// Which arguments of a density are the same in all iterations: bit `k` for argument `k`.
-    pub fn fixed(&self, density: &Density) -> u32 {
-        let is_uniform = |register: Register| self.uniforms.iter().any(|(uniform, _)| *uniform == register);
-        let each = density.arguments.iter().enumerate();
-        each.fold(0, |mask, (k, argument)| mask | u32::from(is_uniform(argument.register)) << k)
-    }
-
     /// How many numbers it computes for one lane, several at a time: a recurrence takes as long for one lane as for
     /// eight.
     pub fn work(&self) -> usize {

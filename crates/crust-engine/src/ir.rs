@@ -15,6 +15,7 @@
 mod calls;
 mod display;
 mod endings;
+mod first;
 mod forward;
 mod graph;
 mod passes;

@@ -12,10 +12,15 @@ mod counts;
 mod location;
 mod positive;
 mod proportion;
+mod rising;
 mod row;
+mod scaled;
+mod skewed;
 mod tails;
 #[cfg(test)]
 mod tests;
+
+pub use row::Pattern;
 
 use crate::machine::RowKernel;
 
@@ -52,6 +57,17 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     counts::poisson_log,
     counts::neg_binomial_2,
     counts::neg_binomial_2_log,
+    rising::neg_binomial,
+    rising::beta_binomial,
+    scaled::pareto,
+    scaled::pareto_type_2,
+    scaled::loglogistic,
+    scaled::frechet,
+    scaled::rayleigh,
+    scaled::scaled_inv_chi_square,
+    skewed::skew_normal,
+    skewed::skew_double_exponential,
+    skewed::von_mises,
     tails::normal_lcdf,
     tails::normal_lccdf,
     tails::std_normal_lcdf,

@@ -8,7 +8,7 @@ mod room;
 
 pub use products::MOST_KEPT;
 pub use room::Room;
-use room::make_room;
+use room::{Repeats, make_room};
 
 use crust_math::density::Terms;
 use crust_math::lanes::{Kernel, dispatch};
@@ -262,7 +262,9 @@ impl Group<'_> {
                 Step::LogSumExp { xs, weights, out } => {
                     steps::log_sum_exp(&mut self.room.registers, xs, *weights, *out, n);
                 }
-                Step::Density { density, partials, out } => self.density(density, *partials, *out, n),
+                Step::Density { density, partials, out } => {
+                    self.density::<L>(density, *partials, *out, n);
+                }
                 Step::Add { x, factor } => {
                     let p = part(*factor);
                     let (totals, seeds) = (&mut self.room.totals[p].0, &self.room.seeds[p].0);
@@ -319,19 +321,22 @@ impl Group<'_> {
 
     /// A log density and its derivatives, in the room for them.
     #[inline(never)]
-    fn evaluate(&mut self, density: &Density, lanes: Option<usize>, n: usize) {
+    fn evaluate(&mut self, density: &Density, (width, summed): (usize, bool), n: usize) {
         let terms = self.terms(density.propto, density.varying);
-        let Room { registers, value, partials, .. } = &mut *self.room;
+        let Room { registers, value, partials, repeats, .. } = &mut *self.room;
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
-        let mut wanted = 0;
+        let (mut wanted, mut fixed, mut patterns) = (0, 0, [None; MOST]);
         for (k, argument) in density.arguments.iter().enumerate() {
             arguments[k] = at(registers, argument.register, n);
             wanted |= u32::from(argument.into != Into::Nothing) << k;
+            let repeats = repeats[usize::from(argument.register)];
+            fixed |= u32::from(repeats == Repeats::Lanes) << k;
+            patterns[k] = repeats.pattern(width);
         }
         let fast = density.function.fast();
         let arity = density.arguments.len();
-        let summed = lanes.map(|lanes| Summed { lanes, fixed: self.strip.fixed(density) });
-        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms, summed };
+        let summed = summed.then_some(Summed { lanes: width, fixed });
+        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms, patterns, summed };
         rows.compute(fast, |rows, i| {
             let mut x = [0.0; MOST];
             for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
@@ -344,8 +349,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn density(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
-        self.evaluate(density, None, n);
+    fn density<const L: usize>(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
+        self.evaluate(density, (L, false), n);
         let Room { registers, value, partials: from, .. } = &mut *self.room;
         at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
         for (k, to) in (0..density.arguments.len()).zip(partials..) {
@@ -355,7 +360,7 @@ impl Group<'_> {
 
     #[inline(always)]
     fn add_density<const L: usize>(&mut self, density: &Density, p: usize, n: usize) {
-        self.evaluate(density, Some(L), n);
+        self.evaluate(density, (L, true), n);
         let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
         if let Function::LogOdds(_) = density.function {
             // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.

@@ -372,6 +372,17 @@ pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Regi
     let mut sum = Tile::ZERO;
     let (low, rest) = registers.split_at_mut(usize::from(weights));
     let (low, out) = below(low, out, n);
+    match (xs, &mut *rest) {
+        ([a, b, c], [d, e, f, ..]) => {
+            let xs = [a, b, c].map(|x| at(low, x.register, n));
+            return log_sum_exp_of(xs, out, [d, e, f].map(|weight| &mut weight.0[..n]));
+        }
+        ([a, b, c, d], [e, f, g, h, ..]) => {
+            let xs = [a, b, c, d].map(|x| at(low, x.register, n));
+            return log_sum_exp_of(xs, out, [e, f, g, h].map(|weight| &mut weight.0[..n]));
+        }
+        _ => {}
+    }
     out.copy_from_slice(at(low, xs[0].register, n));
     for x in &xs[1..] {
         raise(at(low, x.register, n), out);
@@ -382,6 +393,58 @@ pub fn log_sum_exp(registers: &mut [Tile], xs: &[super::Argument], weights: Regi
     close(out, &mut sum.0);
     for (_, weight) in xs.iter().zip(rest) {
         scale(&mut weight.0[..n], &sum.0);
+    }
+}
+
+/// The same for a few, line by line: nothing goes to memory in between.
+#[inline(always)]
+pub fn log_sum_exp_of<const K: usize>(xs: [&[f64]; K], out: &mut [f64], mut weights: [&mut [f64]; K]) {
+    let n = out.len();
+    let whole = n - n % LINE;
+    for first in (0..whole).step_by(LINE) {
+        let mut e = [[0.0; LINE]; K];
+        for k in 0..K {
+            e[k] = load::<LINE>(xs[k], first);
+        }
+        let (mut largest, mut sum) = (e[0], [0.0; LINE]);
+        for x in &e[1..] {
+            for l in 0..LINE {
+                largest[l] = if x[l] > largest[l] { x[l] } else { largest[l] };
+            }
+        }
+        for x in &mut e {
+            for l in 0..LINE {
+                x[l] = exp(x[l] - largest[l]);
+                sum[l] += x[l];
+            }
+        }
+        for l in 0..LINE {
+            largest[l] += log(sum[l]);
+            sum[l] = 1.0 / sum[l];
+        }
+        store(out, first, largest);
+        for k in 0..K {
+            for l in 0..LINE {
+                e[k][l] *= sum[l];
+            }
+            store(weights[k], first, e[k]);
+        }
+    }
+    for i in whole..n {
+        let mut largest = xs[0][i];
+        for x in &xs[1..] {
+            largest = if x[i] > largest { x[i] } else { largest };
+        }
+        let mut sum = 0.0;
+        for k in 0..K {
+            weights[k][i] = exp(xs[k][i] - largest);
+            sum += weights[k][i];
+        }
+        out[i] = largest + log(sum);
+        let inverse = 1.0 / sum;
+        for weight in &mut weights {
+            weight[i] *= inverse;
+        }
     }
 }
 

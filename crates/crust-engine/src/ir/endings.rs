@@ -1,11 +1,13 @@
 //! Functions whose values only the log density needs: their adjoint is known, so that they run forward and backward at
 //! once, chunk by chunk, and neither values nor derivatives go to memory.
 
+mod normal;
+
 use super::forward::evaluate;
 use super::reverse::seed;
 use super::run::{Room, Whole, chunks, each_lane, part};
 use super::schedule::{Ending, List, Operand};
-use super::stage::{Row, stage};
+use super::stage::{Row, pattern, stage};
 use crate::flat::rows::{load, store};
 use crate::kernels::fma;
 use crate::machine::{CHUNK as MOST_ITEMS, MOST, Summed};
@@ -29,11 +31,33 @@ impl Whole<'_> {
             let totals = self.call.totals.filter(|_| backward);
             let seed = totals.map(|totals| seed::<L>(self.arena, totals[p].1, self.lane));
             let numbers = Numbers { values, adjoints: &mut *adjoints };
-            let sum = end::<L>(list, ending, numbers, seed, rows, partials);
+            let sum = if ending.normal {
+                normal::end::<L>(list, ending, numbers, seed, rows, partials)
+            } else {
+                end::<L>(list, ending, numbers, seed, rows, partials)
+            };
             sums[p] = each_lane!(l, sums[p][l] + sum[l]);
         }
         sums
     }
+}
+
+/// Whether all items of a lane have the same number.
+#[inline(always)]
+fn fixed(operand: Operand) -> bool {
+    matches!(operand, Operand::Same(_) | Operand::Uniform(_))
+}
+
+/// [`stage`] for one chunk after the other: what is the same for all items is there after the first.
+#[inline(always)]
+fn restage<'a, const L: usize>(
+    list: &'a List,
+    values: &'a [f64],
+    operand: Operand,
+    chunk: (usize, usize),
+    row: &'a mut Row,
+) -> &'a [f64] {
+    if fixed(operand) && chunk.0 > 0 { &row.0[..chunk.1 * L] } else { stage::<L>(list, values, operand, chunk, row) }
 }
 
 /// The sum of the values of an ending.
@@ -51,16 +75,17 @@ fn end<const L: usize>(
     let (mut sum, mut shared) = ([0.0; L], [[0.0; L]; MOST]);
     for chunk in chunks(ending.items as usize, MOST_ITEMS / L) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
-        let (mut wanted, mut fixed) = (0, 0);
+        let (mut wanted, mut same, mut patterns) = (0, 0, [None; MOST]);
         for (k, (operand, row)) in from.iter().zip(&mut *staged).enumerate() {
-            arguments[k] = stage::<L>(list, values, *operand, chunk, row);
+            arguments[k] = restage::<L>(list, values, *operand, chunk, row);
+            patterns[k] = pattern::<L>(*operand);
             let constant = matches!(operand, Operand::Column(_) | Operand::Uniform(_));
             wanted |= u32::from(seed.is_some() && !constant) << k;
-            fixed |= u32::from(matches!(operand, Operand::Same(_) | Operand::Uniform(_))) << k;
+            same |= u32::from(fixed(*operand)) << k;
         }
         let value = &mut value.0[..chunk.1 * L];
-        let summed = Some(Summed { lanes: L, fixed });
-        evaluate(&list.functions[ending.function as usize], arguments, (wanted, summed), value, partials);
+        let summed = Some(Summed { lanes: L, fixed: same });
+        evaluate(&list.functions[ending.function as usize], arguments, (wanted, summed, patterns), value, partials);
         sum = add_items::<L>(sum, value, chunk.1);
         let Some(seed) = seed else { continue };
         for (k, &operand) in from.iter().enumerate() {

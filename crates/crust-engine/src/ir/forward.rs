@@ -3,10 +3,11 @@
 use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
 
 use super::graph::{Op, ScalarCall};
-use super::run::{chunks, operands};
+use super::run::{chunks, each_lane, operands};
 use super::schedule::{Batch, List, Operand};
-use super::stage::{CHUNK, Row, item_sum, stage};
+use super::stage::{CHUNK, Row, fetch, item_sum, pattern, stage};
 use crate::code::Comparison;
+use crate::density::Pattern;
 use crate::flat::rows::{copy, store};
 use crate::flat::{GROUP, Into, steps};
 use crate::kernels::arithmetic::Arithmetic;
@@ -54,6 +55,12 @@ fn elementwise<const L: usize>(
     let [r0, r1, r2, ..] = rows else { return };
     if matches!(op, Op::Sum | Op::Dot) {
         return sums::<L>(list, op, from, chunk, low, to, [r0, r1]);
+    }
+    if L > GROUP
+        && from.iter().any(|operand| matches!(operand, Operand::Table(_)))
+        && gathered::<L>(list, op, from, chunk, low, to)
+    {
+        return;
     }
     let n = to.len();
     let a = &stage::<L>(list, low, from[0], chunk, r0)[..n];
@@ -114,6 +121,36 @@ fn elementwise<const L: usize>(
     }
 }
 
+/// The commonest operations, item by item, where operands lie scattered. Says `false` for others.
+#[inline(always)]
+fn gathered<const L: usize>(
+    list: &List,
+    op: Op,
+    from: &[Operand],
+    (start, m): (usize, usize),
+    low: &[f64],
+    to: &mut [f64],
+) -> bool {
+    /// Sets each lane of each item; the names stand for the lanes of operands.
+    macro_rules! each_item {
+        ([$($x:ident = $k:literal),+], $l:ident, $body:expr) => {
+            for i in 0..m {
+                $(let $x = fetch::<L>(list, low, from[$k], start + i);)+
+                store(to, i * L, each_lane!($l, $body));
+            }
+        };
+    }
+    match op {
+        Op::Add => each_item!([a = 0, b = 1], l, a[l] + b[l]),
+        Op::Subtract => each_item!([a = 0, b = 1], l, a[l] - b[l]),
+        Op::Multiply => each_item!([a = 0, b = 1], l, a[l] * b[l]),
+        Op::MultiplyAdd => each_item!([a = 0, b = 1, c = 2], l, fma(a[l], b[l], c[l])),
+        Op::MultiplySubtract => each_item!([a = 0, b = 1, c = 2], l, fma(-a[l], b[l], c[l])),
+        _ => return false,
+    }
+    true
+}
+
 /// Sums over the operands of each item, one after the other.
 #[inline(always)]
 fn sums<const L: usize>(
@@ -137,11 +174,21 @@ fn sums<const L: usize>(
     }
 }
 
-#[inline(never)]
+#[inline(always)]
 fn compare(comparison: Comparison, a: &[f64], b: &[f64], to: &mut [f64]) {
-    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
-        *to = f64::from(comparison.holds(*a, *b));
+    /// One loop for each comparison: within a loop the compiler would choose anew for every number.
+    macro_rules! loops {
+        ($($name:ident),+) => {
+            match comparison {
+                $(Comparison::$name => {
+                    for ((to, a), b) in to.iter_mut().zip(a).zip(b) {
+                        *to = f64::from(Comparison::$name.holds(*a, *b));
+                    }
+                })+
+            }
+        };
     }
+    loops!(Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual);
 }
 
 /// A function of a few numbers: its values, and the derivatives by all operands.
@@ -159,13 +206,14 @@ fn function<const L: usize>(
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
     for chunk in chunks(items, MOST_ITEMS / L.max(GROUP)) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
-        let mut wanted = 0;
+        let (mut wanted, mut patterns) = (0, [None; MOST]);
         for (k, (operand, row)) in from.iter().zip(&mut *rows).enumerate() {
             arguments[k] = stage::<L>(list, low, *operand, chunk, row);
+            patterns[k] = pattern::<L>(*operand);
             wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
         }
         let n = chunk.1 * L;
-        evaluate(call, arguments, (wanted, None), &mut values[chunk.0 * L..][..n], partials);
+        evaluate(call, arguments, (wanted, None, patterns), &mut values[chunk.0 * L..][..n], partials);
         for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
             copy(&partials[k][..n], &mut kept[(k * items + chunk.0) * L..][..n]);
         }
@@ -176,13 +224,13 @@ fn function<const L: usize>(
 pub fn evaluate(
     call: &ScalarCall,
     arguments: [&[f64]; MOST],
-    (wanted, summed): (u32, Option<Summed>),
+    (wanted, summed, patterns): (u32, Option<Summed>, [Option<Pattern>; MOST]),
     value: &mut [f64],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
 ) {
     let terms = call.terms;
     let arity = arguments.iter().take_while(|row| !row.is_empty()).count();
-    let mut rows = Rows { arguments, value, partials, wanted, terms, summed };
+    let mut rows = Rows { arguments, value, partials, wanted, terms, patterns, summed };
     rows.compute(call.function.fast(), |rows, i| {
         let mut x = [0.0; MOST];
         for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
@@ -199,10 +247,26 @@ pub fn evaluate(
 fn log_sum_exp<const L: usize>(list: &List, batch: &Batch, low: &[f64], high: &mut [f64], rows: &mut [Row]) {
     let (items, from) = (batch.items as usize, operands(list, batch));
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
-    let [r0, r1, sum, ..] = rows else { return };
+    let [r0, r1, sum, r3, ..] = rows else { return };
     for chunk in chunks(items, CHUNK) {
         let n = chunk.1 * L;
         let out = &mut values[chunk.0 * L..][..n];
+        let mut parts = kept.chunks_exact_mut(items * L).map(|part| &mut part[chunk.0 * L..][..n]);
+        match from {
+            [a, b, c] => {
+                let xs = [(*a, &mut *r0), (*b, &mut *r1), (*c, &mut *sum)];
+                let xs = xs.map(|(x, row)| stage::<L>(list, low, x, chunk, row));
+                steps::log_sum_exp_of(xs, out, [(); 3].map(|()| parts.next().unwrap_or_default()));
+                continue;
+            }
+            [a, b, c, d] => {
+                let xs = [(*a, &mut *r0), (*b, &mut *r1), (*c, &mut *sum), (*d, &mut *r3)];
+                let xs = xs.map(|(x, row)| stage::<L>(list, low, x, chunk, row));
+                steps::log_sum_exp_of(xs, out, [(); 4].map(|()| parts.next().unwrap_or_default()));
+                continue;
+            }
+            _ => {}
+        }
         if let [a, b] = from {
             let (a, b) = (stage::<L>(list, low, *a, chunk, r0), stage::<L>(list, low, *b, chunk, r1));
             let (first, second) = kept.split_at_mut(items * L);

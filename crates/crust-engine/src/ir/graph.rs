@@ -80,6 +80,11 @@ pub struct ScalarCall {
 }
 
 impl ScalarCall {
+    /// Whether this is a normal log density of which anything is wanted.
+    pub fn is_normal(&self) -> bool {
+        matches!(&self.function, Function::Density(scalar) if scalar.is_normal_density()) && self.terms.keep(0b111)
+    }
+
     pub fn name(&self) -> &'static str {
         match &self.function {
             Function::Density(scalar) | Function::LogOdds(scalar) => scalar.name,

@@ -7,7 +7,7 @@ use super::graph::Op;
 use super::run::{Whole, chunks, each_lane, operands, part};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
-use crate::flat::rows::{load, store};
+use crate::flat::rows::{fill, load, store};
 use crate::flat::{Into, steps};
 use crate::kernels::fma;
 use crate::memory::Block;
@@ -160,12 +160,34 @@ fn constant(operand: Operand) -> bool {
     matches!(operand, Operand::Column(_) | Operand::Uniform(_))
 }
 
+/// Operands of a batch, and whether their adjoints are set or added to.
+#[derive(Clone, Copy)]
+struct Targets<'a> {
+    operands: &'a [Operand],
+    sets: &'a [bool],
+}
+
+impl Targets<'_> {
+    #[inline(always)]
+    fn get(&self, k: usize) -> Target {
+        (self.operands[k], if self.sets[k] { Into::Set } else { Into::Add })
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.operands.len()
+    }
+}
+
+/// An operand, and what becomes of its adjoint.
+type Target = (Operand, Into);
+
 /// Adds `d` for each item to the adjoints of an operand.
 #[inline(always)]
-fn pull_all<const L: usize>(list: &List, low: &mut [f64], operand: Operand, chunk: (usize, usize), d: &[f64]) {
+fn pull_all<const L: usize>(list: &List, low: &mut [f64], (operand, into): Target, chunk: (usize, usize), d: &[f64]) {
     match operand {
         Operand::Column(_) | Operand::Uniform(_) => {}
-        Operand::Run(slot) => steps::pull(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, 1.0),
+        Operand::Run(slot) => steps::pull(into, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, 1.0),
         Operand::Same(_) | Operand::Table(_) => scatter::<L>(list, low, operand, chunk, d),
     }
 }
@@ -175,15 +197,20 @@ fn pull_all<const L: usize>(list: &List, low: &mut [f64], operand: Operand, chun
 fn pull_opposite<const L: usize>(
     list: &List,
     low: &mut [f64],
-    operand: Operand,
+    (operand, into): Target,
     chunk: (usize, usize),
     d: &[f64],
     row: &mut Row,
 ) {
     match operand {
         Operand::Column(_) | Operand::Uniform(_) => {}
-        Operand::Run(slot) => steps::pull(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, -1.0),
-        Operand::Same(_) | Operand::Table(_) => {
+        Operand::Run(slot) => steps::pull(into, &mut low[(slot as usize + chunk.0) * L..][..d.len()], d, -1.0),
+        Operand::Table(at) => {
+            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
+                add(low, slot, load::<L>(d, i * L), [-1.0; L]);
+            }
+        }
+        Operand::Same(_) => {
             steps::pull(Into::Set, &mut row.0[..d.len()], d, -1.0);
             scatter::<L>(list, low, operand, chunk, &row.0);
         }
@@ -195,7 +222,7 @@ fn pull_opposite<const L: usize>(
 fn pull<const L: usize>(
     list: &List,
     low: &mut [f64],
-    operand: Operand,
+    (operand, into): Target,
     chunk: (usize, usize),
     (d, by): (&[f64], &[f64]),
     row: &mut Row,
@@ -203,8 +230,13 @@ fn pull<const L: usize>(
     let n = chunk.1 * L;
     match operand {
         Operand::Column(_) | Operand::Uniform(_) => {}
-        Operand::Run(slot) => steps::pull_times(Into::Add, &mut low[(slot as usize + chunk.0) * L..][..n], d, by),
-        Operand::Same(_) | Operand::Table(_) => {
+        Operand::Run(slot) => steps::pull_times(into, &mut low[(slot as usize + chunk.0) * L..][..n], d, by),
+        Operand::Table(at) => {
+            for (i, &slot) in list.tables[at as usize + chunk.0..][..chunk.1].iter().enumerate() {
+                add(low, slot, load::<L>(d, i * L), load::<L>(by, i * L));
+            }
+        }
+        Operand::Same(_) => {
             steps::pull_times(Into::Set, &mut row.0[..n], d, by);
             scatter::<L>(list, low, operand, chunk, &row.0);
         }
@@ -218,6 +250,8 @@ fn reverse_batch<const L: usize>(list: &List, batch: &Batch, values: &[f64], adj
         return;
     }
     let from = operands(list, batch);
+    let sets = &list.sets[batch.operands.0 as usize..][..from.len()];
+    let targets = Targets { operands: from, sets };
     let (low, high) = adjoints.split_at_mut(out * L);
     for chunk in chunks(items, CHUNK) {
         let n = chunk.1 * L;
@@ -225,12 +259,12 @@ fn reverse_batch<const L: usize>(list: &List, batch: &Batch, values: &[f64], adj
         let y = &values[(out + chunk.0) * L..][..n];
         match batch.op {
             Op::Function(_) | Op::LogSumExp => {
-                for (k, &operand) in from.iter().enumerate() {
+                for k in 0..from.len() {
                     let kept = &values[(batch.extra as usize + k * items + chunk.0) * L..][..n];
-                    pull::<L>(list, low, operand, chunk, (d, kept), &mut rows[0]);
+                    pull::<L>(list, low, targets.get(k), chunk, (d, kept), &mut rows[0]);
                 }
             }
-            op => reverse_elementwise::<L>(list, op, from, chunk, (values, &mut *low), (d, y), rows),
+            op => reverse_elementwise::<L>(list, op, targets, chunk, (values, &mut *low), (d, y), rows),
         }
     }
 }
@@ -240,66 +274,70 @@ fn reverse_batch<const L: usize>(list: &List, batch: &Batch, values: &[f64], adj
 fn reverse_elementwise<const L: usize>(
     list: &List,
     op: Op,
-    from: &[Operand],
+    to: Targets,
     chunk: (usize, usize),
     (values, low): (&[f64], &mut [f64]),
     (d, y): (&[f64], &[f64]),
     rows: &mut [Row],
 ) {
-    let n = d.len();
+    let (n, from) = (d.len(), to.operands);
     let [r0, row, opposite, s0, s1, ..] = rows else { return };
     match op {
         Op::Add => {
-            pull_all::<L>(list, low, from[0], chunk, d);
-            pull_all::<L>(list, low, from[1], chunk, d);
+            pull_all::<L>(list, low, to.get(0), chunk, d);
+            pull_all::<L>(list, low, to.get(1), chunk, d);
         }
         Op::Subtract => {
-            pull_all::<L>(list, low, from[0], chunk, d);
-            pull_opposite::<L>(list, low, from[1], chunk, d, row);
+            pull_all::<L>(list, low, to.get(0), chunk, d);
+            pull_opposite::<L>(list, low, to.get(1), chunk, d, row);
         }
-        Op::Negate => pull_opposite::<L>(list, low, from[0], chunk, d, row),
+        Op::Negate => pull_opposite::<L>(list, low, to.get(0), chunk, d, row),
         Op::Sum => {
-            for &operand in from {
-                pull_all::<L>(list, low, operand, chunk, d);
+            for k in 0..to.len() {
+                pull_all::<L>(list, low, to.get(k), chunk, d);
             }
         }
         Op::Dot => {
             let terms = from.len() / 2;
             for k in 0..from.len() {
-                pull_staged::<L>(list, (values, low), (from[k], from[(k + terms) % from.len()]), chunk, d, [r0, row]);
+                pull_staged::<L>(list, (values, low), (to.get(k), from[(k + terms) % from.len()]), chunk, d, [r0, row]);
             }
         }
         Op::Multiply | Op::MultiplyAdd => {
-            pull_staged::<L>(list, (values, low), (from[0], from[1]), chunk, d, [r0, row]);
-            pull_staged::<L>(list, (values, low), (from[1], from[0]), chunk, d, [r0, row]);
+            pull_staged::<L>(list, (values, low), (to.get(0), from[1]), chunk, d, [r0, row]);
+            pull_staged::<L>(list, (values, low), (to.get(1), from[0]), chunk, d, [r0, row]);
             if op == Op::MultiplyAdd {
-                pull_all::<L>(list, low, from[2], chunk, d);
+                pull_all::<L>(list, low, to.get(2), chunk, d);
             }
         }
         Op::MultiplySubtract => {
             let opposite = &mut opposite.0[..n];
             steps::pull(Into::Set, opposite, d, -1.0);
-            pull_staged::<L>(list, (values, low), (from[0], from[1]), chunk, opposite, [r0, row]);
-            pull_staged::<L>(list, (values, low), (from[1], from[0]), chunk, opposite, [r0, row]);
-            pull_all::<L>(list, low, from[2], chunk, d);
+            pull_staged::<L>(list, (values, low), (to.get(0), from[1]), chunk, opposite, [r0, row]);
+            pull_staged::<L>(list, (values, low), (to.get(1), from[0]), chunk, opposite, [r0, row]);
+            pull_all::<L>(list, low, to.get(2), chunk, d);
         }
         Op::Divide => {
             let z = stage::<L>(list, values, from[1], chunk, r0);
             let (s0, s1) = (&mut s0.0[..n], &mut s1.0[..n]);
             steps::invert(z, s0);
-            pull::<L>(list, low, from[0], chunk, (d, s0), row);
+            pull::<L>(list, low, to.get(0), chunk, (d, s0), row);
             if !constant(from[1]) {
                 for i in 0..n {
                     s1[i] = -y[i] * s0[i];
                 }
-                pull::<L>(list, low, from[1], chunk, (d, s1), row);
+                pull::<L>(list, low, to.get(1), chunk, (d, s1), row);
             }
         }
         Op::Unary(index) => {
             let x = stage::<L>(list, values, from[0], chunk, r0);
             let reverse = list.unaries[index as usize].reverse;
-            if let Operand::Run(slot) = from[0] {
-                reverse(x, y, d, &mut low[(slot as usize + chunk.0) * L..][..n]);
+            if let (Operand::Run(slot), into) = to.get(0) {
+                let own = &mut low[(slot as usize + chunk.0) * L..][..n];
+                if into == Into::Set {
+                    fill(own, 0.0);
+                }
+                reverse(x, y, d, own);
             } else {
                 let row = &mut row.0[..n];
                 row.fill(0.0);
@@ -317,8 +355,8 @@ fn reverse_elementwise<const L: usize>(
                 s1[i] = 1.0 - s0[i];
             }
             // The condition of a selection has no derivative.
-            pull::<L>(list, low, from[1], chunk, (d, s0), row);
-            pull::<L>(list, low, from[2], chunk, (d, s1), row);
+            pull::<L>(list, low, to.get(1), chunk, (d, s0), row);
+            pull::<L>(list, low, to.get(2), chunk, (d, s1), row);
         }
         _ => {}
     }
@@ -329,14 +367,14 @@ fn reverse_elementwise<const L: usize>(
 fn pull_staged<const L: usize>(
     list: &List,
     (values, low): (&[f64], &mut [f64]),
-    (operand, other): (Operand, Operand),
+    (target, other): (Target, Operand),
     chunk: (usize, usize),
     d: &[f64],
     [staged, row]: [&mut Row; 2],
 ) {
-    if !constant(operand) {
+    if !constant(target.0) {
         let by = stage::<L>(list, values, other, chunk, staged);
-        pull::<L>(list, low, operand, chunk, (d, by), row);
+        pull::<L>(list, low, target, chunk, (d, by), row);
     }
 }
 
@@ -360,10 +398,10 @@ fn reverse_reduce<const L: usize>(
         let n = chunk.1 * L;
         let d = &seed.0[..n];
         match b {
-            None => pull_all::<L>(list, low, a, chunk, d),
+            None => pull_all::<L>(list, low, (a, Into::Add), chunk, d),
             Some(b) => {
-                pull_staged::<L>(list, (values, low), (a, b), chunk, d, [r0, r1]);
-                pull_staged::<L>(list, (values, low), (b, a), chunk, d, [r0, r1]);
+                pull_staged::<L>(list, (values, low), ((a, Into::Add), b), chunk, d, [r0, r1]);
+                pull_staged::<L>(list, (values, low), ((b, Into::Add), a), chunk, d, [r0, r1]);
             }
         }
     }

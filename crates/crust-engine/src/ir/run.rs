@@ -215,7 +215,9 @@ impl Whole<'_> {
             self.forward::<L>();
         }
         if backward {
-            fill(&mut self.room.adjoints[..self.call.list.slots * L], 0.0);
+            for &(slot, count) in &self.call.list.zeroed {
+                fill(&mut self.room.adjoints[slot as usize * L..][..count as usize * L], 0.0);
+            }
         }
         let ended = self.endings::<L>(backward);
         if forward {

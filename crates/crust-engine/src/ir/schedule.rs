@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+use super::first::settle;
 use super::graph::{ContainerCall, Graph, Op, Quick, Ref, ScalarCall};
 use super::passes::{endings, live};
 use crate::code::Factor;
@@ -114,6 +115,8 @@ pub struct Terms {
 pub struct Ending {
     /// Which of the list's functions.
     pub function: u32,
+    /// Whether this is a normal log density of which anything is wanted.
+    pub normal: bool,
     pub factor: Factor,
     pub items: u32,
     /// The first of its operands, and how many there are.
@@ -126,6 +129,10 @@ pub struct List {
     pub instructions: Vec<Instruction>,
     pub singles: Vec<Step>,
     pub operands: Vec<Operand>,
+    /// For each of them whether a batch sets its adjoints instead of adding to them.
+    pub sets: Vec<bool>,
+    /// The slots whose adjoints have to be 0 before the way back: where they begin, and how many there are.
+    pub zeroed: Vec<(u32, u32)>,
     pub tables: Vec<u32>,
     pub columns: Vec<f64>,
     /// Which element of which operand is in each of the first slots.
@@ -228,7 +235,9 @@ pub fn schedule(graph: &Graph) -> List {
     scheduler.emit(&groups);
     scheduler.endings();
     scheduler.ends();
-    scheduler.list
+    let mut list = scheduler.list;
+    settle(&mut list);
+    list
 }
 
 impl Scheduler<'_> {
@@ -493,7 +502,8 @@ impl Scheduler<'_> {
             let Op::Function(function) = group[0].1.op else { continue };
             let (operands, items) = (self.operands(&nodes), crate::memory::cast(nodes.len()));
             self.list.operations += nodes.len();
-            self.list.endings.push(Ending { function, factor: group[0].3, items, operands });
+            let normal = self.list.functions[function as usize].is_normal();
+            self.list.endings.push(Ending { function, normal, factor: group[0].3, items, operands });
         }
     }
 

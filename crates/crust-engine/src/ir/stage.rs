@@ -1,5 +1,6 @@
 //! Operands of items as rows of numbers, and adjoints back to where they belong.
 
+use crate::density::Pattern;
 use crate::flat::rows::{column, fill, load, store};
 use crate::kernels::row_sum;
 
@@ -57,6 +58,30 @@ pub fn stage<'a, const L: usize>(
             }
             &row.0[..m * L]
         }
+    }
+}
+
+/// The lanes of one item. Where operands lie scattered this is cheaper than to put them side by side first.
+#[inline(always)]
+pub fn fetch<const L: usize>(list: &List, values: &[f64], operand: Operand, item: usize) -> [f64; L] {
+    match operand {
+        Operand::Run(slot) => load::<L>(values, (slot as usize + item) * L),
+        Operand::Column(at) => [list.columns[at as usize + item]; L],
+        Operand::Uniform(x) => [x; L],
+        Operand::Same(slot) => load::<L>(values, slot as usize * L),
+        Operand::Table(at) => load::<L>(values, list.tables[at as usize + item] as usize * L),
+    }
+}
+
+/// How such a row repeats itself, if that is known: slots of a table may come again.
+#[inline(always)]
+pub fn pattern<const L: usize>(operand: Operand) -> Option<Pattern> {
+    match operand {
+        Operand::Uniform(_) => Some(Pattern::Period(1)),
+        Operand::Same(_) => Some(Pattern::Period(L)),
+        Operand::Column(_) if L > 1 => Some(Pattern::Runs { first: L, rest: L }),
+        Operand::Run(_) => Some(Pattern::Free),
+        Operand::Column(_) | Operand::Table(_) => None,
     }
 }
 

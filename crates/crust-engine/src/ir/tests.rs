@@ -132,7 +132,16 @@ fn operands_that_are_neighbours_need_no_table() {
 }
 
 /// Log prior, log likelihood and gradient in each lane.
-fn execute(list: &List, points: &[Vec<f64>]) -> (Vec<[f64; 2]>, Vec<Vec<f64>>) {
+type Results = (Vec<[f64; 2]>, Vec<Vec<f64>>);
+
+fn execute(list: &List, points: &[Vec<f64>]) -> Results {
+    let (results, fine) = attempt(list, points);
+    assert!(fine.iter().all(|&fine| fine));
+    results
+}
+
+/// The same, and in which lanes it holds.
+fn attempt(list: &List, points: &[Vec<f64>]) -> (Results, Vec<bool>) {
     let (lanes, n) = (points.len(), points[0].len());
     let cast = |n: usize| u32::try_from(n).expect("few numbers");
     let block = |at: usize, n: usize, flags| Block { at: cast(at), n: cast(n), flags };
@@ -153,10 +162,14 @@ fn execute(list: &List, points: &[Vec<f64>]) -> (Vec<[f64; 2]>, Vec<Vec<f64>>) {
         pass: Pass::Both,
     };
     let mut fine = Vec::new();
-    run(call, &mut values, (&mut adjoints, 0), &mut Room::default(), &mut fine);
-    assert!(fine.iter().all(|&fine| fine));
+    let mut room = Room::default();
+    run(call, &mut values, (&mut adjoints, 0), &mut room, &mut fine);
+    // A second run finds what the first has left behind.
+    values[n * lanes..(n + 2) * lanes].fill(0.0);
+    adjoints.fill(0.0);
+    run(call, &mut values, (&mut adjoints, 0), &mut room, &mut fine);
     let totals = (0..lanes).map(|l| [values[n * lanes + l], values[(n + 1) * lanes + l]]).collect();
-    (totals, (0..lanes).map(|l| (0..n).map(|k| adjoints[k * lanes + l]).collect()).collect())
+    ((totals, (0..lanes).map(|l| (0..n).map(|k| adjoints[k * lanes + l]).collect()).collect()), fine)
 }
 
 #[test]
@@ -257,6 +270,116 @@ fn endings_add_values_and_derivatives() {
         let group = execute(&list, &points[l / 8 * 8..][..8]);
         assert_eq!((group.0[l % 8], &group.1[l % 8]), (totals[l], &gradients[l]), "and so it has in a group");
     }
+}
+
+/// A lane with a scale that is no scale is left to the machine, and does not change the others.
+#[test]
+fn a_scale_outside_of_the_domain_is_a_matter_of_its_lane() {
+    let mut graph = Graph::default();
+    let m = input(&mut graph, 0);
+    for k in 0..21 {
+        let (s, own, y) = (input(&mut graph, 1), input(&mut graph, 2 + k), graph.constant(0.3 * f64::from(k)));
+        let likelihood = graph.function(normal(), &[y, m, own]);
+        let prior = graph.function(normal(), &[own, m, s]);
+        graph.add(likelihood, Factor::Likelihood);
+        graph.add(prior, Factor::Prior);
+    }
+    let list = schedule(&graph);
+    let point = |l: u32| -> Vec<f64> {
+        [0.1, 1.5].into_iter().chain((0..21).map(|k| 0.5 + f64::from((k * 7 + l * 3) % 11))).collect()
+    };
+    let fine: Vec<Vec<f64>> = (0..8).map(point).collect();
+    let expected = execute(&list, &fine);
+    for (bad, at) in [(0.0, 4), (-1.0, 22), (f64::NAN, 9), (f64::INFINITY, 2), (-2.0, 1), (0.0, 1)] {
+        let mut points = fine.clone();
+        points[5][at] = bad;
+        let ((totals, gradients), fine) = attempt(&list, &points);
+        for l in 0..8 {
+            assert_eq!(fine[l], l != 5, "lane {l}, {bad}");
+            if fine[l] {
+                assert_eq!((totals[l], &gradients[l]), (expected.0[l], &expected.1[l]), "lane {l}, {bad}");
+            }
+        }
+        assert!(!attempt(&list, &points[5..6]).1[0], "alone, {bad}");
+    }
+}
+
+/// `Σ aᵢ bᵢ` for operations whose operands overlap: neighbours that are shifted, scattered, the same twice, and sums of
+/// exponentials; each by more items than go at once.
+#[test]
+fn adjoints_of_operands_that_overlap() {
+    let n = 150_u32;
+    let scattered = |k: u32| (k * 37 + 11) % n;
+    let build = |kind: u32| {
+        let mut graph = Graph::default();
+        let x: Vec<Ref> = (0..n).map(|k| input(&mut graph, k)).collect();
+        for k in 0..n - 1 {
+            let [own, next, far] = [k, k + 1, scattered(k)].map(|k| x[k as usize]);
+            let term = match kind {
+                0 => graph.arithmetic(Arithmetic::Multiply, own, next),
+                1 => graph.arithmetic(Arithmetic::Multiply, far, own),
+                2 => graph.arithmetic(Arithmetic::Multiply, own, own),
+                3 => graph.arithmetic(Arithmetic::Subtract, own, far),
+                4 => graph.arithmetic(Arithmetic::Divide, next, far),
+                _ => graph.push(Op::LogSumExp, &[own, next, far]),
+            };
+            let term = graph.unary(unary("exp"), term);
+            graph.add(term, Factor::Prior);
+        }
+        fuse(&mut graph);
+        schedule(&graph)
+    };
+    let value = |kind: u32, x: &[f64]| -> f64 {
+        let term = |k: u32| {
+            let [own, next, far] = [k, k + 1, scattered(k)].map(|k| x[k as usize]);
+            match kind {
+                0 => own * next,
+                1 => far * own,
+                2 => own * own,
+                3 => own - far,
+                4 => next / far,
+                _ => (own.exp() + next.exp() + far.exp()).ln(),
+            }
+        };
+        (0..n - 1).map(|k| term(k).exp()).sum()
+    };
+    for kind in 0..6 {
+        let list = build(kind);
+        let point = |l: u32| -> Vec<f64> { (0..n).map(|k| 0.8 + 0.4 * (f64::from(k * 3 + l)).sin()).collect() };
+        let points: Vec<Vec<f64>> = (0..32).map(point).collect();
+        let (totals, gradients) = execute(&list, &points);
+        for l in [0, 7, 31] {
+            assert!((totals[l][0] / value(kind, &points[l]) - 1.0).abs() < 1e-13, "{kind}");
+            for k in (0..n as usize).step_by(13) {
+                let moved = |by: f64| {
+                    let mut x = points[l].clone();
+                    x[k] += by;
+                    value(kind, &x)
+                };
+                let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                assert!((gradients[l][k] - slope).abs() < 1e-6 * slope.abs().max(1.0), "{kind}: {k}");
+            }
+            let alone = execute(&list, &points[l..=l]);
+            assert_eq!((alone.0[0], &alone.1[0]), (totals[l], &gradients[l]), "a lane alone has the same bits");
+        }
+    }
+}
+
+/// Sums of two lists of numbers that are next to each other are written, not added to 0.
+#[test]
+fn adjoints_are_set_where_that_comes_first() {
+    let mut graph = Graph::default();
+    for k in 0..20 {
+        let (x, y) = (input(&mut graph, k), input(&mut graph, 20 + k));
+        let sum = graph.arithmetic(Arithmetic::Add, x, y);
+        let z = graph.unary(unary("exp"), sum);
+        graph.add(z, Factor::Prior);
+    }
+    let list = schedule(&graph);
+    assert_eq!(list.operands, [Operand::Run(0), Operand::Run(20), Operand::Run(40)]);
+    assert_eq!(list.sets, [true; 3]);
+    // Terms are added to.
+    assert_eq!(list.zeroed, [(60, 20)]);
 }
 
 #[test]

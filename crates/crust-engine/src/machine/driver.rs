@@ -13,6 +13,7 @@ use crust_stan::span::Span;
 
 use super::elementwise::{MOST, RowKernel, ScalarFunction};
 use super::{Machine, Run};
+use crate::density::Pattern as Repetition;
 use crate::kernels::row_sum;
 use crate::memory::{Block, Walk, Width};
 
@@ -74,6 +75,8 @@ pub struct Rows<'a> {
     /// Which partial derivatives are wanted: bit `k` for argument `k`.
     pub wanted: u32,
     pub terms: Terms,
+    /// How arguments repeat themselves, where that is known.
+    pub patterns: [Option<Repetition>; MOST],
     /// If only sums over items matter, not the value of each.
     pub summed: Option<Summed>,
 }
@@ -129,7 +132,8 @@ impl Rows<'_> {
             let arguments = std::array::from_fn(|k| &own[k][..self.arguments[k].len() / lanes]);
             let (wanted, terms, summed) = (self.wanted, self.terms, Some(Summed { lanes: 1, fixed }));
             let value = &mut value[..items];
-            let mut part = Rows { arguments, value, partials: &mut room, wanted, terms, summed };
+            let patterns = [None; MOST];
+            let mut part = Rows { arguments, value, partials: &mut room, wanted, terms, patterns, summed };
             if kernel(&mut part) {
                 for i in 0..items {
                     let d = std::array::from_fn(|k| room[k][i]);
@@ -159,7 +163,8 @@ impl Rows<'_> {
             let arguments = self.arguments.map(|row| row.get(half.clone()).unwrap_or_default());
             let (wanted, terms) = (self.wanted, self.terms);
             let value = &mut self.value[half.clone()];
-            let mut part = Rows { arguments, value, partials: room, wanted, terms, summed: None };
+            let patterns = [None; MOST];
+            let mut part = Rows { arguments, value, partials: room, wanted, terms, patterns, summed: None };
             if kernel(&mut part) {
                 for (to, from) in self.partials.iter_mut().zip(&*room) {
                     to[half.clone()].copy_from_slice(&from[..half.len()]);
@@ -284,7 +289,8 @@ impl<'f> Driver<'f> {
         });
         let (wanted, terms) = (self.wanted, self.function.terms);
         let value_row = &mut value[..len];
-        let mut job = Rows { arguments: rows, value: value_row, partials, wanted, terms, summed: None };
+        let patterns = [None; MOST];
+        let mut job = Rows { arguments: rows, value: value_row, partials, wanted, terms, patterns, summed: None };
         let (mut trouble, lanes) = (Vec::new(), machine.width.lanes);
         job.compute(self.function.fast, |job, i| self.item(job, i, lanes, &mut trouble));
         self.store(machine, &mut value[..len], partials, &place);

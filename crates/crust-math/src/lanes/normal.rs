@@ -124,12 +124,19 @@ pub fn phi(x: f64) -> f64 {
 const SQRT_2_OVER_PI: f64 = 0.7978845608028654;
 
 /// log Φ(x) and its derivative φ(x)/Φ(x), with small relative errors in both tails; |x| < 1e100.
-///
-/// With E(a) = exp(a²) erfc(a) at a = |x|/√2 the smaller tail is ½ exp(-½x²) E(a). Below 0 the result is
-/// -½x² + log(½ E(a)), both parts of which are negative, and the derivative √(2/π)/E(a). Above 0 the larger tail p is
-/// 1 minus the smaller; to the first order its rounding error over p is what its logarithm lacks.
 #[inline(always)]
 pub fn log_phi_with_rate(x: f64) -> (f64, f64) {
+    let (exponent, p, rate) = phi_factors(x);
+    (exponent + log(p), rate)
+}
+
+/// Φ(x) as exp(exponent)·p, and φ(x)/Φ(x): densities that have a square of their own put it together with the exponent.
+///
+/// With E(a) = exp(a²) erfc(a) at a = |x|/√2 the smaller tail is ½ exp(-½x²) E(a). Below 0 the exponent is -½x² and p is
+/// ½ E(a), the logarithms of which are both negative, and the derivative √(2/π)/E(a). Above 0 the larger tail p is 1
+/// minus the smaller; to the first order its rounding error over p is what its logarithm lacks, and the exponent.
+#[inline(always)]
+pub fn phi_factors(x: f64) -> (f64, f64, f64) {
     let a = x.abs();
     let scaled = scaled_erfc(a * FRAC_1_SQRT_2);
     let square = a * a;
@@ -141,6 +148,6 @@ pub fn log_phi_with_rate(x: f64) -> (f64, f64) {
     let complement = 1.0 - tail;
     let p = if upper { complement } else { 0.5 * scaled };
     let numerator = if upper { e } else { 1.0 };
-    let rest = if upper { ((1.0 - complement) - tail) / p } else { -0.5 * square };
-    (rest + log(p), (0.5 * SQRT_2_OVER_PI) * numerator / p)
+    let exponent = if upper { ((1.0 - complement) - tail) / p } else { -0.5 * square };
+    (exponent, p, (0.5 * SQRT_2_OVER_PI) * numerator / p)
 }

@@ -7,7 +7,7 @@ pub use super::logarithm::{
     exponent_and_mantissa, log, log_add_exp_with_slopes, log_inv_logit, log_scaled, log1m_exp_with_slope, log1p,
     log1p_exp, log1p_exp_with_slope,
 };
-pub use super::normal::{erf, erfc, log_phi_with_rate, phi};
+pub use super::normal::{erf, erfc, log_phi_with_rate, phi, phi_factors};
 pub use super::power::{pow, pow_with_log};
 pub use super::trigonometric::{TRIGONOMETRIC_LIMIT, cos, sin};
 

@@ -7,7 +7,7 @@
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
 
-use crate::lanes::{Kernel, dispatch};
+use crate::lanes::{InstructionSet, Kernel, dispatch};
 
 /// The numbers of eight items.
 pub type Row = [f64; 8];
@@ -103,27 +103,59 @@ impl Kernel for Factor<'_> {
 }
 
 /// Four rows from `i` on of four columns, which are those from `first` on: minus the products of the columns before.
+/// What an element gets does not depend on how many of them go at once.
 #[inline(always)]
 fn subtract_block(done: &[Row], columns: &mut [Row], n: usize, first: usize, i: usize) {
-    let mut sums = [[[0.0; 8]; BLOCK]; BLOCK];
-    for c in 0..BLOCK {
+    if InstructionSet::best().has_many_registers() {
+        subtract_part::<8, BLOCK>(done, columns, n, (first, i), (0, 0));
+        return;
+    }
+    // Two columns of half of the items: eight sums in sixteen registers.
+    for (half, column) in [(0, 0), (0, 2), (4, 0), (4, 2)] {
+        subtract_part::<4, 2>(done, columns, n, (first, i), (half, column));
+    }
+}
+
+/// The same for `C` of the columns and `H` of the items, from these on.
+#[inline(always)]
+fn subtract_part<const H: usize, const C: usize>(
+    done: &[Row],
+    columns: &mut [Row],
+    n: usize,
+    (first, i): (usize, usize),
+    (half, column): (usize, usize),
+) {
+    let mut sums = [[[0.0; H]; BLOCK]; C];
+    for c in 0..C {
         for r in 0..BLOCK {
-            sums[c][r] = columns[c * n + i + r];
+            sums[c][r] = part(&columns[(column + c) * n + i + r], half);
         }
     }
-    for column in done.chunks_exact(n) {
-        let (left, right) = (&column[i..i + BLOCK], &column[first..first + BLOCK]);
-        for c in 0..BLOCK {
+    for before in done.chunks_exact(n) {
+        let (left, right) = (&before[i..i + BLOCK], &before[first + column..first + column + C]);
+        for c in 0..C {
+            let right: [f64; H] = part(&right[c], half);
             for r in 0..BLOCK {
-                sums[c][r] = subtract_product(sums[c][r], left[r], right[c]);
+                let left: [f64; H] = part(&left[r], half);
+                for l in 0..H {
+                    sums[c][r][l] = (-left[l]).mul_add(right[l], sums[c][r][l]);
+                }
             }
         }
     }
-    for c in 0..BLOCK {
+    for c in 0..C {
         for r in 0..BLOCK {
-            columns[c * n + i + r] = sums[c][r];
+            columns[(column + c) * n + i + r][half..half + H].copy_from_slice(&sums[c][r]);
         }
     }
+}
+
+/// `H` of the items of a row.
+#[inline(always)]
+fn part<const H: usize>(row: &Row, from: usize) -> [f64; H] {
+    let mut part = [0.0; H];
+    part.copy_from_slice(&row[from..from + H]);
+    part
 }
 
 /// Factors a few columns, the first of which has the number `first`.

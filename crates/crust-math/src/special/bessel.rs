@@ -122,6 +122,16 @@ pub fn bessel_second_kind_partials(order: i32, x: f64) -> Partials<1> {
     Partials { value: sign * value, d: [sign * 0.5 * (before - after)] }
 }
 
+/// log I₀(x) − |x|
+pub fn log_bessel_scaled(x: f64) -> f64 {
+    pxfm::f_i0e(x).ln()
+}
+
+/// I₁(x)/I₀(x)
+pub fn bessel_ratio(x: f64) -> f64 {
+    pxfm::f_i1e(x) / pxfm::f_i0e(x)
+}
+
 /// The modified Bessel function of the first kind `I_n(x)`.
 pub fn modified_bessel_first_kind(order: i32, x: f64) -> f64 {
     modified_bessel_first_kind_partials(order, x).value

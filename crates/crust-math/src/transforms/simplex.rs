@@ -7,6 +7,7 @@
 use super::error::{Problem, TransformError};
 use super::sum_to_zero::norm;
 use super::{Forward, LaneBlock, Reverse, TOLERANCE, lane_blocks, to_f64};
+use crate::lanes;
 
 /// Where one simplex lies in a larger value: its first element and the distance from one element to the next, in the
 /// free and in the constrained value.
@@ -75,10 +76,10 @@ fn softmax(f: &mut Forward<'_>, place: Place, block: LaneBlock) {
     }
     let mut sum = LaneBlock::ZEROS;
     for n in 0..place.size {
-        for ((z, &max), sum) in block.row_mut(f.out, place.out(n)).iter_mut().zip(&max).zip(&mut sum) {
-            *z = (*z - max).exp();
-            *sum += *z;
-        }
+        let row = block.row_mut(f.out, place.out(n));
+        row.iter_mut().zip(&max).for_each(|(z, max)| *z -= max);
+        lanes::exp_in_place(row);
+        sum.iter_mut().zip(row).for_each(|(sum, z)| *sum += *z);
     }
     for n in 0..place.size {
         for (y, &sum) in block.row_mut(f.out, place.out(n)).iter_mut().zip(&sum) {
@@ -87,8 +88,11 @@ fn softmax(f: &mut Forward<'_>, place: Place, block: LaneBlock) {
     }
     if let Some(jacobian) = f.log_jacobian.as_deref_mut() {
         let count = to_f64(place.size);
-        for ((j, &max), &sum) in block.row_mut(jacobian, 0).iter_mut().zip(&max).zip(&sum) {
-            *j += 0.5 * count.ln() - count * (max + sum.ln());
+        let row = block.row_mut(jacobian, 0);
+        let (half_log, used) = (0.5 * count.ln(), row.len());
+        lanes::log_in_place(&mut sum[..used]);
+        for ((j, &max), &log_sum) in row.iter_mut().zip(&max).zip(&sum) {
+            *j += half_log - count * (max + log_sum);
         }
     }
 }

@@ -25,7 +25,7 @@ fn moderate(eta: f64) -> bool {
 
 /// log n!
 #[inline(always)]
-fn log_factorial(n: f64) -> f64 {
+pub(super) fn log_factorial(n: f64) -> f64 {
     lgamma(n + 1.0)
 }
 
@@ -75,7 +75,7 @@ pub fn bernoulli_logit(rows: &mut Rows) -> bool {
 
 /// Whether n successes among so many trials are possible.
 #[inline(always)]
-fn possible(n: &[f64], trials: &[f64]) -> bool {
+pub(super) fn possible(n: &[f64], trials: &[f64]) -> bool {
     let mut misses = Space::empty();
     misses.zeros(n.len());
     each!([n, trials], [], [misses], { *misses = trials - n });
@@ -84,7 +84,7 @@ fn possible(n: &[f64], trials: &[f64]) -> bool {
 
 /// log (N over n), or 0 where that is not needed.
 #[inline(always)]
-fn log_choose(needed: bool, n: &[f64], trials: &[f64], out: &mut Space) {
+pub(super) fn log_choose(needed: bool, n: &[f64], trials: &[f64], out: &mut Space) {
     if !needed {
         out.zeros(n.len());
         return;
@@ -122,7 +122,7 @@ pub fn binomial(rows: &mut Rows) -> bool {
     }
     let (mut choose, mut log_theta, mut log1m_theta) = (Space::empty(), Space::empty(), Space::empty());
     log_choose(terms.keep(0), n, trials, &mut choose);
-    let mut hoisted = Hoisted::new(theta);
+    let mut hoisted = rows.hoisted(2);
     hoisted.map(
         terms.keep(0b100),
         &mut log_theta,
@@ -181,13 +181,13 @@ pub fn poisson(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut factorial, mut log_lambda, mut inverse) = (Space::empty(), Space::empty(), Space::empty());
-    Hoisted::new(n).map(
+    rows.hoisted(0).map(
         terms.keep(0),
         &mut factorial,
         #[inline(always)]
         |x| log_factorial(x),
     );
-    let mut hoisted = Hoisted::new(lambda);
+    let mut hoisted = rows.hoisted(1);
     hoisted.map(
         terms.keep(0b10),
         &mut log_lambda,
@@ -219,7 +219,7 @@ pub fn poisson_log(rows: &mut Rows) -> bool {
         return false;
     }
     let mut factorial = Space::empty();
-    Hoisted::new(n).map(
+    rows.hoisted(0).map(
         terms.keep(0),
         &mut factorial,
         #[inline(always)]
@@ -272,7 +272,7 @@ pub fn neg_binomial_2(rows: &mut Rows) -> bool {
     if !(all(n, nonnegative) && all(mu, ordinary) && all(phi, ordinary)) {
         return false;
     }
-    Hoisted::new(mu).map(
+    rows.hoisted(1).map(
         true,
         &mut space.log_mu,
         #[inline(always)]
@@ -317,18 +317,18 @@ pub fn neg_binomial_2_log(rows: &mut Rows) -> bool {
 /// The value and the derivative for φ.
 #[inline(always)]
 fn negative_binomial(rows: &mut Rows, space: &mut Negative) -> bool {
-    let ([n, _, phi, ..], terms) = (rows.arguments, rows.terms);
+    let ([_, _, phi, ..], terms) = (rows.arguments, rows.terms);
     let with_phi = terms.keep(0b100);
     if !(terms.keep(0b110) && (with_phi || rows.wanted & 0b100 == 0)) {
         return false;
     }
-    Hoisted::new(n).map(
+    rows.hoisted(0).map(
         with_phi,
         &mut space.factorial,
         #[inline(always)]
         |x| log_factorial(x),
     );
-    let mut hoisted = Hoisted::new(phi);
+    let mut hoisted = rows.hoisted(2);
     hoisted.map(
         true,
         &mut space.log_phi,
@@ -457,7 +457,7 @@ fn large_precision(rows: &mut Rows, space: &Negative) {
 /// Stirling's series S(x) = Σ B(2k) / (2k (2k − 1) x^(2k−1)) and its derivative (Abramowitz and Stegun 6.1.41),
 /// for u = 1/x, x ≥ 8.
 #[inline(always)]
-fn stirling(u: f64) -> (f64, f64) {
+pub(super) fn stirling(u: f64) -> (f64, f64) {
     let w = u * u;
     let series = w
         .mul_add(-3617.0 / 122_400.0, 1.0 / 156.0)

@@ -6,7 +6,8 @@ use crust_math::lanes::scalar::{expm1, log, log1p, log1p_exp_with_slope};
 use crust_math::special::{LN_SQRT_TAU, digamma, lgamma_difference};
 
 use super::row::{
-    Hoisted, Space, all, each, factor, finite, log_blocks, map_kept, number, ordinary, positive, reciprocal,
+    Hoisted, Space, all, each, factor, finite, log_blocks, log1p_blocks, map, map_kept, number, ordinary, positive,
+    reciprocal,
 };
 use crate::machine::{Rows, Summed};
 
@@ -14,20 +15,19 @@ use crate::machine::{Rows, Summed};
 const LN_PI: f64 = 1.144_729_885_849_400_2;
 
 /// 1/σ, and log σ where that is wanted.
-struct Scale {
-    inverse: Space,
-    log: Space,
+pub(super) struct Scale {
+    pub inverse: Space,
+    pub log: Space,
 }
 
 impl Scale {
     #[inline(always)]
-    fn empty() -> Self {
+    pub fn empty() -> Self {
         Self { inverse: Space::empty(), log: Space::empty() }
     }
 
     #[inline(always)]
-    fn fill(&mut self, sigma: &[f64], with_log: bool) {
-        let mut hoisted = Hoisted::new(sigma);
+    pub fn fill(&mut self, mut hoisted: Hoisted, with_log: bool) {
         hoisted.map(
             true,
             &mut self.inverse,
@@ -56,10 +56,10 @@ pub fn normal(rows: &mut Rows) -> bool {
             if !all(sigma, ordinary) {
                 return false;
             }
-            scale.fill(sigma, false);
+            scale.fill(rows.hoisted(2), false);
             log_blocks(sigma, lanes, &mut scale.log);
         }
-        _ => scale.fill(sigma, terms.keep(0b100)),
+        _ => scale.fill(rows.hoisted(2), terms.keep(0b100)),
     }
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_SQRT_TAU;
@@ -101,10 +101,10 @@ pub fn lognormal(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b100));
+    scale.fill(rows.hoisted(2), terms.keep(0b100));
     let Scale { inverse, log: log_sigma } = &scale;
     let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         true,
         &mut log_y,
@@ -141,10 +141,10 @@ pub fn student_t(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b1000));
+    scale.fill(rows.hoisted(3), terms.keep(0b1000));
     let Scale { inverse, log } = &scale;
     let (mut norm, mut psi, mut inverse_nu) = (Space::empty(), Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(nu);
+    let mut hoisted = rows.hoisted(1);
     map_kept!(hoisted, terms.keep(0b10), &mut norm, |nu| lgamma_difference(0.5 * nu, 0.5) - 0.5 * nu.ln());
     map_kept!(hoisted, rows.wanted & 0b10 != 0, &mut psi, |nu| digamma(0.5 * nu + 0.5) - digamma(0.5 * nu));
     hoisted.map(
@@ -154,24 +154,46 @@ pub fn student_t(rows: &mut Rows) -> bool {
         |x| reciprocal(x),
     );
     let constant = factor(terms.keep(0)) * 0.5 * LN_PI;
+    // Sums of logarithms serve where they are all multiplied by the same number.
+    let lanes = rows.summed.filter(|summed| summed.fixed & 0b10 != 0).map(|summed| summed.lanes);
+    let (mut squares, mut tails) = (Space::empty(), Space::empty());
+    let ratios = squares.zeros(y.len());
+    each!([y, mu, inverse, inverse_nu], [], [ratios], {
+        let z = (y - mu) * inverse;
+        *ratios = z * z * inverse_nu;
+    });
+    log1p_items(&squares, lanes, &mut tails);
     let value = &mut *rows.value;
     let [d_y, d_nu, d_mu, d_sigma, ..] = rows.partials;
-    each!([y, nu, mu, inverse, log, norm, psi, inverse_nu], [constant], [value, d_y, d_nu, d_mu, d_sigma], {
+    each!([y, nu, mu, inverse, log, norm, psi, inverse_nu, tails], [constant], [value, d_y, d_nu, d_mu, d_sigma], {
         let z = (y - mu) * inverse;
         let square = z * z;
-        let log_tail = log1p(square * inverse_nu);
         // (ν + 1)/(ν + z²)
         let weight = (nu + 1.0) / (nu + square);
         let slope = weight * z * inverse;
         let excess = weight * square - 1.0;
-        *value = norm - 0.5 * (nu + 1.0) * log_tail - constant - log;
+        *value = norm - 0.5 * (nu + 1.0) * tails - constant - log;
         *d_y = -slope;
-        *d_nu = 0.5 * (psi - log_tail + excess * inverse_nu);
+        *d_nu = 0.5 * (psi - tails + excess * inverse_nu);
         *d_mu = slope;
         *d_sigma = excess * inverse;
     });
     // The square overflows for very large z.
     all(value, finite)
+}
+
+/// log(1 + x) of items, or sums where only these matter.
+#[inline(always)]
+fn log1p_items(x: &[f64], lanes: Option<usize>, out: &mut Space) {
+    match lanes {
+        Some(lanes) => log1p_blocks(x, lanes, out),
+        None => map(
+            x,
+            out.zeros(x.len()),
+            #[inline(always)]
+            |x| log1p(x),
+        ),
+    }
 }
 
 /// −log(1 + z²) − log σ − log π, z = (y − μ)/σ
@@ -182,17 +204,25 @@ pub fn cauchy(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b100));
+    scale.fill(rows.hoisted(2), terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_PI;
+    let lanes = rows.summed.map(|summed| summed.lanes);
+    let (mut squares, mut tails) = (Space::empty(), Space::empty());
+    let room = squares.zeros(y.len());
+    each!([y, mu, inverse], [], [room], {
+        let z = (y - mu) * inverse;
+        *room = z * z;
+    });
+    log1p_items(&squares, lanes, &mut tails);
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
-    each!([y, mu, inverse, log], [constant], [value, d_y, d_mu, d_sigma], {
+    each!([y, mu, inverse, log, tails], [constant], [value, d_y, d_mu, d_sigma], {
         let z = (y - mu) * inverse;
         let square = z * z;
         let weight = inverse / (1.0 + square);
         let slope = 2.0 * z * weight;
-        *value = -log1p(square) - constant - log;
+        *value = -tails - constant - log;
         *d_y = -slope;
         *d_mu = slope;
         *d_sigma = (square - 1.0) * weight;
@@ -209,7 +239,7 @@ pub fn double_exponential(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b100));
+    scale.fill(rows.hoisted(2), terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let constant = factor(terms.keep(0)) * LN_2;
     let value = &mut *rows.value;
@@ -233,7 +263,7 @@ pub fn logistic(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(sigma, terms.keep(0b100));
+    scale.fill(rows.hoisted(2), terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
@@ -259,7 +289,7 @@ pub fn gumbel(rows: &mut Rows) -> bool {
         return false;
     }
     let mut scale = Scale::empty();
-    scale.fill(beta, terms.keep(0b100));
+    scale.fill(rows.hoisted(2), terms.keep(0b100));
     let Scale { inverse, log } = &scale;
     let value = &mut *rows.value;
     let [d_y, d_mu, d_beta, ..] = rows.partials;

@@ -15,7 +15,7 @@ pub fn exponential(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut log_beta, mut inverse) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(beta);
+    let mut hoisted = rows.hoisted(1);
     hoisted.map(
         terms.keep(0b10),
         &mut log_beta,
@@ -55,9 +55,9 @@ impl Shape {
 
     #[inline(always)]
     fn fill(&mut self, rows: &Rows) {
-        let ([_, alpha, beta, ..], terms, wanted) = (rows.arguments, rows.terms, rows.wanted);
+        let (terms, wanted) = (rows.terms, rows.wanted);
         let with_alpha = wanted & 0b10 != 0;
-        let mut hoisted = Hoisted::new(alpha);
+        let mut hoisted = rows.hoisted(1);
         hoisted.map(
             terms.keep(0b10),
             &mut self.lgamma,
@@ -70,7 +70,7 @@ impl Shape {
             #[inline(always)]
             |x| digamma(x),
         );
-        let mut hoisted = Hoisted::new(beta);
+        let mut hoisted = rows.hoisted(2);
         hoisted.map(
             terms.keep(0b110) || with_alpha,
             &mut self.log_beta,
@@ -97,7 +97,7 @@ pub fn gamma(rows: &mut Rows) -> bool {
     shape.fill(rows);
     let Shape { lgamma, digamma, log_beta, inverse_beta } = &shape;
     let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         terms.keep(0b011) || wanted & 0b10 != 0,
         &mut log_y,
@@ -138,7 +138,7 @@ pub fn inv_gamma(rows: &mut Rows) -> bool {
     shape.fill(rows);
     let Shape { lgamma, digamma, log_beta, inverse_beta } = &shape;
     let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         terms.keep(0b011) || wanted & 0b10 != 0,
         &mut log_y,
@@ -190,7 +190,7 @@ fn chi_square_of<const INVERSE: bool>(rows: &mut Rows) -> bool {
     }
     let (mut norm, mut psi, mut log_y, mut inverse_y) =
         (Space::empty(), Space::empty(), Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(nu);
+    let mut hoisted = rows.hoisted(1);
     hoisted.map(
         terms.keep(0b10),
         &mut norm,
@@ -203,7 +203,7 @@ fn chi_square_of<const INVERSE: bool>(rows: &mut Rows) -> bool {
         #[inline(always)]
         |nu| digamma(0.5 * nu) + LN_2,
     );
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         true,
         &mut log_y,
@@ -245,7 +245,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut log_alpha, mut inverse_alpha) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(alpha);
+    let mut hoisted = rows.hoisted(1);
     hoisted.map(
         terms.keep(0b010),
         &mut log_alpha,
@@ -259,7 +259,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
         |x| reciprocal(x),
     );
     let (mut log_sigma, mut inverse_sigma) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(sigma);
+    let mut hoisted = rows.hoisted(2);
     hoisted.map(
         true,
         &mut log_sigma,
@@ -273,7 +273,7 @@ pub fn weibull(rows: &mut Rows) -> bool {
         |x| reciprocal(x),
     );
     let (mut log_y, mut inverse_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         true,
         &mut log_y,
@@ -319,7 +319,7 @@ pub fn beta(rows: &mut Rows) -> bool {
     }
     let (of_alpha, of_beta) = (wanted & 0b010 != 0, wanted & 0b100 != 0);
     let (mut lgamma_alpha, mut psi_alpha) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(alpha);
+    let mut hoisted = rows.hoisted(1);
     hoisted.map(
         terms.keep(0b010),
         &mut lgamma_alpha,
@@ -333,7 +333,7 @@ pub fn beta(rows: &mut Rows) -> bool {
         |x| digamma(x),
     );
     let (mut lgamma_beta, mut psi_beta) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(beta);
+    let mut hoisted = rows.hoisted(2);
     hoisted.map(
         terms.keep(0b100),
         &mut lgamma_beta,
@@ -363,7 +363,7 @@ pub fn beta(rows: &mut Rows) -> bool {
         |x| digamma(x),
     );
     let (mut log_y, mut log1m_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         terms.keep(0b011) || of_alpha,
         &mut log_y,

@@ -47,7 +47,7 @@ pub fn beta_proportion(rows: &mut Rows) -> bool {
         );
     }
     let (mut log_y, mut log1m_y) = (Space::empty(), Space::empty());
-    let mut hoisted = Hoisted::new(y);
+    let mut hoisted = rows.hoisted(0);
     hoisted.map(
         true,
         &mut log_y,

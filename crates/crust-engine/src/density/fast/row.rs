@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 
-use crust_math::lanes::scalar::{exponent_and_mantissa, log, log_scaled};
+use crust_math::lanes::scalar::{exponent_and_mantissa, log, log_scaled, log1p};
 use crust_math::lanes::{Kernel, dispatch};
 
 use crate::machine::Rows;
@@ -64,15 +64,71 @@ impl Space {
         self
     }
 
-    /// One more item.
+    /// Fills it with as many items, each of which is a function of its number.
     #[inline(always)]
-    fn push(&mut self, x: f64) {
-        assert!(self.len < LONGEST, "no row has more runs");
-        // SAFETY: within the array.
-        unsafe { self.items.as_mut_ptr().cast::<f64>().add(self.len).write(x) };
-        self.len += 1;
+    fn fill_with(&mut self, len: usize, mut f: impl FnMut(usize) -> f64) {
+        assert!(len <= LONGEST, "no row is longer");
+        for i in 0..len {
+            let x = f(i);
+            // SAFETY: within the array.
+            unsafe { self.items.as_mut_ptr().cast::<f64>().add(i).write(x) };
+        }
+        self.len = len;
+    }
+
+    /// Repeats what is there until there are as many items.
+    #[inline(always)]
+    fn repeat(&mut self, len: usize) {
+        assert!(len <= LONGEST, "no row is longer");
+        let (period, items) = (self.len, self.items.as_mut_ptr().cast::<f64>());
+        let mut done = period;
+        if period == 1 {
+            // SAFETY: within the array, and the first item has a value.
+            let x = unsafe { items.read() };
+            for i in 1..len {
+                // SAFETY: within the array.
+                unsafe { items.add(i).write(x) };
+            }
+            done = len;
+        } else if period == LANES {
+            // SAFETY: as many items have a value; an array is aligned as a number is.
+            let row = unsafe { items.cast::<[f64; LANES]>().read() };
+            while done + LANES <= len {
+                // SAFETY: within the array.
+                unsafe { items.add(done).cast::<[f64; LANES]>().write(row) };
+                done += LANES;
+            }
+        }
+        for i in done..len {
+            // SAFETY: within the array; the item a period before has a value.
+            unsafe { items.add(i).write(items.add(i - period).read()) };
+        }
+        self.len = len.max(period);
+    }
+
+    /// Spreads what is there, one item for each run, over runs: `first` items, then always `rest`, as many as `len`.
+    #[inline(always)]
+    fn spread(&mut self, first: usize, rest: usize, len: usize) {
+        assert!(len <= LONGEST && (self.len <= 1 || first + (self.len - 2) * rest < len), "runs are within the row");
+        let items = self.items.as_mut_ptr().cast::<f64>();
+        // From behind: a result never lies behind the run that it belongs to.
+        let mut end = len;
+        for run in (0..self.len).rev() {
+            let start = if run == 0 { 0 } else { first + (run - 1) * rest };
+            // SAFETY: this item has a value, and no later run was written over it.
+            let x = unsafe { items.add(run).read() };
+            for i in start..end {
+                // SAFETY: within the array.
+                unsafe { items.add(i).write(x) };
+            }
+            end = start;
+        }
+        self.len = len;
     }
 }
+
+/// Lanes that run together.
+const LANES: usize = 8;
 
 impl Deref for Space {
     type Target = [f64];
@@ -140,80 +196,178 @@ pub struct Hoisted<'a> {
     x: &'a [f64],
     /// Looked for only where it is of use.
     pattern: Option<Pattern>,
-    /// One item of each run.
-    heads: Space,
 }
 
 impl<'a> Hoisted<'a> {
     #[inline(always)]
     pub fn new(x: &'a [f64]) -> Self {
-        Self { x, pattern: None, heads: Space::empty() }
-    }
-
-    #[inline(always)]
-    fn look(&mut self) -> Pattern {
-        if let Some(pattern) = self.pattern {
-            return pattern;
-        }
-        let pattern = Pattern::of(self.x);
-        if let Pattern::Runs { first, rest } = pattern {
-            self.heads.push(self.x[0]);
-            for part in self.x[first..].chunks(rest) {
-                self.heads.push(part[0]);
-            }
-        }
-        self.pattern = Some(pattern);
-        pattern
+        Self { x, pattern: None }
     }
 
     /// `out = f(x)`, if that is needed; otherwise zeros.
     #[inline(always)]
-    pub fn map(&mut self, needed: bool, out: &mut Space, f: impl FnMut(f64) -> f64) {
-        let out = out.zeros(self.x.len());
+    pub fn map(&mut self, needed: bool, out: &mut Space, mut f: impl FnMut(f64) -> f64) {
+        let x = self.x;
         if !needed {
+            out.zeros(x.len());
             return;
         }
-        let pattern = self.look();
+        let pattern = *self.pattern.get_or_insert_with(
+            #[inline(always)]
+            || Pattern::of(x),
+        );
+        let mut heads = Space::empty();
         let different = match pattern {
-            Pattern::Period(p) => &self.x[..p],
-            Pattern::Runs { .. } => &self.heads,
-            Pattern::Free => self.x,
+            Pattern::Free => x,
+            Pattern::Period(period) => &x[..period.min(x.len())],
+            Pattern::Runs { first, rest } => {
+                let runs = 1 + x.len().saturating_sub(first).div_ceil(rest);
+                heads.fill_with(
+                    runs,
+                    #[inline(always)]
+                    |run| x[if run == 0 { 0 } else { first + (run - 1) * rest }],
+                );
+                &heads
+            }
         };
-        map(different, &mut out[..different.len()], f);
-        spread(pattern, self.heads.len(), out);
+        out.fill_with(
+            different.len(),
+            #[inline(always)]
+            |i| f(different[i]),
+        );
+        match pattern {
+            Pattern::Free => {}
+            Pattern::Period(_) => out.repeat(x.len()),
+            Pattern::Runs { first, rest } => out.spread(first, rest, x.len()),
+        }
     }
+}
+
+impl<'a> Rows<'a> {
+    /// An argument, whose pattern may be known.
+    #[inline(always)]
+    pub fn hoisted(&self, k: usize) -> Hoisted<'a> {
+        Hoisted { x: self.arguments[k], pattern: self.patterns[k] }
+    }
+}
+
+/// `out = log x`, if that is needed; otherwise zeros.
+#[inline(always)]
+pub fn log_of(mut x: Hoisted, needed: bool, out: &mut Space) {
+    x.map(
+        needed,
+        out,
+        #[inline(always)]
+        |x| log(x),
+    );
+}
+
+/// `out = 1/x`, if that is needed; otherwise zeros.
+#[inline(always)]
+pub fn inverse_of(mut x: Hoisted, needed: bool, out: &mut Space) {
+    x.map(
+        needed,
+        out,
+        #[inline(always)]
+        |x| reciprocal(x),
+    );
 }
 
 /// log x of items, or for whole blocks of eight items of a lane the sum of their logarithms in the place of the first,
 /// and 0 for the others: the logarithm of the product of their mantissas.
 #[inline(always)]
 pub fn log_blocks(x: &[f64], lanes: usize, out: &mut Space) {
-    let out = out.zeros(x.len());
-    let block = BLOCK * lanes;
-    let whole = x.len() / block * block;
-    for (x, out) in x[..whole].chunks_exact(block).zip(out[..whole].chunks_exact_mut(block)) {
-        let (mut exponents, mut products) = ([0.0; LONGEST / BLOCK], [1.0; LONGEST / BLOCK]);
-        for row in x.chunks_exact(lanes) {
-            for ((e, p), &x) in exponents.iter_mut().zip(&mut products).zip(row) {
-                let (exponent, mantissa) = exponent_and_mantissa(x);
-                *e += exponent;
-                *p *= mantissa;
-            }
-        }
-        for ((out, &e), &p) in out[..lanes].iter_mut().zip(&exponents).zip(&products) {
-            *out = log_scaled(e, p);
-        }
-    }
+    let whole = x.len() / (BLOCK * lanes) * (BLOCK * lanes);
+    let sums = out.zeros(x.len());
+    in_blocks!(lanes, log_products, (&x[..whole], &mut sums[..whole], lanes));
     map(
         &x[whole..],
-        &mut out[whole..],
+        &mut sums[whole..],
         #[inline(always)]
         |x| log(x),
     );
 }
 
+/// Whole blocks of [`log_blocks`], for `L` lanes at once.
+#[inline(always)]
+fn log_products<const L: usize>(x: &[f64], out: &mut [f64], lanes: usize) {
+    let block = BLOCK * lanes;
+    for (x, out) in x.chunks_exact(block).zip(out.chunks_exact_mut(block)) {
+        for first in (0..lanes).step_by(L) {
+            let (mut exponents, mut products) = ([0.0; L], [1.0; L]);
+            for item in 0..BLOCK {
+                let row = &x[item * lanes + first..][..L];
+                for l in 0..L {
+                    let (exponent, mantissa) = exponent_and_mantissa(row[l]);
+                    exponents[l] += exponent;
+                    products[l] *= mantissa;
+                }
+            }
+            for l in 0..L {
+                out[first + l] = log_scaled(exponents[l], products[l]);
+            }
+        }
+    }
+}
+
+/// log(1 + x) of items with x ≥ 0, or for whole blocks of eight items of a lane the sum in the place of the first.
+///
+/// That is the logarithm of the product of all 1 + x. The product is kept with what rounding it and its factors has
+/// lost, so that the sum has as many digits as the terms have, however small these are.
+#[inline(always)]
+pub fn log1p_blocks(x: &[f64], lanes: usize, out: &mut Space) {
+    let whole = x.len() / (BLOCK * lanes) * (BLOCK * lanes);
+    let sums = out.zeros(x.len());
+    in_blocks!(lanes, log1p_products, (&x[..whole], &mut sums[..whole], lanes));
+    map(
+        &x[whole..],
+        &mut sums[whole..],
+        #[inline(always)]
+        |x| log1p(x),
+    );
+}
+
+/// Whole blocks of [`log1p_blocks`], for `L` lanes at once.
+#[inline(always)]
+fn log1p_products<const L: usize>(x: &[f64], out: &mut [f64], lanes: usize) {
+    let block = BLOCK * lanes;
+    for (x, out) in x.chunks_exact(block).zip(out.chunks_exact_mut(block)) {
+        for first in (0..lanes).step_by(L) {
+            let (mut product, mut low) = ([1.0_f64; L], [0.0_f64; L]);
+            for item in 0..BLOCK {
+                let row = &x[item * lanes + first..][..L];
+                for l in 0..L {
+                    let x = row[l];
+                    let factor = 1.0 + x;
+                    let lost = if x < 1.0 { x - (factor - 1.0) } else { 1.0 - (factor - x) };
+                    let next = product[l] * factor;
+                    let rounding = product[l].mul_add(factor, -next);
+                    low[l] = low[l].mul_add(factor, product[l].mul_add(lost, rounding));
+                    product[l] = next;
+                }
+            }
+            for l in 0..L {
+                out[first + l] = log(product[l]) + low[l] / product[l];
+            }
+        }
+    }
+}
+
 /// Items that sums of logarithms are put together from.
 const BLOCK: usize = 8;
+
+/// Calls a function for as many lanes at once as there are, if that is one of the usual numbers. What a lane gets does
+/// not depend on it.
+macro_rules! in_blocks {
+    ($lanes:expr, $function:ident, ($($argument:expr),+)) => {
+        if $lanes % 8 == 0 {
+            $function::<8>($($argument),+);
+        } else {
+            $function::<1>($($argument),+);
+        }
+    };
+}
+use in_blocks;
 
 /// Results of an expensive function of one number, found again by their argument: a parameter comes with every chunk of
 /// the data, and a chunk has few items where there are many lanes.
@@ -256,35 +410,6 @@ macro_rules! map_kept {
 
 pub(super) use map_kept;
 
-/// Puts the results, which lie at the beginning, where the items are that they belong to.
-#[inline(always)]
-fn spread(pattern: Pattern, runs: usize, out: &mut [f64]) {
-    match pattern {
-        Pattern::Period(1) => fill(out, out[0]),
-        Pattern::Period(p) => {
-            let mut done = p;
-            while done < out.len() {
-                let more = done.min(out.len() - done);
-                out.copy_within(..more, done);
-                done += more;
-            }
-        }
-        Pattern::Runs { first, rest } => {
-            // From behind: a result never lies behind the run that it belongs to.
-            let mut end = out.len();
-            for run in (1..runs).rev() {
-                let start = first + (run - 1) * rest;
-                let result = out[run];
-                fill(&mut out[start..end], result);
-                end = start;
-            }
-            let result = out[0];
-            fill(&mut out[..first], result);
-        }
-        Pattern::Free => {}
-    }
-}
-
 // Slices that are arguments of a function of their own are known not to overlap.
 #[inline(always)]
 pub fn map(x: &[f64], out: &mut [f64], mut f: impl FnMut(f64) -> f64) {
@@ -305,14 +430,6 @@ fn equal(a: &[f64], b: &[f64]) -> bool {
         difference |= a[i].to_bits() ^ b[i].to_bits();
     }
     difference == 0
-}
-
-/// Sets all items; compiled for the instruction set of the caller, which the function of the standard library is not.
-#[inline(always)]
-fn fill(out: &mut [f64], x: f64) {
-    for out in out {
-        *out = x;
-    }
 }
 
 /// Whether `f` holds for all items of a row.

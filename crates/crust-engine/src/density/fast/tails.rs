@@ -4,7 +4,7 @@ use crust_math::lanes::scalar::{
     exp, log, log_phi_with_rate, log1m_exp_with_slope, log1p_exp_with_slope, pow_with_log,
 };
 
-use super::row::{Hoisted, Space, all, each, finite, nonnegative, ordinary, reciprocal};
+use super::row::{Space, all, each, finite, nonnegative, ordinary, reciprocal};
 use crate::machine::Rows;
 
 /// log F(z) of a standard distribution and its derivative by z. That of 1 − F is the same at −z where the distribution
@@ -94,7 +94,7 @@ fn located<S: Standard, const UPPER: bool>(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut inverse, mut z) = (Space::empty(), Space::empty());
-    Hoisted::new(sigma).map(
+    rows.hoisted(2).map(
         true,
         &mut inverse,
         #[inline(always)]
@@ -215,13 +215,13 @@ fn lognormal_of<const UPPER: bool>(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut inverse, mut log_y, mut z) = (Space::empty(), Space::empty(), Space::empty());
-    Hoisted::new(sigma).map(
+    rows.hoisted(2).map(
         true,
         &mut inverse,
         #[inline(always)]
         |x| reciprocal(x),
     );
-    Hoisted::new(y).map(
+    rows.hoisted(0).map(
         true,
         &mut log_y,
         #[inline(always)]
@@ -289,13 +289,13 @@ fn weibull_of<const UPPER: bool>(rows: &mut Rows) -> bool {
         return false;
     }
     let (mut ratio, mut inverse_sigma, mut inverse_y) = (Space::empty(), Space::empty(), Space::empty());
-    Hoisted::new(sigma).map(
+    rows.hoisted(2).map(
         true,
         &mut inverse_sigma,
         #[inline(always)]
         |x| reciprocal(x),
     );
-    Hoisted::new(y).map(
+    rows.hoisted(0).map(
         wanted & 1 != 0,
         &mut inverse_y,
         #[inline(always)]

@@ -48,9 +48,11 @@ enum Kind {
     Above,
     /// Below the arguments behind it.
     Below,
+    /// Positive, and at most the first argument.
+    Within,
 }
 
-use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit};
+use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit, Within};
 
 /// Without the suffix of log probabilities.
 fn stem(name: &str) -> &str {
@@ -60,12 +62,12 @@ fn stem(name: &str) -> &str {
 fn kinds(name: &str) -> &'static [Kind] {
     match stem(name) {
         "std_normal" => &[Real],
-        "normal" | "cauchy" | "double_exponential" | "logistic" | "gumbel" => &[Real, Real, Positive],
+        "normal" | "cauchy" | "double_exponential" | "logistic" | "gumbel" | "von_mises" => &[Real, Real, Positive],
         "lognormal" => &[Positive, Real, Positive],
         "student_t" => &[Real, Positive, Real, Positive],
-        "exponential" => &[Positive, Positive],
+        "exponential" | "rayleigh" => &[Positive, Positive],
         "chi_square" | "inv_chi_square" => &[Positive, Gamma],
-        "gamma" | "inv_gamma" | "weibull" => &[Positive, Gamma, Positive],
+        "gamma" | "inv_gamma" | "weibull" | "scaled_inv_chi_square" => &[Positive, Gamma, Positive],
         "beta" => &[Unit, Gamma, Gamma],
         "beta_proportion" => &[Unit, Unit, Gamma],
         "uniform" => &[Real, Below, Above],
@@ -77,6 +79,13 @@ fn kinds(name: &str) -> &'static [Kind] {
         "poisson_log" => &[Count, Real],
         "neg_binomial_2" => &[Count, Positive, Gamma],
         "neg_binomial_2_log" => &[Count, Real, Gamma],
+        "neg_binomial" => &[Count, Gamma, Positive],
+        "beta_binomial" => &[Count, Trials, Gamma, Gamma],
+        "pareto" => &[Positive, Within, Positive],
+        "pareto_type_2" => &[Real, Below, Positive, Positive],
+        "loglogistic" | "frechet" => &[Positive, Positive, Positive],
+        "skew_normal" => &[Real, Real, Positive, Real],
+        "skew_double_exponential" => &[Real, Real, Positive, Unit],
         _ => panic!("{name} is not known here"),
     }
 }
@@ -94,6 +103,7 @@ impl Kind {
             Trials => before[0] + (spread * u).exp().min(1e9).round(),
             Above => before[0].abs().max(1.0) * f64::EPSILON + before[0] + (spread * u).exp(),
             Below => before[0] - (spread * u).exp(),
+            Within => before[0] * (-(spread * (u + 1.0))).exp(),
         }
     }
 }
@@ -141,7 +151,7 @@ fn scalar(name: &str) -> Scalar {
 fn arguments(kinds: &[Kind], shapes: &[Shape], random: &mut Random, spread: f64) -> [[f64; LONGEST]; MOST] {
     let mut rows = [[0.0; LONGEST]; MOST];
     // Arguments that depend on each other share a shape: the first one's.
-    let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below));
+    let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below | Within));
     let mut items = Vec::new();
     for _ in 0..=LONGEST {
         let mut item = [0.0; MOST];
@@ -169,7 +179,8 @@ fn run(kernel: RowKernel, rows: &[[f64; LONGEST]; MOST], [from, to]: [usize; 2],
     let arguments = std::array::from_fn(|k| &rows[k][from..to]);
     let value = &mut outcome.value[..to - from];
     let partials = &mut outcome.partials;
-    outcome.fine = kernel(&mut Rows { arguments, value, partials, wanted, terms, summed: None });
+    outcome.fine =
+        kernel(&mut Rows { arguments, value, partials, wanted, terms, patterns: [None; MOST], summed: None });
     outcome
 }
 
@@ -355,6 +366,41 @@ fn patterns_are_found() {
     let mut broken = row(shape, 256);
     broken[200] = 2.0;
     assert_eq!(Pattern::of(&broken), Pattern::Free);
+}
+
+/// A pattern that is known is as good as one that was found.
+#[test]
+fn known_patterns_change_nothing() {
+    let mut random = Random(0x5EED_0F0F_1234_7777);
+    for (name, kernel) in KERNELS {
+        let kinds = kinds(name);
+        let tied = kinds.iter().any(|k| matches!(k, Trials | Above | Below | Within));
+        for n in [8, 40, LONGEST] {
+            let choose = |random: &mut Random| match random.below(3) {
+                0 => (Shape::Period(8), Pattern::Period(8)),
+                1 => (Shape::Runs { first: 8, rest: 8 }, Pattern::Runs { first: 8, rest: 8 }),
+                _ => (Shape::Free, Pattern::Free),
+            };
+            let chosen: Vec<_> = kinds.iter().map(|_| choose(&mut random)).collect();
+            let shapes: Vec<_> = chosen.iter().map(|(shape, _)| *shape).collect();
+            let rows = arguments(kinds, &shapes, &mut random, 1.5);
+            let found = run(*kernel, &rows, [0, n], reals(name), Terms::ALL);
+            let mut known = Outcome { fine: false, value: [7.0; LONGEST], partials: [[7.0; LONGEST]; MOST] };
+            let mut patterns = [None; MOST];
+            for (k, pattern) in patterns.iter_mut().enumerate().take(kinds.len()) {
+                *pattern = Some(chosen[if tied { 0 } else { k }].1);
+            }
+            let arguments = std::array::from_fn(|k| &rows[k][..n]);
+            let (value, partials) = (&mut known.value[..n], &mut known.partials);
+            let (wanted, terms) = (reals(name), Terms::ALL);
+            known.fine = kernel(&mut Rows { arguments, value, partials, wanted, terms, patterns, summed: None });
+            assert!(found.fine && known.fine, "{name}");
+            assert_eq!(found.value[..n], known.value[..n], "{name}");
+            for k in (0..kinds.len()).filter(|k| wanted >> k & 1 == 1) {
+                assert_eq!(found.partials[k][..n], known.partials[k][..n], "{name}");
+            }
+        }
+    }
 }
 
 /// What a kernel gives an item is the same to the last bit in any row that it accepts: chains may share rows. Where it

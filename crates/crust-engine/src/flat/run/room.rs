@@ -5,10 +5,46 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::super::steps::Tile;
-use super::super::{GROUP, Strip};
+use super::super::{Argument, GROUP, Step, Strip};
 use super::Call;
+use crate::density::Pattern;
 use crate::machine::{CHUNK, MOST};
 use crate::memory::Aligned;
+
+/// How the numbers of a register repeat themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeats {
+    /// That is not known.
+    Unknown,
+    /// They do not.
+    Never,
+    /// All iterations have the same number, for each lane.
+    Lanes,
+    /// All lanes have the same number, for each iteration.
+    Iterations,
+}
+
+impl Repeats {
+    /// How what is computed from two of them repeats itself.
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Never, _) | (_, Self::Never) => Self::Never,
+            _ if self == other => self,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The same for so many lanes.
+    #[inline(always)]
+    pub fn pattern(self, lanes: usize) -> Option<Pattern> {
+        match self {
+            Self::Lanes => Some(Pattern::Period(lanes)),
+            Self::Iterations if lanes > 1 => Some(Pattern::Runs { first: lanes, rest: lanes }),
+            Self::Never => Some(Pattern::Free),
+            Self::Iterations | Self::Unknown => None,
+        }
+    }
+}
 
 /// Memory for registers.
 pub struct Room {
@@ -26,6 +62,8 @@ pub struct Room {
     pub(super) packed_at: Vec<usize>,
     /// Whether operands are used as such copies.
     pub(super) is_packed: bool,
+    /// How registers repeat themselves.
+    pub(super) repeats: Vec<Repeats>,
 }
 
 impl Default for Room {
@@ -41,6 +79,7 @@ impl Default for Room {
             packed_adjoints: Aligned::default(),
             packed_at: Vec::new(),
             is_packed: false,
+            repeats: Vec::new(),
         }
     }
 }
@@ -48,6 +87,24 @@ impl Default for Room {
 /// Makes room for the operands of a strip. Some of them may be parts of the same block: those lie in one region, so
 /// that adjoints are added up where they belong.
 pub(super) fn make_room(call: Call, strip: &Strip, room: &mut Room) {
+    room.repeats.clear();
+    room.repeats.resize(strip.registers, Repeats::Never);
+    for (register, _) in &strip.uniforms {
+        room.repeats[usize::from(*register)] = Repeats::Lanes;
+    }
+    for step in &strip.steps {
+        match step {
+            Step::Column { out, .. } => room.repeats[usize::from(*out)] = Repeats::Iterations,
+            // Groups come again, or lie together.
+            Step::Gather { out, .. } => room.repeats[usize::from(*out)] = Repeats::Unknown,
+            Step::Arithmetic { a, b, out, .. } => {
+                let of = |x: &Argument| room.repeats[usize::from(x.register)];
+                room.repeats[usize::from(*out)] = of(a).with(of(b));
+            }
+            Step::Unary { x, out, .. } => room.repeats[usize::from(*out)] = room.repeats[usize::from(x.register)],
+            _ => {}
+        }
+    }
     room.is_packed = call.lanes > GROUP && !strip.recurrent;
     if !room.is_packed {
         return;

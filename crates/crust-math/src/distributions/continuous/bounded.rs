@@ -4,7 +4,7 @@ use super::incomplete::beta_tails;
 use super::quadrature::falling;
 use super::tails::{Tails, cumulative};
 use crate::density::{Density, Domain, DomainError, Partials, Terms};
-use crate::special::{digamma, lgamma, lmultiply};
+use crate::special::{bessel_ratio, digamma, lgamma, lmultiply, log_bessel_scaled};
 use std::f64::consts::{PI, TAU};
 
 const UNIT: &str = "in the interval [0, 1]";
@@ -89,16 +89,6 @@ fn beta_proportion_tails(domain: Domain, y: f64, mu: f64, kappa: f64) -> Result<
 }
 
 cumulative!(beta_proportion_tails(y, mu, kappa) -> 3: beta_proportion_lcdf = lcdf, beta_proportion_lccdf = lccdf);
-
-/// log I₀(κ) − κ
-fn log_bessel_scaled(kappa: f64) -> f64 {
-    pxfm::f_i0e(kappa).ln()
-}
-
-/// I₁(κ)/I₀(κ)
-fn bessel_ratio(kappa: f64) -> f64 {
-    pxfm::f_i1e(kappa) / pxfm::f_i0e(kappa)
-}
 
 /// κ cos(y − μ) − log I₀(κ) − log 2π
 pub fn von_mises_lpdf(y: f64, mu: f64, kappa: f64, terms: Terms) -> Density<3> {
