@@ -83,15 +83,15 @@ impl<'a> StanExperiment<'a> {
         let Shared { first, is_damped } = self.shared_reference()?;
         let real = self.real_posterior()?;
         if dataset == REAL || self.settings.simulation == Simulation::Nothing {
-            return self.from_reference(real, first, is_damped);
+            return self.path_from(real, first, is_damped);
         }
         let evaluation = Evaluation::of_many(self.model(REAL)?);
         let other = self.posterior(dataset, evaluation)?.with_prior_integral(self.prior_integral());
         let differs = self.prior_differs(real.clone(), other.clone());
-        self.from_reference(Conditioned::new(real, other, differs), first, is_damped)
+        self.path_from(Conditioned::new(real, other, differs), first, is_damped)
     }
 
-    fn from_reference<T: Target + Clone + Send + 'a>(
+    fn path_from<T: Target + Clone + Send + 'a>(
         &self,
         target: T,
         first: Fitted,
