@@ -43,7 +43,7 @@ pub(crate) use scored::{ScoredDraw, Scorer};
 /// Nobody has chosen the values of draws: what to do is something else than for values that were given.
 fn no_value(error: &UnconstrainError) -> String {
     match error {
-        UnconstrainError::Edge { name } => format!(
+        UnconstrainError::Edge { name } | UnconstrainError::NotFinite { name, .. } => format!(
             "that of `{name}` rounds to the edge of its constraint, since its prior is so wide; narrow the prior (for \
              example `{name} ~ normal(0, 1)` in place of a Cauchy distribution), or fit it to the data with \
              `bread --hyper {name}`"
