@@ -133,7 +133,7 @@ fn variational<T: Target + Clone + Send>(
 }
 
 /// The best of several degrees of freedom. In many dimensions the normal distribution comes first, which is found in few
-/// steps, and each fit begins where the last one ended.
+/// steps, and each fit begins at the best so far.
 fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
     const MANY: usize = 64;
     let many = evaluations.dimension() >= MANY;

@@ -80,7 +80,8 @@ impl Context<'_> {
             ApproximateError::Interrupted => Error::Interrupted,
             ApproximateError::Fatal(fatal) => self.infer(InferError::Fatal(fatal)),
             error => {
-                let named = |&i: &usize| names.get(i - 1).map(|name| format!("coordinate {i} is that of `{name}`"));
+                let name = |i: usize| i.checked_sub(1).and_then(|at| names.get(at));
+                let named = |&i: &usize| name(i).map(|name| format!("coordinate {i} is that of `{name}`"));
                 let named: Vec<String> = error.coordinates().iter().filter_map(named).collect();
                 let hint = match error {
                     ApproximateError::Initial { .. } => Some(hint.to_owned()),
