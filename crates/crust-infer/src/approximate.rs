@@ -6,6 +6,7 @@
 //! Giordano, Ingram & Broderick 2024, "DADVI"). Whether there were enough draws is seen from new ones. All points of an
 //! evaluation of the bound go through the target side by side.
 
+pub mod blocks;
 pub mod coordinates;
 pub mod curvature;
 mod dense;
@@ -13,6 +14,7 @@ pub mod elbo;
 pub mod evaluate;
 pub mod family;
 pub mod fixed;
+mod fixed_draws;
 pub mod flat;
 pub mod laplace;
 pub mod lbfgs;

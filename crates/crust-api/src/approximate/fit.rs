@@ -85,7 +85,8 @@ fn by_method<T: Target + Clone + Send>(
             let rank = rank.get().min(evaluations.dimension());
             variational(evaluations, wanted, Family::LowRank(rank), None, None)
         }
-        ApproximationChoice::StudentT => student(evaluations, wanted),
+        // That of all of them, not of the best.
+        ApproximationChoice::StudentT => student(evaluations, wanted).map(|best| Fitted { fit_seconds: None, ..best }),
         ApproximationChoice::Laplace => {
             let found = laplace(evaluations, None, wanted.radius, key)?;
             let fit_seconds = Some(begin.elapsed().as_secs_f64());
@@ -120,6 +121,7 @@ fn variational<T: Target + Clone + Send>(
 ) -> Result<Fitted, Error> {
     let settings = fixed::Settings::new(StreamKey::new(wanted.seed, Purpose::FIT), family);
     let settings = fixed::Settings { radius: wanted.radius, degrees, ..settings };
+    let begin = Instant::now();
     let fit = match near {
         Some(near) => fixed::fit_near(evaluations, &settings, near.clone())?,
         None => fixed::fit(evaluations, &settings)?,
@@ -128,6 +130,7 @@ fn variational<T: Target + Clone + Send>(
         converged: fit.convergence == Convergence::Converged,
         interrupted: fit.convergence == Convergence::Interrupted,
         trace: fit.trace,
+        fit_seconds: Some(begin.elapsed().as_secs_f64() - fit.bound_seconds),
         ..Fitted::new(fit.approximation, fit.elbo, fit.iterations, fit.convergence.in_words().to_owned())
     })
 }

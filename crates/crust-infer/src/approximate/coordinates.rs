@@ -108,17 +108,13 @@ impl Coordinates {
         sums.pull(&self.frame.scale, &parameters[d..2 * d], w, gradient);
     }
 
-    /// Derivatives in the coordinates of the frame, S₀ᵀ g, of gradients one after the other.
-    pub fn seen(&self, gradients: &[f64]) -> Vec<f64> {
-        let d = self.dimension();
-        let mut seen = Vec::with_capacity(gradients.len());
-        match &self.frame.scale {
-            Scale::Diagonal(s) => {
-                gradients.chunks_exact(d).for_each(|g| seen.extend(g.iter().zip(s).map(|(g, s)| g * s)));
-            }
-            scale => gradients.chunks_exact(d).for_each(|g| seen.extend(scale.apply_transposed(g))),
+    /// Σ (S₀ᵀ g) zᵀ for Σ g zᵀ by rows, where the frame is diagonal.
+    pub fn seen(&self, mut products: Vec<f64>) -> Vec<f64> {
+        if let Scale::Diagonal(s) = &self.frame.scale {
+            let rows = products.chunks_exact_mut(s.len()).zip(s);
+            rows.for_each(|(row, s)| row.iter_mut().for_each(|p| *p *= s));
         }
-        seen
+        products
     }
 
     /// The triangle of A in parameters (or derivatives), as a matrix by rows. This is added to the diagonal.
@@ -264,6 +260,8 @@ fn transposed_solve(scale: &Scale, x: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::approximate::blocks::LANES;
+    use crate::approximate::family::float;
 
     /// A smooth function of x with its gradient.
     fn function(x: &[f64], gradient: &mut [f64]) -> f64 {
@@ -271,14 +269,25 @@ mod tests {
         x[0].sin() * x[1] + 2.0 * x[1] * x[2] - x[2].powi(4) / 4.0
     }
 
-    fn value(coordinates: &Coordinates, parameters: &[f64], z: &[f64], gradient: &mut [f64]) -> f64 {
+    /// A block of the same draw.
+    fn block(z: &[f64]) -> Vec<f64> {
+        z.iter().flat_map(|z| [*z; LANES]).collect()
+    }
+
+    fn point(coordinates: &Coordinates, parameters: &[f64], z: &[f64]) -> Vec<f64> {
         let mut x = Vec::new();
-        coordinates.map(parameters).place(z.len(), z, &mut x);
+        coordinates.map(parameters).place(z.len(), &block(z), &mut x);
+        x.into_iter().step_by(LANES).collect()
+    }
+
+    fn value(coordinates: &Coordinates, parameters: &[f64], z: &[f64], gradient: &mut [f64]) -> f64 {
+        let x = point(coordinates, parameters, z);
         let mut gradient_x = [0.0; 3];
         let value = function(&x, &mut gradient_x);
         let mut sums = coordinates.sums();
-        sums.add(z.len(), z, &gradient_x);
-        coordinates.pull(parameters, &sums, 0.7, gradient);
+        sums.add(z.len(), &block(z), &block(&gradient_x));
+        // All lanes are the same.
+        coordinates.pull(parameters, &sums, 0.7 / float(LANES), gradient);
         0.7 * value + coordinates.log_determinant(parameters, gradient)
     }
 
@@ -314,8 +323,7 @@ mod tests {
             assert!((built.scale.log_determinant() - determinant).abs() < 1e-12, "{family:?}");
             if family != Family::LowRank(2) {
                 // A triangular or diagonal A has a draw for each z; roots differ by rotations only.
-                let mut x = Vec::new();
-                coordinates.map(&parameters).place(z.len(), z, &mut x);
+                let x = point(&coordinates, &parameters, z);
                 let square = built.scale.solve(&x.iter().zip(&built.mean).map(|(x, m)| x - m).collect::<Vec<f64>>());
                 assert!((dot(&square, &square) - dot(z, z)).abs() < 1e-10);
             }

@@ -7,6 +7,7 @@ use crate::drive::{Control, Parallelism};
 use crate::target::{Batch, Fatal, Target, tempered};
 
 use super::Error;
+use super::blocks::{Blocks, LANES};
 use super::family::float;
 
 /// Less work than this, in seconds, is not worth a thread: starting one takes some 5 % of it, and threads that share
@@ -131,16 +132,31 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
 
     /// Fills in log densities, and gradients if they are wanted. Fails if the run is interrupted.
     pub fn evaluate(&mut self, points: &mut Points, with_gradient: bool) -> Result<(), Error> {
-        if self.control.is_interrupted() && !self.patient {
-            return Err(Error::Interrupted);
-        }
         let (n, d) = (points.len(), points.dimension);
         points.log_density.resize(n, 0.0);
         points.gradient.resize(if with_gradient { n * d } else { 0 }, 0.0);
+        let all = (&points.x[..], &mut points.log_density[..], &mut points.gradient[..]);
+        self.in_time(all, 1, run)
+    }
+
+    /// The same for points side by side, with gradients.
+    pub fn evaluate_blocks(&mut self, blocks: &mut Blocks) -> Result<(), Error> {
+        blocks.log_density.resize(blocks.len(), 0.0);
+        blocks.gradient.resize(blocks.x.len(), 0.0);
+        let all = (&blocks.x[..], &mut blocks.log_density[..], &mut blocks.gradient[..]);
+        self.in_time(all, LANES, run_blocks)
+    }
+
+    /// Evaluates points that have room for results, so many of which must stay together.
+    fn in_time(&mut self, all: Part<'_>, together: usize, run: Run<T>) -> Result<(), Error> {
+        if self.control.is_interrupted() && !self.patient {
+            return Err(Error::Interrupted);
+        }
+        let n = all.1.len();
         self.count += n as u64;
         let threads = self.worthwhile(n);
         let begin = Instant::now();
-        let done = self.spread(points, threads);
+        let done = self.spread(all, threads, together, run);
         if n > 0 {
             self.pace.learn(n, begin.elapsed().as_secs_f64() * float(threads));
         }
@@ -156,14 +172,14 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
         threads.max(1)
     }
 
-    /// Evaluates points that have room for results.
-    fn spread(&mut self, points: &mut Points, threads: usize) -> Result<(), Error> {
-        let (n, d) = (points.len(), points.dimension);
-        let share = n.div_ceil(threads).max(1);
+    fn spread(&mut self, all: Part<'_>, threads: usize, together: usize, run: Run<T>) -> Result<(), Error> {
+        let (x, values, gradients) = all;
+        let d = self.dimension();
+        let share = values.len().div_ceil(threads).next_multiple_of(together).max(1);
         let width = self.width;
-        let parts = points.x.chunks(share * d).zip(points.log_density.chunks_mut(share));
+        let parts = x.chunks(share * d).zip(values.chunks_mut(share));
         // Without gradients there are no chunks of them, but each part needs one.
-        let mut gradients = points.gradient.chunks_mut(share * d);
+        let mut gradients = gradients.chunks_mut(share * d);
         let parts = parts.map(|(x, value)| (x, value, gradients.next().unwrap_or_default()));
         let mut jobs = self.targets.iter_mut().zip(parts);
         if threads == 1 {
@@ -195,7 +211,10 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
     }
 }
 
+/// Points, with room for log densities and gradients.
 type Part<'a> = (&'a [f64], &'a mut [f64], &'a mut [f64]);
+/// Evaluates the points of one thread, in batches of so many lanes at most.
+type Run<T> = fn(&mut T, &mut Batch, usize, Part<'_>) -> Result<(), Fatal>;
 
 /// Evaluates the points of one thread, batch by batch.
 fn run<T: Target>(
@@ -227,6 +246,41 @@ fn run<T: Target>(
                 }
             }
             *value = if fine { found } else { f64::NEG_INFINITY };
+        }
+    }
+    Ok(())
+}
+
+/// The same for points side by side.
+fn run_blocks<T: Target>(
+    target: &mut T,
+    batch: &mut Batch,
+    width: usize,
+    (x, values, gradients): Part<'_>,
+) -> Result<(), Fatal> {
+    let d = target.dimension();
+    let all = x.chunks_exact(LANES * d).zip(values.chunks_exact_mut(LANES)).zip(gradients.chunks_exact_mut(LANES * d));
+    for ((x, values), gradients) in all {
+        for first in (0..LANES).step_by(width) {
+            let lanes = width.min(LANES - first);
+            batch.resize(d, lanes, true);
+            batch.beta.fill(1.0);
+            let rows = batch.x.chunks_exact_mut(lanes).zip(x.chunks_exact(LANES));
+            rows.for_each(|(to, row)| to.copy_from_slice(&row[first..][..lanes]));
+            target.evaluate(batch)?;
+            let rows = batch.gradient.chunks_exact(lanes).zip(gradients.chunks_exact_mut(LANES));
+            rows.for_each(|(row, to)| to[first..][..lanes].copy_from_slice(row));
+            let found = batch.log_prior.iter().zip(&batch.log_likelihood).map(|(p, l)| tempered(*p, *l, 1.0));
+            values[first..].iter_mut().zip(found).for_each(|(to, value)| *to = value);
+        }
+        // 0 times what is not finite is none.
+        let mut bad = [0.0; LANES];
+        gradients.chunks_exact(LANES).for_each(|row| bad.iter_mut().zip(row).for_each(|(bad, g)| *bad += 0.0 * g));
+        for (lane, value) in values.iter_mut().enumerate() {
+            if !value.is_finite() || bad[lane].is_nan() {
+                *value = f64::NEG_INFINITY;
+                gradients.iter_mut().skip(lane).step_by(LANES).for_each(|g| *g = 0.0);
+            }
         }
     }
     Ok(())

@@ -328,8 +328,9 @@ fn results_do_not_depend_on_threads_or_lanes() {
         };
         let control = Control::default();
         let mut evaluations = Evaluations::new(&target, how, &control);
-        fixed::fit(&mut evaluations, &fixed::Settings::new(key(6), Family::MeanField)).unwrap()
+        let fit = fixed::fit(&mut evaluations, &fixed::Settings::new(key(6), Family::MeanField)).unwrap();
+        fixed::Fit { bound_seconds: 0.0, ..fit }
     };
-    let one = run(1, 64);
-    assert_eq!(one, run(3, 5));
+    // Not `assert_eq`, which would print all draws.
+    assert!(run(1, 64) == run(3, 5));
 }

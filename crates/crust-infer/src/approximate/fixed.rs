@@ -1,17 +1,18 @@
 //! Variational fits on fixed draws: the ELBO becomes a smooth function, which L-BFGS maximises.
 
+use std::time::Instant;
+
 use crust_math::random::StreamKey;
 use serde::{Deserialize, Serialize};
 
 use super::coordinates::{Coordinates, Family};
 use super::curvature::Curvature;
 use super::elbo::{self, Estimate};
-use super::evaluate::{Evaluations, Points};
-use super::family::{Elliptical, float, standard_log_density};
+use super::evaluate::Evaluations;
+use super::family::{Elliptical, float};
+use super::fixed_draws::FixedDraws;
 use super::lbfgs::{End, Options, Place, Search, Told};
-use super::map::Sums;
 use super::pathfinder;
-use super::quasi::whitened_normals;
 use super::{Error, stays};
 use crate::target::Target;
 use crate::vector::dot;
@@ -84,6 +85,8 @@ pub struct Fit {
     /// Fixed draws at the end.
     pub draws: usize,
     pub trace: Vec<Step>,
+    /// What draws for the bound took after the fit had ended. They could have made it go on, and did not.
+    pub bound_seconds: f64,
 }
 
 /// Fits from where Pathfinder ends. If the user ends it on the way, what there is is the fit.
@@ -128,10 +131,11 @@ pub fn fit_from<T: Target + Clone + Send>(
     let mut fixed = FixedDraws::new(&coordinates, draws, settings.key.chain(0).step(1000));
     let mut here = make_finite(evaluations, &mut coordinates, &mut fixed)?;
     for round in 1.. {
-        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, &mut trace)?;
+        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, settings.tolerance, &mut trace)?;
         iterations += found.iterations;
         let key = settings.key.chain(0).step(1000 * (round + 1));
-        if curved && found.is_optimum() && 4 * draws <= most {
+        let looks = curved && found.is_optimum() && 4 * draws <= most;
+        if looks {
             fixed = FixedDraws::new(&coordinates, 4 * draws, key);
             here = fixed.look(evaluations, &coordinates, coordinates.origin())?;
             let curvature = fixed.curvature(&coordinates, &here);
@@ -143,11 +147,12 @@ pub fn fit_from<T: Target + Clone + Send>(
                 Difference::Much => continue,
                 Difference::None => found.curvature = curvature,
                 Difference::Little => {
-                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, &mut trace)?;
+                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, settings.tolerance, &mut trace)?;
                     iterations += found.iterations;
                 }
             }
         }
+        let ended = Instant::now();
         let control = found.curvature.as_ref().filter(|_| settings.family == Family::MeanField);
         let elbo = precise(evaluations, &found.approximation, control, settings.tolerance, key.step(key.step + 100))?;
         let good = found.elbo - elbo.value <= allowed(&elbo, draws, settings.tolerance, curved);
@@ -159,7 +164,9 @@ pub fn fit_from<T: Target + Clone + Send>(
                 (true, false) => Convergence::TooFewDraws,
                 (false, _) => Convergence::NoOptimum,
             };
-            return Ok(Fit { approximation: found.approximation, elbo, convergence, iterations, draws, trace });
+            let bound_seconds = if looks { ended.elapsed().as_secs_f64() } else { 0.0 };
+            let approximation = found.approximation;
+            return Ok(Fit { approximation, elbo, convergence, iterations, draws, trace, bound_seconds });
         }
         draws *= 4;
         fixed = FixedDraws::new(&coordinates, draws, key.step(key.step + 500));
@@ -193,8 +200,9 @@ fn difference(
     gradient: &[f64],
     tolerance: f64,
 ) -> Difference {
-    const MEAN: f64 = 0.1;
-    const LOG_SD: f64 = 0.05;
+    /// What is close, and what is next to nothing.
+    const MEANS: [f64; 2] = [0.2, 0.07];
+    const LOG_SDS: [f64; 2] = [0.1, 0.03];
     if coordinates.family == Family::MeanField && curvature.is_none() {
         return Difference::Much;
     }
@@ -203,15 +211,21 @@ fn difference(
     coordinates.precondition(curvature, &mut step);
     let gain = 0.5 * dot(&step, gradient);
     let within = |steps: &[f64], most: f64| steps.iter().all(|s| s.abs() <= most);
+    let moves = |i: usize| !(within(&step[..d], MEANS[i]) && within(&step[d..2 * d], LOG_SDS[i]));
     match gain {
-        gain if gain <= DECREMENT => Difference::None,
-        gain if gain <= tolerance && within(&step[..d], MEAN) && within(&step[d..2 * d], LOG_SD) => Difference::Little,
+        gain if gain <= SAME * tolerance && !moves(1) => Difference::None,
+        gain if gain <= tolerance && !moves(0) => Difference::Little,
         _ => Difference::Much,
     }
 }
 
-/// What may be left to gain at the end of a search, in nats.
-const DECREMENT: f64 = 1e-4;
+/// What may be left to gain at the end of a search, relative to the tolerance. Where densities have heavy tails, a
+/// hundred times as much may be left as it seems (the funnel).
+const LEFT: f64 = 4e-3;
+/// The same for families whose curvature is not known: what is left then looks smaller than it is.
+const LEFT_BLINDLY: f64 = 2e-5;
+/// How much of the tolerance new draws may find to be gained where the fit is done as it is.
+const SAME: f64 = 0.05;
 
 /// Matrices of curvature are computed for mean field up to so many dimensions: a fit of many more has better uses of its
 /// time.
@@ -254,12 +268,13 @@ fn maximise<T: Target + Clone + Send>(
     coordinates: &mut Coordinates,
     fixed: &mut FixedDraws,
     mut here: Place,
+    tolerance: f64,
     trace: &mut Vec<Step>,
 ) -> Result<Found, Error> {
     const FRAMES: usize = 40;
     // What is not diagonal would be lost with a new frame.
     let moves = !matches!(coordinates.family, Family::LowRank(_));
-    let decrement = if moves { DECREMENT } else { 1e-6 };
+    let decrement = if is_curved(coordinates) { LEFT } else { LEFT_BLINDLY } * tolerance;
     let mut iterations = 0;
     for frame in 1.. {
         let curvature = if is_curved(coordinates) { fixed.curvature(coordinates, &here) } else { None };
@@ -302,7 +317,7 @@ fn maximise<T: Target + Clone + Send>(
             return Ok(Found { approximation, parameters, elbo, curvature, iterations, end: found.end });
         }
         *coordinates = Coordinates::new(coordinates.family, &approximation);
-        here = fixed.look(evaluations, coordinates, coordinates.origin())?;
+        here = fixed.look_again(evaluations, coordinates, &found.best)?;
     }
     Err(Error::NoSupport)
 }
@@ -333,9 +348,8 @@ fn newton<T: Target + Clone + Send>(
     let built = coordinates.build(&there.x)?;
     stays(&built)?;
     let next = Coordinates::new(coordinates.family, &built);
-    let mut gradient = vec![0.0; there.x.len()];
-    let value = fixed.pull(&next, &next.origin(), &mut gradient);
-    Ok(Some((next.clone(), Place { x: next.origin(), value, gradient })))
+    let here = fixed.look_again(evaluations, &next, &there)?;
+    Ok(Some((next, here)))
 }
 
 /// Makes the frame narrower until the density is positive at all draws.
@@ -373,102 +387,4 @@ pub(super) fn precise<T: Target + Clone + Send>(
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and bounded")]
     let draws = (times * float(FIRST)).min(float(MOST)) as usize;
     elbo::estimate_with(evaluations, q, control, draws.next_multiple_of(FIRST), key.step(key.step + 50))
-}
-
-/// Standard draws that stay.
-struct FixedDraws {
-    z: Vec<f64>,
-    noise: usize,
-    /// −E log of the standard density.
-    entropy: f64,
-    /// Of the last evaluation.
-    points: Points,
-    sums: Sums,
-    energy: f64,
-}
-
-impl FixedDraws {
-    fn new(coordinates: &Coordinates, n: usize, key: StreamKey) -> Self {
-        let (d, noise) = (float(coordinates.dimension()), coordinates.noise());
-        let mut z = whitened_normals(noise, n, key);
-        let degrees = coordinates.degrees();
-        if let Some(nu) = degrees {
-            let mut stream = key.chain(1).stream();
-            let half = n / 2;
-            // The same stretch for z and −z.
-            let stretches: Vec<f64> =
-                (0..half).map(|_| stream.chi_square(nu).map_or(1.0, |c| (nu / c).sqrt())).collect();
-            for (k, z) in z.chunks_exact_mut(noise).enumerate() {
-                z.iter_mut().for_each(|z| *z *= stretches[k % half]);
-            }
-        }
-        let entropy = if degrees.is_some() {
-            let mean = z.chunks_exact(noise).map(|z| standard_log_density(d, degrees, dot(z, z))).sum::<f64>();
-            -mean / float(n)
-        } else {
-            // Exactly: a normal distribution has |z|² = d on average.
-            -standard_log_density(d, None, d)
-        };
-        let points = Points::new(coordinates.dimension(), Vec::new());
-        Self { z, noise, entropy, points, sums: coordinates.sums(), energy: f64::NEG_INFINITY }
-    }
-
-    /// −ELBO on these draws, and its gradient.
-    fn objective<T: Target + Clone + Send>(
-        &mut self,
-        evaluations: &mut Evaluations<'_, T>,
-        coordinates: &Coordinates,
-        parameters: &[f64],
-        gradient: &mut [f64],
-    ) -> Result<f64, Error> {
-        let map = coordinates.map(parameters);
-        map.place(self.noise, &self.z, &mut self.points.x);
-        if self.points.x.iter().any(|x| !x.is_finite()) {
-            self.energy = f64::NEG_INFINITY;
-            return Ok(f64::INFINITY);
-        }
-        evaluations.evaluate(&mut self.points, true)?;
-        self.energy = self.points.log_density.iter().sum::<f64>() / float(self.points.len());
-        if self.energy.is_finite() {
-            self.sums.clear();
-            self.sums.add(self.noise, &self.z, &self.points.gradient);
-        }
-        Ok(self.pull(coordinates, parameters, gradient))
-    }
-
-    /// The same at the points of the last evaluation, which the parameters must stand for.
-    fn pull(&self, coordinates: &Coordinates, parameters: &[f64], gradient: &mut [f64]) -> f64 {
-        gradient.fill(0.0);
-        if !self.energy.is_finite() {
-            return f64::INFINITY;
-        }
-        coordinates.pull(parameters, &self.sums, 1.0 / float(self.points.len()), gradient);
-        let determinant = coordinates.log_determinant(parameters, gradient);
-        gradient.iter_mut().for_each(|g| *g = -*g);
-        -(self.energy + determinant + self.entropy)
-    }
-
-    fn look<T: Target + Clone + Send>(
-        &mut self,
-        evaluations: &mut Evaluations<'_, T>,
-        coordinates: &Coordinates,
-        x: Vec<f64>,
-    ) -> Result<Place, Error> {
-        let mut gradient = vec![0.0; x.len()];
-        let value = self.objective(evaluations, coordinates, &x, &mut gradient)?;
-        Ok(Place { x, value, gradient })
-    }
-
-    /// The mean curvature in the frame, where the last evaluation was. For full rank it is known from the gradient:
-    /// that in an element of the scale is Bᵢⱼ, or Bᵢᵢ − 1 on the diagonal.
-    fn curvature(&self, coordinates: &Coordinates, here: &Place) -> Option<Curvature> {
-        let d = coordinates.dimension();
-        if !self.energy.is_finite() {
-            return None;
-        }
-        if coordinates.family == Family::FullRank {
-            return Curvature::new(d, coordinates.matrix_of(&here.gradient, 1.0));
-        }
-        Curvature::of_draws(d, &self.z, &coordinates.seen(&self.points.gradient))
-    }
 }

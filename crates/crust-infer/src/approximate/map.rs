@@ -5,10 +5,13 @@
 //! by is Σ gᵀdm + Σ gᵀdS z for the gradients g, so that only Σ g and Σ g zᵀ matter: the derivative in u is S₀ᵀ Σ g, that
 //! in A is S₀ᵀ Σ g zᵀ. Both are transformed once, not for every draw.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use super::blocks::{self, Terms};
 use super::coordinates::Family;
 use super::dense;
 use super::scale::Scale;
-use crate::vector::{add_scaled, dot};
+use crate::vector::add_scaled;
 
 /// Composed from a frame and parameters.
 #[derive(Clone, Debug)]
@@ -50,41 +53,48 @@ impl Map {
         Self { mean, scale }
     }
 
-    /// Lists x of all draws, which have so many numbers each.
+    /// x of all draws, which have so many numbers each: [side by side](super::blocks), but see `is_by_draws`.
     pub fn place(&self, noise: usize, z: &[f64], to: &mut Vec<f64>) {
-        to.clear();
-        if let Rows::Square(lower) = &self.scale {
-            z.chunks_exact(noise).for_each(|_| to.extend_from_slice(&self.mean));
-            dense::add_moved(self.mean.len(), lower, z, to);
-        } else {
-            z.chunks_exact(noise).for_each(|z| self.place_one(z, to));
-        }
-    }
-
-    /// Adds x of a draw to a list.
-    fn place_one(&self, z: &[f64], to: &mut Vec<f64>) {
         let d = self.mean.len();
         match &self.scale {
-            Rows::Diagonal(s) => to.extend(self.mean.iter().zip(s).zip(z).map(|((m, s), z)| m + s * z)),
-            Rows::Triangle(rows) => {
-                let mut rest = &rows[..];
-                for (i, m) in self.mean.iter().enumerate() {
-                    let (row, after) = rest.split_at(i + 1);
-                    to.push(m + dot(row, &z[..=i]));
-                    rest = after;
-                }
-            }
+            Rows::Diagonal(s) => blocks::place(&self.mean, &Columns { d, numbers: s }, noise, z, to),
+            Rows::Columns(columns) => blocks::place(&self.mean, &Columns { d, numbers: columns }, noise, z, to),
+            Rows::Triangle(rows) => blocks::place(&self.mean, &Triangle(rows), noise, z, to),
             Rows::Square(lower) => {
-                let rows = lower.chunks_exact(d).enumerate();
-                to.extend(rows.zip(&self.mean).map(|((i, row), m)| m + dot(&row[..=i], &z[..=i])));
-            }
-            Rows::Columns(columns) => {
-                let first = to.len();
-                to.extend(self.mean.iter().zip(columns).zip(z).map(|((m, s), z)| m + s * z));
-                let further = columns[d..].chunks_exact(d).zip(&z[d..]);
-                further.for_each(|(column, z)| add_scaled(&mut to[first..], *z, column));
+                to.clear();
+                z.chunks_exact(noise).for_each(|_| to.extend_from_slice(&self.mean));
+                dense::add_moved(d, lower, z, to);
             }
         }
+    }
+}
+
+/// Whether draws are one after the other, for products of matrices, and not side by side.
+pub(super) fn is_by_draws(family: Family, d: usize) -> bool {
+    family == Family::FullRank && d >= dense::LEAST
+}
+
+/// Rows of a lower triangle without zeros.
+struct Triangle<'a>(&'a [f64]);
+
+impl Terms for Triangle<'_> {
+    #[inline(always)]
+    fn of(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+        self.0[row(i)..row(i + 1)].iter().copied().enumerate()
+    }
+}
+
+/// A diagonal, then columns that further noise goes along.
+struct Columns<'a> {
+    d: usize,
+    numbers: &'a [f64],
+}
+
+impl Terms for Columns<'_> {
+    #[inline(always)]
+    fn of(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + Clone {
+        let further = self.numbers[self.d..].iter().skip(i).step_by(self.d).copied().enumerate();
+        std::iter::once((i, self.numbers[i])).chain(further.map(|(k, w)| (self.d + k, w)))
     }
 }
 
@@ -172,32 +182,28 @@ impl Sums {
         self.products.fill(0.0);
     }
 
-    /// All draws, which have so many numbers each, with their gradients.
+    /// All draws, which have so many numbers each, with their gradients, as [`Map::place`] has them.
     pub fn add(&mut self, noise: usize, z: &[f64], g: &[f64]) {
         let d = self.gradient.len();
-        if self.family == Family::FullRank && d >= dense::LEAST {
-            g.chunks_exact(d).for_each(|g| add_scaled(&mut self.gradient, 1.0, g));
-            let sums = dense::products(d, g, z);
-            (0..d).for_each(|i| add_scaled(&mut self.products[row(i)..row(i + 1)], 1.0, &sums[i * d..][..=i]));
-        } else {
-            z.chunks_exact(noise).zip(g.chunks_exact(d)).for_each(|(z, g)| self.add_one(z, g));
-        }
-    }
-
-    fn add_one(&mut self, z: &[f64], g: &[f64]) {
-        let d = g.len();
-        add_scaled(&mut self.gradient, 1.0, g);
-        if self.family == Family::FullRank {
-            let mut rest = &mut self.products[..];
-            for (i, g) in g.iter().enumerate() {
-                let (row, after) = rest.split_at_mut(i + 1);
-                add_scaled(row, *g, &z[..=i]);
-                rest = after;
+        match self.family {
+            Family::FullRank if is_by_draws(self.family, d) => {
+                g.chunks_exact(d).for_each(|g| add_scaled(&mut self.gradient, 1.0, g));
+                let sums = dense::products(d, g, z);
+                (0..d).for_each(|i| add_scaled(&mut self.products[row(i)..row(i + 1)], 1.0, &sums[i * d..][..=i]));
             }
-        } else {
-            self.products.iter_mut().zip(g).zip(z).for_each(|((to, g), z)| *to += g * z);
-            let further = self.products[d..].chunks_exact_mut(d).zip(&z[d..]);
-            further.for_each(|(column, z)| add_scaled(column, *z, g));
+            Family::FullRank => {
+                blocks::add_products(|i| [0..i + 1, 0..0], noise, z, g, &mut self.gradient, &mut self.products);
+            }
+            Family::MeanField => {
+                blocks::add_products(|i| [i..i + 1, 0..0], noise, z, g, &mut self.gradient, &mut self.products);
+            }
+            Family::LowRank(rank) => {
+                let mut by_coordinate = vec![0.0; self.products.len()];
+                blocks::add_products(|i| [i..i + 1, d..noise], noise, z, g, &mut self.gradient, &mut by_coordinate);
+                for (k, to) in self.products.iter_mut().enumerate() {
+                    *to += by_coordinate[k % d * (1 + rank) + k / d];
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! The optimiser's estimate of the inverse Hessian at a point is the covariance, and a Newton step leads to the mean.
 //! No mode is needed: where the density has none, a point on the way is best.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crust_math::random::{Stream, StreamKey};
@@ -24,12 +25,20 @@ pub struct Settings {
     /// Starting points are uniform within ± this.
     pub radius: f64,
     pub iterations: usize,
+    /// A way ends where a step seems to gain less than this. What it seems to gain is measured by curvature that is not
+    /// known yet: in a direction that is still unexplored it is too little by orders of magnitude.
+    pub decrement: f64,
     /// How many pairs of steps and changes of the gradient make a covariance.
     pub history: usize,
     /// Widths that are tried of each distribution on the way. Curvature at a point is that of the density there; where
     /// the density becomes steep on one side (scales of hierarchical models), a normal distribution that is as wide as
     /// curvature says reaches into places where there is next to none, and a narrower one has the larger ELBO.
     pub widths: &'static [f64],
+    /// A distribution on the way is looked at if the log density has risen by this since the last one; others are much
+    /// the same. The last one, which knows most of the curvature, always is.
+    pub rise: f64,
+    /// At most so many are looked at, evenly spread over those.
+    pub stops: usize,
     /// Draws for a first look at all of them, how many are looked at again, and draws for that.
     pub first_look: usize,
     pub looked_at_again: usize,
@@ -44,8 +53,11 @@ impl Settings {
             key,
             radius: 2.0,
             iterations: 200,
+            decrement: 1e-9,
             history: 10,
             widths,
+            rise: 0.01,
+            stops: usize::MAX,
             first_look: 8,
             looked_at_again: 5,
             draws: 64,
@@ -55,7 +67,8 @@ impl Settings {
 
     /// For somewhere to start from, which need not be the best.
     pub fn to_start(key: StreamKey) -> Self {
-        Self { widths: &[0.7], first_look: 4, looked_at_again: 2, draws: 32, ..Self::new(key) }
+        let few = Self { stops: 6, first_look: 8, looked_at_again: 1, draws: 32, ..Self::new(key) };
+        Self { widths: &[0.7], iterations: 40, decrement: 1e-3, history: 6, ..few }
     }
 }
 
@@ -115,9 +128,10 @@ struct Walk {
 
 impl Walk {
     fn new(from: Vec<f64>, settings: &Settings, key: StreamKey) -> Self {
-        // What a step seems to gain is measured by curvature that is not known yet: in a direction that is still
-        // unexplored it is too little by orders of magnitude.
-        let options = Options { history: settings.history, iterations: settings.iterations, decrement: 1e-11 };
+        let Settings { iterations, decrement, .. } = *settings;
+        // In few dimensions older pairs, which are from elsewhere, say little that newer ones do not.
+        let history = settings.history.min((from.len() / 2).max(5));
+        let options = Options { history, iterations, decrement };
         let diagonal = vec![1.0; from.len()];
         Self { key, search: Search::new(from, options, None), diagonal, stops: Vec::new(), iterations: 0 }
     }
@@ -195,20 +209,46 @@ fn best<T: Target + Clone + Send>(
     stops: &[Stop],
     key: StreamKey,
 ) -> Result<(usize, f64, Elliptical), Error> {
-    let normals: Vec<Elliptical> = stops.iter().map(Stop::normal).collect();
-    let of_widths = |at| settings.widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
-    let all: Vec<Candidate> = (0..stops.len()).flat_map(of_widths).collect();
+    let apart = apart(stops, settings.rise);
+    let chosen: Vec<usize> = spread(apart.len(), settings.stops).into_iter().map(|i| apart[i]).collect();
+    let normals: BTreeMap<usize, Elliptical> = chosen.iter().map(|&at| (at, stops[at].normal())).collect();
+    let of_widths = |&at: &usize| settings.widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
+    let all = chosen.iter().flat_map(of_widths).collect();
     let mut all = elbos(evaluations, &normals, all, settings.first_look, key)?;
-    all.retain(|candidate| candidate.elbo.is_finite());
-    all.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
+    sort(&mut all);
     all.truncate(settings.looked_at_again);
-    let few = elbos(evaluations, &normals, all, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
-    let finite = few.into_iter().filter(|candidate| candidate.elbo.is_finite());
-    let Candidate { at, width, elbo } = finite.max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
-    let Elliptical { mean, scale, .. } = normals[at].clone();
+    let mut few = elbos(evaluations, &normals, all, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
+    sort(&mut few);
+    let Candidate { at, width, elbo } = *few.first().ok_or(Error::NoSupport)?;
+    let Elliptical { mean, scale, .. } = normals[&at].clone();
     let best = Elliptical::normal(mean, scale.scaled(width));
     stays(&best)?;
     Ok((at, elbo, best))
+}
+
+/// The best one first; those without a bound are left out.
+fn sort(candidates: &mut Vec<Candidate>) {
+    candidates.retain(|candidate| candidate.elbo.is_finite());
+    candidates.sort_by(|a, b| b.elbo.total_cmp(&a.elbo));
+}
+
+/// Stops between which the log density rises by so much, and the last one.
+fn apart(stops: &[Stop], rise: f64) -> Vec<usize> {
+    let (mut chosen, mut above) = (Vec::new(), f64::INFINITY);
+    for (at, stop) in stops.iter().enumerate() {
+        // The value is that of −log p.
+        if stop.place.value <= above - rise || at + 1 == stops.len() {
+            chosen.push(at);
+            above = stop.place.value;
+        }
+    }
+    chosen
+}
+
+/// At most so many of n indices, evenly spread, the last one among them.
+fn spread(n: usize, most: usize) -> Vec<usize> {
+    let chosen = n.min(most.max(1));
+    (1..=chosen).map(|i| i * n / chosen - 1).collect()
 }
 
 /// A distribution on the way, with a width.
@@ -224,7 +264,7 @@ struct Candidate {
 /// that differ in their width only share S z.
 fn elbos<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
-    normals: &[Elliptical],
+    normals: &BTreeMap<usize, Elliptical>,
     mut candidates: Vec<Candidate>,
     draws: usize,
     key: StreamKey,
@@ -234,7 +274,7 @@ fn elbos<T: Target + Clone + Send>(
     let mut points = Points::new(d, Vec::with_capacity(candidates.len() * z.len()));
     let (mut stretched, mut of) = (Vec::with_capacity(z.len()), usize::MAX);
     for candidate in &candidates {
-        let q = &normals[candidate.at];
+        let q = &normals[&candidate.at];
         if of != candidate.at {
             stretched.clear();
             z.chunks_exact(d).for_each(|z| q.scale.apply_to(z, &mut stretched));
@@ -248,10 +288,13 @@ fn elbos<T: Target + Clone + Send>(
     }
     let standard: Vec<f64> = z.chunks_exact(d).map(|z| standard_log_density(float(d), None, dot(z, z))).collect();
     let entropy = -standard.iter().sum::<f64>() / float(standard.len());
-    let determinants: Vec<f64> = normals.iter().map(|q| q.scale.log_determinant()).collect();
+    let (mut determinant, mut of) = (0.0, usize::MAX);
     for (candidate, p) in candidates.iter_mut().zip(points.log_density.chunks_exact(standard.len())) {
+        if of != candidate.at {
+            (determinant, of) = (normals[&candidate.at].scale.log_determinant(), candidate.at);
+        }
         let energy = p.iter().sum::<f64>() / float(p.len());
-        candidate.elbo = energy + entropy + determinants[candidate.at] + float(d) * candidate.width.ln();
+        candidate.elbo = energy + entropy + determinant + float(d) * candidate.width.ln();
     }
     Ok(candidates)
 }

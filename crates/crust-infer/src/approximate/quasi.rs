@@ -22,7 +22,8 @@ pub fn even_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> {
         for (draw, stratum) in stream.permutation(half).into_iter().enumerate() {
             // The strata of the upper half of the distribution; the sign decides which half. Both are in one number.
             let within = 2.0 * stream.uniform();
-            let (positive, within) = (within < 1.0, within.fract());
+            let positive = within < 1.0;
+            let within = if positive { within } else { within - 1.0 };
             let upper = 0.5 + 0.5 * (float(stratum) + within) / float(half);
             // Rounding may reach 1, where the quantile is infinite.
             let value = upper_quantile(upper.min(1.0 - 0.5 * f64::EPSILON));

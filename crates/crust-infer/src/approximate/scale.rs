@@ -22,8 +22,17 @@ pub enum Scale {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
     diagonal: Vec<f64>,
-    /// p and q of each update, the first one first.
-    updates: Vec<[Vec<f64>; 2]>,
+    /// The first one first.
+    updates: Vec<Update>,
+}
+
+/// I + pqᵀ.
+#[derive(Clone, Debug, PartialEq)]
+struct Update {
+    p: Vec<f64>,
+    q: Vec<f64>,
+    /// Its determinant, 1 + qᵀp.
+    determinant: f64,
 }
 
 /// S = diag(s) (I + V diag(c) Vᵀ), where the r columns of V are orthonormal.
@@ -38,7 +47,7 @@ impl Product {
     /// BFGS updates of diag(s)², as S of H = S Sᵀ: an update is (I + p qᵀ) H (I + q pᵀ) with p = s/(sᵀy) and
     /// q = √(sᵀy / sᵀBs) B s − y, where B = H⁻¹ (Brodlie, Gourlay & Greenstadt 1973).
     pub fn new(diagonal: Vec<f64>, pairs: &[Rc<Pair>]) -> Self {
-        let mut root = Self { diagonal, updates: Vec::new() };
+        let mut root = Self { diagonal, updates: Vec::with_capacity(pairs.len()) };
         for pair in pairs {
             let mut image = root.solve(&pair.s);
             // sᵀ B s = |S⁻¹ s|² and B s = S⁻ᵀ S⁻¹ s.
@@ -47,9 +56,10 @@ impl Product {
             let stretch = (pair.product / square).sqrt();
             let q: Vec<f64> = image.iter().zip(&pair.y).map(|(b, y)| stretch * b - y).collect();
             let p: Vec<f64> = pair.s.iter().map(|s| s / pair.product).collect();
-            let usable = q.iter().all(|q| q.is_finite()) && 1.0 + dot(&p, &q) > 0.0;
+            let determinant = 1.0 + dot(&p, &q);
+            let usable = q.iter().all(|q| q.is_finite()) && determinant > 0.0;
             if usable {
-                root.updates.push([p, q]);
+                root.updates.push(Update { p, q, determinant });
             }
         }
         root
@@ -59,7 +69,7 @@ impl Product {
         let first = to.len();
         to.extend(z.iter().zip(&self.diagonal).map(|(z, s)| z * s));
         let x = &mut to[first..];
-        for [p, q] in &self.updates {
+        for Update { p, q, .. } in &self.updates {
             let along = dot(q, x);
             add_scaled(x, along, p);
         }
@@ -67,7 +77,7 @@ impl Product {
 
     fn apply_transposed(&self, g: &[f64]) -> Vec<f64> {
         let mut g = g.to_vec();
-        for [p, q] in self.updates.iter().rev() {
+        for Update { p, q, .. } in self.updates.iter().rev() {
             let along = dot(p, &g);
             add_scaled(&mut g, along, q);
         }
@@ -78,8 +88,8 @@ impl Product {
     /// (I + pqᵀ)⁻¹ = I − pqᵀ/(1 + qᵀp).
     fn solve(&self, x: &[f64]) -> Vec<f64> {
         let mut z = x.to_vec();
-        for [p, q] in self.updates.iter().rev() {
-            let along = -dot(q, &z) / (1.0 + dot(q, p));
+        for Update { p, q, determinant } in self.updates.iter().rev() {
+            let along = -dot(q, &z) / determinant;
             add_scaled(&mut z, along, p);
         }
         z.iter_mut().zip(&self.diagonal).for_each(|(z, s)| *z /= s);
@@ -88,15 +98,14 @@ impl Product {
 
     fn solve_transposed(&self, g: &mut [f64]) {
         g.iter_mut().zip(&self.diagonal).for_each(|(g, s)| *g /= s);
-        for [p, q] in &self.updates {
-            let along = -dot(p, g) / (1.0 + dot(q, p));
+        for Update { p, q, determinant } in &self.updates {
+            let along = -dot(p, g) / determinant;
             add_scaled(g, along, q);
         }
     }
 
-    /// |I + pqᵀ| = 1 + qᵀp.
     fn log_determinant(&self) -> f64 {
-        let updates = self.updates.iter().map(|[p, q]| (1.0 + dot(q, p)).ln());
+        let updates = self.updates.iter().map(|update| update.determinant.ln());
         self.diagonal.iter().map(|s| s.ln()).sum::<f64>() + updates.sum::<f64>()
     }
 }
@@ -260,7 +269,8 @@ impl Scale {
             // diag(r) (I + pqᵀ) = (I + (rp)(q/r)ᵀ) diag(r).
             Self::Product(product) => {
                 let over = |x: &[f64]| x.iter().zip(r).map(|(x, r)| x / r).collect();
-                let updates = product.updates.iter().map(|[p, q]| [times(p), over(q)]).collect();
+                let rescaled = |update: &Update| Update { p: times(&update.p), q: over(&update.q), ..*update };
+                let updates = product.updates.iter().map(rescaled).collect();
                 Self::Product(Product { diagonal: times(&product.diagonal), updates })
             }
             Self::LowRank(low) => Self::LowRank(LowRank { diagonal: times(&low.diagonal), ..low.clone() }),
