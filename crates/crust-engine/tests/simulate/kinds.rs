@@ -64,6 +64,12 @@ pub const KINDS: &[(&str, &str, &str)] = &[
         r#"{"N": 4}"#,
     ),
     (
+        "mixture as the prior of a number",
+        "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; }
+         model { s ~ gamma(5, 5); target += log_mix(0.3, normal_lpdf(m | -1, s), normal_lpdf(m | 2, 0.5)); y ~ normal(m, s); }",
+        r#"{"N": 4}"#,
+    ),
+    (
         "mixture of vectors, collected",
         "data { int N; int K; array[N] vector[2] y; } parameters { simplex[K] w; array[K] vector[2] m; real<lower=0> s; }
          model { vector[K] lw = log(w); w ~ dirichlet(rep_vector(3, K)); s ~ gamma(5, 5); for (k in 1:K) m[k] ~ normal(0, 1.5);

@@ -274,6 +274,7 @@ impl Collector<'_> {
                 shape: Shape::Mixture,
                 root: root(&found.variate),
                 distribution: found.words(),
+                depends_on: found.needs(self.split).unwrap_or(parameters),
                 variate: Some(found.variate),
                 scales: self.scales_inside(e, before),
                 ..blank

@@ -3,6 +3,8 @@
 //! `p(y) = Σ_k w_k p_k(y)` is drawn by drawing `k` with probability `w_k`, then `y` from `p_k`. The log weights are
 //! what is left of each term when its density is taken away; they must add up to one.
 
+use std::collections::BTreeSet;
+
 use super::normalise::{call, density};
 use super::split::{Role, Split};
 use super::walk;
@@ -40,6 +42,24 @@ impl Mixture {
             }
             Components::Collected { .. } => "mixture".to_owned(),
         }
+    }
+
+    /// The parameters that weights and components depend on, without the variate itself; nothing where that cannot be
+    /// told.
+    pub fn needs(&self, split: &Split) -> Option<BTreeSet<VariableId>> {
+        let Components::Listed(list) = &self.components else { return None };
+        let mut found = BTreeSet::new();
+        let mut look = |e: &Expr| found.extend(split.depends.parameters(e));
+        for (weight, densities) in list {
+            look(weight);
+            for tilde in densities {
+                tilde.arguments.iter().chain(walk::bounds(tilde)).for_each(&mut look);
+                if tilde.variate != self.variate {
+                    look(&tilde.variate);
+                }
+            }
+        }
+        Some(found)
     }
 }
 
