@@ -29,6 +29,8 @@ pub(super) struct Column {
     pub(super) values: Vec<f64>,
 }
 
+const AUTOCORRELATION: &str = "autocorrelation";
+
 /// Deviations beyond this are all the same.
 const FURTHEST: f64 = 1e6;
 
@@ -102,8 +104,26 @@ fn atom_of_zeros(values: &[f64]) -> f64 {
     count(zeros.saturating_sub(MORE * most))
 }
 
+/// Whether somebody has sorted the values, in groups or as a whole: they go up more than three times as often as down, or
+/// down as up, where a series goes up about as often as down. Two values that are sorted (cases after controls, answers in
+/// the order of their patterns) change less than a quarter as often as in random order.
+#[expect(clippy::float_cmp, reason = "numbers of data are equal or not")]
+fn are_sorted(values: &[f64]) -> bool {
+    const TIMES: usize = 4;
+    let steps = |test: fn(f64, f64) -> bool| values.windows(2).filter(|pair| test(pair[0], pair[1])).count();
+    let (up, down) = (steps(|a, b| a < b), steps(|a, b| a > b));
+    let first = values.first().copied().unwrap_or(f64::NAN);
+    let other = values.iter().copied().find(|x| *x != first);
+    let of_first = values.iter().filter(|x| **x == first).count();
+    let of_other = other.map_or(0, |other| values.iter().filter(|x| **x == other).count());
+    let two_values = of_first + of_other == values.len();
+    let in_blocks = two_values && TIMES * (up + down) * values.len() < 2 * of_first * of_other;
+    TIMES * up.min(down) < up + down || in_blocks
+}
+
 /// Numbers that describe the values of an outcome: moments, extremes, zeros, and how neighbours depend on each other.
-/// Real numbers that were rounded have zeros, too: only those beyond are counted.
+/// Real numbers that were rounded have zeros, too: only those beyond are counted. Neighbours in a sorted file say nothing
+/// about the model, for which the order of observations seldom matters: cases that come after controls are no misfit.
 pub fn describe(name: &str, values: &[f64], integers: bool) -> Vec<(String, f64)> {
     let n = count(values.len());
     if values.len() < 2 {
@@ -122,10 +142,12 @@ pub fn describe(name: &str, values: &[f64], integers: bool) -> Vec<(String, f64)
         ("skewness", relative(moment(3), deviation.powi(3))),
         ("smallest", extreme(f64::INFINITY, f64::min)),
         ("largest", extreme(f64::NEG_INFINITY, f64::max)),
-        ("autocorrelation", relative(products, deviation * deviation)),
+        (AUTOCORRELATION, relative(products, deviation * deviation)),
         ("share of zeros", zeros),
     ];
-    list.into_iter().map(|(what, value)| (format!("{name}: {what}"), value)).collect()
+    let says_something = |what: &str| what != AUTOCORRELATION || !are_sorted(values);
+    let list = list.into_iter().filter(|(what, _)| says_something(what));
+    list.map(|(what, value)| (format!("{name}: {what}"), value)).collect()
 }
 
 #[cfg(test)]
@@ -140,12 +162,12 @@ mod tests {
         let mut all = vec![describe("y", real, integers)];
         let mut draw = || -> Vec<f64> { (0..real.len()).map(|_| replicates(&mut stream)).collect() };
         all.extend((0..39).map(|_| describe("y", &draw(), integers)));
-        let column = |(i, (name, _)): (usize, &(String, f64))| Column {
+        let column = |(name, _): &(String, f64)| Column {
             name: name.clone(),
             side: Side::Both,
-            values: all.iter().filter_map(|row| row.get(i).map(|(_, value)| *value)).collect(),
+            values: all.iter().filter_map(|row| row.iter().find(|(n, _)| n == name).map(|(_, value)| *value)).collect(),
         };
-        all[0].iter().enumerate().map(column).collect()
+        all[0].iter().map(column).collect()
     }
 
     fn normals(n: usize, seed: u64) -> Vec<f64> {
@@ -177,6 +199,37 @@ mod tests {
         let mut walk = normals(100, 3);
         (1..100).for_each(|i| walk[i] = 0.9 * walk[i - 1] + 0.44 * walk[i]);
         assert_eq!(alarm(&walk).as_deref(), Some("y: autocorrelation"));
+    }
+
+    /// Files that are sorted by the outcome are common, and the order of observations is nothing that a model states.
+    #[test]
+    fn sorted_values_are_no_misfit() {
+        let alarm =
+            |real: &[f64]| compare(&columns(real, Stream::standard_normal, 7), MISMATCH).expect("a comparison").alarm;
+        let mut sorted = normals(100, 3);
+        sorted.sort_by(f64::total_cmp);
+        assert_eq!(alarm(&sorted), None);
+        sorted.reverse();
+        assert_eq!(alarm(&sorted), None);
+        let mut groups = normals(100, 3);
+        groups.chunks_mut(10).for_each(|group| group.sort_by(f64::total_cmp));
+        assert_eq!(alarm(&groups), None);
+    }
+
+    /// The same for two values; a chain that changes its state rarely is a dependence all the same.
+    #[test]
+    fn sorted_answers_are_no_misfit() {
+        let coin = |stream: &mut Stream| f64::from(u8::from(stream.uniform() < 0.5));
+        let alarm = |real: &[f64]| compare(&columns(real, coin, 7), MISMATCH).expect("a comparison").alarm;
+        let mut answers: Vec<f64> = normals(200, 3).iter().map(|x| f64::from(u8::from(*x < 0.0))).collect();
+        assert_eq!(alarm(&answers), None);
+        answers.chunks_mut(50).for_each(|group| group.sort_by(f64::total_cmp));
+        assert_eq!(alarm(&answers), None);
+        let mut stream = StreamKey::new(3, Purpose::DATA).stream();
+        (1..200).for_each(|i| {
+            answers[i] = if stream.uniform() < 0.2 { 1.0 - answers[i - 1] } else { answers[i - 1] };
+        });
+        assert_eq!(alarm(&answers).as_deref(), Some("y: autocorrelation"));
     }
 
     /// Rounding makes zeros, and so does a mass at 0; only the latter is worth a word.
