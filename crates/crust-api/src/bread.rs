@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::experiment::{Origin, Settings, StanExperiment, given};
 use crate::problem::Problem;
 use crate::session::{Progress, Session};
-use basis::Basis;
+use basis::{Basis, Ways};
 use crust_diagnose::bread::{self, Findings, Plan};
 use crust_diagnose::checkpoint::Journal;
 use crust_diagnose::result::{Bread, Dataset, ForwardRung, Reading, RealData, Run, Rung, Simulated, Simulation};
@@ -113,8 +113,8 @@ pub fn bread(problem: &Problem, options: &BreadOptions, session: &Session<'_>) -
     if let Some(end) = options.budget.and_then(|budget| began.checked_add(Duration::try_from_secs_f64(budget).ok()?)) {
         session.observer.progress(&Progress::Until(end));
     }
-    let censored = basis::censored(problem, options);
-    let basis = Basis::find((problem, censored.as_ref()), options, session)?;
+    let ways = Ways::of(problem, options);
+    let basis = Basis::find(&ways, options, session)?;
     let retreat = options.may_simulate_nothing() && basis.simulation.kind == Simulation::Conditional;
     // A folder belongs to one way of doing it.
     let retreat = retreat && options.annealing.folder.is_none();

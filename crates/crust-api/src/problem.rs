@@ -233,6 +233,15 @@ impl Problem {
         Some(Self { program, data, json, values: OnceLock::new(), model: Mutex::new(None) })
     }
 
+    /// The same with [transformed data as data](typed::Program::with_computed_given); nothing if that cannot be.
+    pub(crate) fn with_computed_given(&self) -> Option<Self> {
+        let (typed, values) = self.program.typed().with_computed_given(self.values().ok()?)?;
+        let reading = Reading { typed, ..Reading::clone(&self.program.reading) };
+        let program = Program { reading: Arc::new(reading), ..self.program.clone() };
+        let (data, json) = (self.data.clone(), self.json.clone());
+        Some(Self { program, data, json, values: OnceLock::from(values), model: Mutex::new(None) })
+    }
+
     /// The name of the data, if there are any.
     pub fn data_name(&self) -> Option<&str> {
         self.data.as_ref().map(Source::name)
@@ -262,6 +271,10 @@ impl Problem {
 
     /// The values of data of which some may be missing.
     pub(crate) fn read_values(&self, allow_missing: &(dyn Fn(&str) -> bool + Sync)) -> Result<Data, Error> {
+        // What was computed is in no file.
+        if let Some(values) = self.values.get() {
+            return Ok(values.clone());
+        }
         let options = Options { name: self.data_name().unwrap_or("no data"), allow_missing, ..Options::default() };
         let read = read_data(self.program.typed(), self.program.text(), &self.json, &options);
         read.map_err(|errors| Error::Data { program: self.program.clone(), errors })

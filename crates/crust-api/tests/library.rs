@@ -235,3 +235,27 @@ fn censored_observations_get_a_verdict() {
     assert!(found.simulation.why.contains("censored"), "{}", found.simulation.why);
     assert!(!found.simulation.has_log_ml && found.predictive.is_none() && found.calibration.is_none());
 }
+
+/// What transformed data compute is the outcome where the model is about it, and stays as it is where it sizes
+/// something: the largest answer is the number of categories.
+#[test]
+fn computed_outcomes_are_drawn() {
+    let standardised = "data { int N; vector[N] x; vector[N] y; }
+transformed data { vector[N] z = (y - mean(y)) / sd(y); }
+parameters { real a; real b; real<lower=0> s; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); s ~ exponential(1); z ~ normal(a + b * x, s); }";
+    let numbers = r#"{"N": 6, "x": [-1, 0, 1, 2, 0.5, -0.5], "y": [5.1, 7.2, 9.4, 9.9, 8.8, 6.1]}"#;
+    let categories = "data { int N; array[N] int<lower=1> y; }
+transformed data { int m = max(y); }
+parameters { simplex[m] p; }
+model { for (n in 1:N) target += log(p[y[n]]); }";
+    let answers = r#"{"N": 8, "y": [1, 2, 3, 1, 2, 2, 3, 1]}"#;
+    for (program, data, outcome) in [(standardised, numbers, "z"), (categories, answers, "y")] {
+        let problem = problem(program, data).expect("a problem");
+        let options = BreadOptions { annealing: short(), replicates: 0, ..BreadOptions::default() };
+        let found = bread(&problem, &options, &Session::default()).expect("a verdict").result;
+        assert_eq!(found.simulation.kind, Simulation::Conditional, "{program}: {:?}", found.simulation);
+        let drawn: Vec<&str> = found.reading.outcomes.iter().map(|o| o.name.as_str()).collect();
+        assert_eq!(drawn, [outcome], "{program}");
+    }
+}

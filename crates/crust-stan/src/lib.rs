@@ -1,6 +1,7 @@
 //! The Stan language: from program text to a typed program, with everything there is to say about mistakes.
 pub mod ast;
 pub mod check;
+mod computed;
 pub mod data;
 pub mod diagnostics;
 pub mod eval;

@@ -5,7 +5,7 @@
 //! fitted anew to every dataset. On the real data only the lower bounds remain.
 
 use super::BreadOptions;
-use super::basis::{Basis, censored};
+use super::basis::{Basis, Ways};
 use crate::annealing::{Annealed, Annealing, Diagnosis, PathChoice};
 use crate::approximate::{ApproximationChoice, Fitted, Wanted, check_radius, fit};
 use crate::error::{Error, Trouble};
@@ -55,8 +55,8 @@ pub fn bread_approximation(
     if let Some(kind) = options.simulate.filter(|kind| *kind == Simulation::Nothing) {
         return Err(Error::option("simulate", kind.name(), NO_EXACT_DRAW));
     }
-    let censored = censored(problem, options);
-    let Basis { loaded, simulation, .. } = Basis::drawn((problem, censored.as_ref()), options, None, session)?;
+    let ways = Ways::of(problem, options);
+    let Basis { loaded, simulation, .. } = Basis::drawn(&ways, options, None, session)?;
     if simulation.kind == Simulation::Fitted {
         return Err(Error::option("simulate", simulation.kind.name(), NO_EXACT_DRAW));
     }

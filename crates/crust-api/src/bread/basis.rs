@@ -1,5 +1,5 @@
 //! What data are simulated with, and what can be read of a program for it: the joint distribution, its likelihood alone,
-//! its likelihood with censored observations as weights, or nothing.
+//! the same with transformed data as data or with censored observations as weights, or nothing.
 
 use super::BreadOptions;
 use crate::error::{Error, Refusal};
@@ -31,33 +31,41 @@ pub(super) struct Basis<'a> {
 /// What data would be simulated with, and why, or why that cannot be.
 pub(crate) fn rests_on(problem: &Problem, session: &Session<'_>) -> Result<Simulated, Error> {
     let options = BreadOptions::default();
-    let censored = censored(problem, &options);
-    Ok(Basis::find((problem, censored.as_ref()), &options, session)?.simulation)
+    let ways = Ways::of(problem, &options);
+    Ok(Basis::find(&ways, &options, session)?.simulation)
 }
 
-/// The problem with censored observations as weights, if it has any and these could be of use.
-///
-/// Given that some observations are censored and when, the others are drawn anew: θ* is an exact draw of
-/// p(θ) R(θ) p(y | θ) p(y′ | θ), where R is the probability of what is censored.
-pub(super) fn censored(problem: &Problem, options: &BreadOptions) -> Option<Problem> {
-    let supplied = options.annealing.generation.simulator.is_some();
-    let wanted = options.kind().0 == Simulation::Conditional && !supplied;
-    problem.with_censored_weights().filter(|_| wanted)
+/// A problem, and other ways to take it that state the same posterior.
+pub(super) struct Ways<'a> {
+    problem: &'a Problem,
+    /// With transformed data as data: what is computed from the real outcomes stays as it is, or is the outcome.
+    computed: Option<Problem>,
+    /// With censored observations as weights. Given that some observations are censored and when, the others are drawn
+    /// anew: θ* is an exact draw of p(θ) R(θ) p(y | θ) p(y′ | θ), where R is the probability of what is censored.
+    censored: Option<Problem>,
+}
+
+impl<'a> Ways<'a> {
+    /// Those that there are, and that could be of use.
+    pub fn of(problem: &'a Problem, options: &BreadOptions) -> Self {
+        let supplied = options.annealing.generation.simulator.is_some();
+        let conditional = options.kind().0 == Simulation::Conditional;
+        let censored = problem.with_censored_weights().filter(|_| conditional && !supplied);
+        let computed = if supplied { None } else { problem.with_computed_given() };
+        Self { problem, computed, censored }
+    }
 }
 
 impl<'a> Basis<'a> {
     /// The best that there is: everything, everything but what is censored, nothing.
-    pub fn find(
-        (problem, censored): (&'a Problem, Option<&'a Problem>),
-        options: &BreadOptions,
-        session: &Session<'_>,
-    ) -> Result<Self, Error> {
+    pub fn find(ways: &'a Ways<'a>, options: &BreadOptions, session: &Session<'_>) -> Result<Self, Error> {
+        let problem = ways.problem;
         if options.kind().0 == Simulation::Nothing {
             return Self::nothing(problem, ASKED, options, session);
         }
         let until = options.budget.filter(|_| options.may_simulate_nothing());
         let until = until.map(|budget| Instant::now() + Duration::from_secs_f64(SHARE * budget));
-        match Self::drawn((problem, censored), options, until, session) {
+        match Self::drawn(ways, options, until, session) {
             Err(error) if options.may_simulate_nothing() && is_about_data(&error) => {
                 Self::without(problem, &error, options, session)
             }
@@ -65,17 +73,25 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// What data can be drawn with: everything, or everything but what is censored.
+    /// What data can be drawn with: everything, or everything but what is computed or censored.
     pub fn drawn(
-        (problem, censored): (&'a Problem, Option<&'a Problem>),
+        ways: &'a Ways<'a>,
         options: &BreadOptions,
         until: Option<Instant>,
         session: &Session<'_>,
     ) -> Result<Self, Error> {
+        let Ways { problem, computed, censored } = ways;
         let quiet = Session { observer: &Nobody, ..session.clone() };
-        let first = read(problem, options, until, if censored.is_some() { &quiet } else { session });
+        let alone = computed.is_none() && censored.is_none();
+        let first = read(problem, options, until, if alone { session } else { &quiet });
+        let whole = first.as_ref().is_ok_and(|(loaded, _)| loaded.only_near.is_none() && !loaded.likelihood_only);
+        if let Some(computed) = computed.as_ref().filter(|_| !whole)
+            && let Some(basis) = Self::with_computed(computed, first.as_ref().ok(), problem, (options, until, session))
+        {
+            return Ok(basis);
+        }
         let fine = first.as_ref().is_ok_and(|(loaded, _)| loaded.only_near.is_none());
-        if let Some(censored) = censored.filter(|_| !fine)
+        if let Some(censored) = censored.as_ref().filter(|_| !fine)
             && let Ok((loaded, simulation)) = read(censored, options, until, session)
         {
             let simulation = Simulated { why: WEIGHTS.to_owned(), has_log_ml: false, ..simulation };
@@ -83,6 +99,24 @@ impl<'a> Basis<'a> {
         }
         let (loaded, simulation) = first?;
         Ok(Self { loaded, simulation, incomparable: None })
+    }
+
+    /// With transformed data as data, if some are computed from what would be drawn otherwise.
+    fn with_computed(
+        computed: &'a Problem,
+        first: Option<&(Generative<'a>, Simulated)>,
+        problem: &Problem,
+        (options, until, session): (&BreadOptions, Option<Instant>, &Session<'_>),
+    ) -> Option<Self> {
+        if first.is_some_and(|(loaded, _)| problem.program().typed().computed_from(&loaded.outcomes).is_empty()) {
+            return None;
+        }
+        let (loaded, mut simulation) = read(computed, options, until, session).ok()?;
+        if loaded.only_near.is_some() {
+            return None;
+        }
+        simulation.why = format!("{}; {}", computed_words(&loaded), simulation.why);
+        Some(Self { loaded, simulation, incomparable: None })
     }
 
     /// The real data alone, since none can be simulated.
@@ -118,6 +152,12 @@ impl BreadOptions {
         let supplied = self.annealing.generation.simulator.is_some();
         self.simulate.is_none() && self.kind().0 == Simulation::Conditional && !supplied
     }
+}
+
+/// What is said where transformed data are taken as given.
+fn computed_words(loaded: &Generative<'_>) -> String {
+    let names: Vec<String> = loaded.summary.outcomes.iter().map(|outcome| format!("`{}`", outcome.name)).collect();
+    format!("what transformed data compute from the real data is given, and {} drawn", names.join(", "))
 }
 
 /// Whether the trouble is that no data can be drawn, so that everything else may go on. A program need not have data: a
