@@ -97,7 +97,11 @@ pub enum Error {
     #[error(transparent)]
     WebPplRun(Box<crust_webppl::RunError>),
     /// No distribution to begin with.
-    #[error("--path reference: {0}; `--path prior` needs none")]
+    #[error(
+        "annealing has no distribution to begin with: {0}. Nearly always the posterior has no finite integral, and \
+         parameters run away until the density no longer changes (flat priors; an outcome that a predictor separates): \
+         give parameters a prior"
+    )]
     Reference(crust_infer::path::BadReference),
     /// A result that cannot be written as JSON.
     #[error(transparent)]

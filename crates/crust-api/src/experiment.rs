@@ -407,10 +407,11 @@ impl Fitted for StanExperiment<'_> {
             None => fit::fit(&path, &names, &self.settings)?,
         };
         if !fitted.fit.unfinished {
-            // They go twice for so long, and may not take what is needed for the rest.
+            // They go twice for as long as the fit, since far starts take long ways, and may not take what is needed for
+            // the rest.
             let left = self.settings.budget.map(|budget| SCOUT_SHARE * budget - self.seconds_before());
-            let half = begin.elapsed() / 2;
-            let took = left.map_or(half, |left| half.min(Duration::from_secs_f64(0.5 * left.max(0.0))));
+            let fit = begin.elapsed();
+            let took = left.map_or(fit, |left| fit.min(Duration::from_secs_f64(0.5 * left.max(0.0))));
             let scouted = self.scout(&fitted.chains, took, &names)?;
             (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);
             fitted.fit.elsewhere_name = scouted.name;

@@ -215,4 +215,11 @@ fn few_chains_from_other_starts_are_told() {
     assert!(not_covered(0).contains("no chain from other starts"), "{}", not_covered(0));
     assert!(not_covered(3).contains("only 3 chains from other starts"), "{}", not_covered(3));
     assert!(!not_covered(40).contains("other starts"), "{}", not_covered(40));
+    let sentence = |scouts: usize| {
+        let mut findings = fine();
+        findings.fit.as_mut().expect("a fit").scouts = scouts;
+        verdict::verdict(&findings, &plan()).sentence
+    };
+    assert!(sentence(3).contains("only 3 chains from other starts"), "{}", sentence(3));
+    assert!(!sentence(40).contains("other starts"), "{}", sentence(40));
 }

@@ -49,9 +49,16 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     if findings.partial {
         return (Level::Partial, format!("{bound}; the run was ended before its end."));
     }
-    let (level, more) = objection(findings, plan, rung)
-        .unwrap_or_else(|| (Level::Good, format!(", and {}.", carries_over(findings, plan))));
+    let (level, more) = objection(findings, plan, rung).unwrap_or_else(|| {
+        (Level::Good, format!(", and {}.{}", carries_over(findings, plan), hardly_looked(findings)))
+    });
     (level, bound + &more)
+}
+
+/// What a good verdict has to say about modes that the fit may have missed, if hardly anybody has looked for them.
+fn hardly_looked(findings: &Findings) -> String {
+    let few = findings.fit.as_ref().and_then(few_scouts);
+    few.map_or_else(String::new, |few| format!(" It does not cover {few} (a longer `--budget`)."))
 }
 
 /// Whether all bounds are as small as a good verdict wants them, of simulated and of real data.
