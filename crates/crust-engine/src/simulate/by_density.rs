@@ -18,6 +18,7 @@ mod evaluate;
 mod given;
 mod lanes;
 mod line;
+mod poles;
 mod prefix;
 mod structure;
 mod write;

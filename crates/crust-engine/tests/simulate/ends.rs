@@ -98,3 +98,48 @@ fn captures_after_the_first() {
     // a standard deviation of 16
     assert!((seen - 1000.0 * phi * p).abs() < 64.0, "{seen}");
 }
+
+/// Densities that are infinite at a bound: much of what there is lies closer to it than any rule of quadrature looks.
+#[test]
+fn infinite_at_a_bound() {
+    let text = "data { int N; vector<lower=0>[N] y; } parameters { real<lower=0> a; }
+        model { for (n in 1:N) target += (a - 1) * log(y[n]) - y[n] - lgamma(a); }";
+    let json = r#"{"N": 4, "y": [0.5, 1e-5, 0.02, 1.7]}"#;
+    let (mut simulator, proof) = numeric(text, json, ByDensity::Always).expect("proven");
+    sums_to_one(&proof);
+    // Gamma(a) with a = 0.05: F(x) is xᵃ / Γ(a + 1) for small x, so that F(10⁻¹²) = 0.258.
+    let all = draws(text, &mut simulator, &[0.05_f64.ln()], 500).concat();
+    assert!(all.iter().all(|y| *y > 0.0));
+    #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+    let small = all.iter().filter(|y| **y < 1e-12).count() as f64;
+    let share = 1e-12_f64.powf(0.05) / 0.973_504_265_562_775_6;
+    // 2,000 numbers: a standard deviation of 20
+    assert!((small - 2000.0 * share).abs() < 80.0, "{small} {share}");
+}
+
+/// Zeros and ones with probabilities of their own, and a beta density that may be infinite beside them.
+#[test]
+fn zeros_and_ones_beside_a_beta_density() {
+    let text = "data { int N; vector<lower=0, upper=1>[N] y; }
+        parameters { real<lower=0, upper=1> p; real<lower=0, upper=1> q; real<lower=0> a; real<lower=0> b; }
+        model { for (n in 1:N) { if (y[n] == 0) target += log(p) + log1m(q);
+            else if (y[n] == 1) target += log(p) + log(q);
+            else target += log1m(p) + beta_lpdf(y[n] | a, b); } }";
+    for json in [
+        r#"{"N": 6, "y": [0, 0.3, 0, 1, 0.9, 1]}"#,
+        // neither zeros nor ones, which the program still gives probabilities
+        r#"{"N": 3, "y": [0.2, 0.3, 0.9]}"#,
+    ] {
+        let (mut simulator, proof) = numeric(text, json, ByDensity::WhereNeeded).expect("proven");
+        sums_to_one(&proof);
+        let all = draws(text, &mut simulator, &[0.0, logit(0.25), 0.5_f64.ln(), 0.0], 600).concat();
+        #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+        let share = |what: &dyn Fn(f64) -> bool| all.iter().filter(|y| what(**y)).count() as f64 / all.len() as f64;
+        // at least 1,800 numbers: standard deviations below 0.012
+        assert!((share(&|y| y <= 0.0) - 0.375).abs() < 0.046);
+        assert!((share(&|y| y >= 1.0) - 0.125).abs() < 0.032);
+        let mut between: Vec<f64> = all.iter().copied().filter(|y| *y > 0.0 && *y < 1.0).collect();
+        // Beta(½, 1) has the distribution function √x; 1.63 / √900
+        assert!(distance(&mut between, f64::sqrt) < 0.056);
+    }
+}

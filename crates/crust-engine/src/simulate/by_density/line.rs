@@ -5,6 +5,7 @@ use crust_math::random::Stream;
 use super::super::SimulateError;
 use super::ends::{fold, is_endless};
 use super::evaluate::Blocks;
+use super::poles::{self, Pole};
 use super::{Domain, Table};
 
 /// Log densities along lines.
@@ -54,8 +55,9 @@ impl Panel {
 #[derive(Clone, Debug)]
 pub struct Line {
     panels: Vec<Panel>,
-    /// The integral up to the end of each panel, atoms last.
+    /// The integral up to the end of each panel, then of each pole and atom.
     cumulative: Vec<f64>,
+    poles: Vec<Pole>,
     /// Values with a probability of their own.
     atoms: Vec<(f64, f64)>,
     /// The logarithm of what densities are relative to.
@@ -73,9 +75,16 @@ impl Line {
         let u = stream.uniform() * total;
         let at = self.cumulative.partition_point(|c| *c <= u).min(self.cumulative.len().saturating_sub(1));
         let before = if at == 0 { 0.0 } else { self.cumulative[at - 1] };
-        match self.panels.get(at) {
-            Some(panel) => inside(panel, ((u - before) / (self.cumulative[at] - before)).clamp(0.0, 1.0)),
-            None => self.atoms.get(at - self.panels.len()).map_or(f64::NAN, |(x, _)| *x),
+        // A density that is 0 everywhere has no parts.
+        let Some(end) = self.cumulative.get(at) else { return f64::NAN };
+        let part = ((u - before) / (end - before)).clamp(0.0, 1.0);
+        if let Some(panel) = self.panels.get(at) {
+            return inside(panel, part);
+        }
+        let at = at - self.panels.len();
+        match self.poles.get(at) {
+            Some(pole) => pole.draw(part),
+            None => self.atoms.get(at - self.poles.len()).map_or(f64::NAN, |(x, _)| *x),
         }
     }
 }
@@ -112,15 +121,17 @@ pub struct Search {
     pub points: Vec<(f64, f64)>,
     /// Whether there is something below, and above, if there are no bounds.
     pub(super) open: [bool; 2],
+    /// Points beside which it is infinite.
+    pub(super) poles: Vec<Pole>,
 }
 
 impl Search {
     pub fn new(line: usize, domain: Domain, at: f64, log_density: f64) -> Self {
-        Self { line, domain, points: vec![(at, log_density)], open: [true; 2] }
+        Self { line, domain, points: vec![(at, log_density)], open: [true; 2], poles: Vec::new() }
     }
 
     pub(super) fn top(&self) -> f64 {
-        self.points.iter().map(|(_, x)| *x).fold(f64::NEG_INFINITY, f64::max)
+        self.points.iter().map(|(_, x)| *x).filter(|x| *x < f64::INFINITY).fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
@@ -147,28 +158,31 @@ pub fn lines(all: &mut dyn Along, searches: Vec<Search>, landmarks: &Landmarks) 
     let mut searches = searches;
     explore(all, &mut searches, landmarks)?;
     let mut atoms = atoms(all, &mut searches, landmarks)?;
+    poles::find(all, &mut searches, &atoms)?;
     fold(all, &mut searches, &mut atoms, landmarks)?;
     if searches.iter().any(is_endless) {
         return Err(SimulateError::Endless);
     }
     let panels = integrate(all, &searches)?;
-    let parts = searches.iter().zip(panels).zip(atoms);
-    Ok(parts.map(|((search, panels), atoms)| line(search.top(), panels, atoms)).collect())
+    let parts = searches.into_iter().zip(panels).zip(atoms);
+    Ok(parts.map(|((search, panels), atoms)| line(search, panels, atoms)).collect())
 }
 
-fn line(top: f64, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
-    let scale = atoms.iter().map(|(_, x)| *x).fold(top, f64::max);
+fn line(search: Search, panels: Vec<Panel>, atoms: Vec<(f64, f64)>) -> Line {
+    let (top, poles) = (search.top(), search.poles);
+    let single = || poles.iter().map(|pole| pole.log).chain(atoms.iter().map(|(_, x)| *x));
+    let scale = single().fold(top, f64::max);
     let mut cumulative = Vec::new();
     let mut sum = 0.0;
     for panel in &panels {
         sum += panel.integral().0.max(0.0) * (top - scale).exp();
         cumulative.push(sum);
     }
-    for (_, x) in &atoms {
-        sum += (x - scale).exp();
+    for log in single() {
+        sum += (log - scale).exp();
         cumulative.push(sum);
     }
-    Line { panels, cumulative, atoms, scale }
+    Line { panels, cumulative, poles, atoms, scale }
 }
 
 /// What the given outcome says about where numbers lie.
@@ -302,23 +316,31 @@ pub(super) type Atoms = Vec<(f64, f64)>;
 fn atoms(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) -> Result<Vec<Atoms>, SimulateError> {
     let mut found: Vec<Atoms> = searches.iter().map(|_| Vec::new()).collect();
     let near = 1e-9 * landmarks.spread;
-    let offsets = [0.0, near, -near, 2.0 * near, -2.0 * near];
-    for x in &landmarks.repeated {
-        let requests: Vec<(usize, f64)> =
-            searches.iter().flat_map(|s| offsets.map(|offset| (s.line, x + offset))).collect();
-        let values = all.log_densities(&requests)?;
-        for ((atoms, search), at) in found.iter_mut().zip(&mut *searches).zip(values.chunks_exact(offsets.len())) {
-            let (here, sides, beyond) = (at[0], [at[1], at[2]], [at[3], at[4]]);
-            // Beside the point the density is smooth, or there is none at all.
-            let smooth = sides.iter().zip(beyond).all(|(a, b)| (a - b).abs() < 1e-4 || *a == f64::NEG_INFINITY);
-            let jumps = sides.iter().all(|a| (here - a).abs() > 1e-3);
-            if here > f64::NEG_INFINITY && smooth && jumps {
-                atoms.push((*x, here));
-                // The density goes on beside an atom as if that were not there.
-                let beside = sides[0].max(sides[1]);
-                let own = search.points.iter_mut().filter(|(at, _)| at.total_cmp(x).is_eq());
-                own.for_each(|(_, log)| *log = beside);
-            }
+    let offsets = [0.0, near, -near, 2.0 * near, -2.0 * near, 4.0 * near, -4.0 * near];
+    let mut places = Vec::new();
+    for (i, search) in searches.iter().enumerate() {
+        // Bounds are looked at even if no value lies on them.
+        let bounds = [search.domain.lower, search.domain.upper].into_iter().filter(|x| x.is_finite());
+        let others = bounds.filter(|x| !landmarks.repeated.contains(x));
+        places.extend(landmarks.repeated.iter().copied().chain(others).map(|x| (i, x)));
+    }
+    let requests: Vec<(usize, f64)> =
+        places.iter().flat_map(|(i, x)| offsets.map(|offset| (searches[*i].line, x + offset))).collect();
+    let values = if requests.is_empty() { Vec::new() } else { all.log_densities(&requests)? };
+    for ((i, x), at) in places.iter().zip(values.chunks_exact(offsets.len())) {
+        let (here, sides) = (at[0], [at[1], at[2]]);
+        // Beside the point the density is smooth, or a power of the distance, or there is none at all.
+        let smooth = (1..=2).all(|side| {
+            let [a, b, c] = [at[side], at[side + 2], at[side + 4]];
+            (a - b).abs() < 1e-4 || (a - 2.0 * b + c).abs() < 1e-4 || a == f64::NEG_INFINITY
+        });
+        let jumps = sides.iter().all(|a| (here - a).abs() > 1e-3);
+        if here.is_finite() && smooth && jumps {
+            found[*i].push((*x, here));
+            // The density goes on beside an atom as if that were not there.
+            let beside = sides[0].max(sides[1]);
+            let own = searches[*i].points.iter_mut().filter(|(at, _)| at.total_cmp(x).is_eq());
+            own.for_each(|(_, log)| *log = beside);
         }
     }
     Ok(found)
@@ -342,6 +364,7 @@ impl Job {
             let at = [density(w[0].1), f64::NAN, f64::NAN, f64::NAN, density(w[1].1)];
             (Panel { from: w[0].0, to: w[1].0, at }, 0)
         });
+        let open = open.filter(|(panel, _)| !search.poles.iter().any(|pole| pole.covers(panel.from, panel.to)));
         Self { open: open.collect(), done: Vec::new(), total: 0.0, top }
     }
 
