@@ -201,8 +201,8 @@ fn difference(
     tolerance: f64,
 ) -> Difference {
     /// What is close, and what is next to nothing.
-    const MEANS: [f64; 2] = [0.2, 0.07];
-    const LOG_SDS: [f64; 2] = [0.1, 0.03];
+    const MEANS: [f64; 2] = [0.1, 0.07];
+    const LOG_SDS: [f64; 2] = [0.05, 0.03];
     if coordinates.family == Family::MeanField && curvature.is_none() {
         return Difference::Much;
     }
@@ -225,7 +225,7 @@ const LEFT: f64 = 4e-3;
 /// The same for families whose curvature is not known: what is left then looks smaller than it is.
 const LEFT_BLINDLY: f64 = 2e-5;
 /// How much of the tolerance new draws may find to be gained where the fit is done as it is.
-const SAME: f64 = 0.05;
+const SAME: f64 = 0.01;
 
 /// Matrices of curvature are computed for mean field up to so many dimensions: a fit of many more has better uses of its
 /// time.
