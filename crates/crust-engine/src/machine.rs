@@ -40,6 +40,7 @@ use crate::flat::GROUP;
 use crate::memory::{Aligned, Arena, Block, Flags, Full, Width};
 pub use driver::{CHUNK, Rows, Summed};
 pub use elementwise::{MOST, RowKernel};
+pub(crate) use regions::DirectList;
 pub use rejections::{Rejection, Rejections};
 use tape::Tape;
 pub use value::{Value, View};

@@ -360,15 +360,20 @@ impl Machine {
     pub(crate) fn free_block(&mut self, x: &[f64], stride: usize, lanes: std::ops::Range<usize>) -> Run<Block> {
         let dimension = x.len().checked_div(stride).unwrap_or(0);
         let block = self.allocate(dimension, Flags::LANES.with(Flags::GRADIENT))?;
+        self.fill_free_block(block, x, stride, lanes);
+        Ok(block)
+    }
+
+    /// Puts unconstrained numbers into their block.
+    pub(crate) fn fill_free_block(&mut self, block: Block, x: &[f64], stride: usize, lanes: std::ops::Range<usize>) {
         let width = self.width;
         let out = self.arena.of_mut(block, width);
         if width.lanes == stride {
             out.copy_from_slice(x);
-            return Ok(block);
+            return;
         }
         for (row, from) in out.chunks_exact_mut(width.lanes).zip(x.chunks_exact(stride)) {
             repeat_last(row, &from[lanes.clone()]);
         }
-        Ok(block)
     }
 }

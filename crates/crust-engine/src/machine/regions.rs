@@ -27,6 +27,7 @@ use crate::ir;
 use crate::memory::Flags;
 pub(super) use choice::has_control;
 use choice::{changes, gives_value, is_constrained, is_special, looks_at, stays_flat, unit, units};
+pub(crate) use direct::DirectList;
 use room::Room;
 
 /// Which terms belong to the log density: constants dropped, Jacobian added.

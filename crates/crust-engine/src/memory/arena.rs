@@ -21,6 +21,8 @@ pub struct Arena {
     highest: usize,
     /// The same since the arena was last cleared.
     reached: usize,
+    /// How often it was cleared.
+    layout: u64,
 }
 
 impl Arena {
@@ -70,6 +72,12 @@ impl Arena {
     pub fn clear(&mut self) {
         self.top = self.base;
         self.reached = 0;
+        self.layout += 1;
+    }
+
+    /// Blocks stay where they are as long as this number is the same.
+    pub fn layout(&self) -> u64 {
+        self.layout
     }
 
     pub fn top(&self) -> usize {

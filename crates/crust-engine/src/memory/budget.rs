@@ -8,6 +8,10 @@ const MOST: u64 = 1 << 31;
 /// The part of the memory that is free now which one arena may take.
 const PART: f64 = 0.8;
 
+/// So many numbers (16 MiB) are always there. Evaluators are many and short-lived, and asking the system takes as long as a
+/// hundred small gradients.
+const LITTLE: u64 = 1 << 20;
+
 /// An arena that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooLarge {
@@ -31,8 +35,11 @@ impl std::fmt::Display for TooLarge {
 
 /// Whether an arena may have room for so many numbers.
 pub fn check(numbers: usize) -> Result<(), TooLarge> {
-    let limit = available().map_or(MOST, |bytes| within(bytes).min(MOST));
     let needed = numbers as u64;
+    if needed <= LITTLE {
+        return Ok(());
+    }
+    let limit = available().map_or(MOST, |bytes| within(bytes).min(MOST));
     if needed > limit { Err(TooLarge { needed, limit }) } else { Ok(()) }
 }
 

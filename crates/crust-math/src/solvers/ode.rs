@@ -53,8 +53,8 @@ pub trait System {
 }
 
 /// Sensitivities by rows: row i holds the derivatives of state i, in each of `width` directions. The directions from
-/// `first_parameter` on are those of the parameters, in which rates gain ∂f/∂θ. The last ones mean nothing: rows are
-/// whole lines of eight numbers.
+/// `first_parameter` on are those of the parameters, in which rates gain ∂f/∂θ. The first one and the last ones mean
+/// nothing: a row is whole lines of eight numbers, and begins with the state itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Tangents<'a> {
     pub rows: &'a [f64],

@@ -88,23 +88,37 @@ impl Machine {
         Ok(Some(self.arena.of(block, self.width)[if block.n == 1 { 0 } else { element }]))
     }
 
-    /// Runs the list of the whole program; says `false` if there is none for what is wanted now.
-    pub(crate) fn run_direct(&mut self, code: &Code, free: Block) -> Run<bool> {
+    /// Runs the list of the whole program, and returns it; nothing if there is none for what is wanted now.
+    pub(crate) fn run_direct(&mut self, code: &Code, free: Block) -> Run<Option<DirectList>> {
         if !self.plans_allowed(code) {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(planned) = self.planned() else { return Ok(false) };
-        // The counter of the plan is this machine's own; that of the region is shared by all threads.
-        let plan = Arc::clone(&self.plans[planned].plan);
-        let index = plan.regions.len();
-        let Some(region) = &plan.direct else { return Ok(false) };
-        let mut room = self.take_room(planned, index);
-        room.operands.clear();
-        room.operands.push(free);
-        self.execute_region(region, &mut room, crate::ir::Pass::Both);
-        self.give_room(planned, index, room);
-        if self.split.contains(&false) { Err(Stop::FlatFails) } else { Ok(true) }
+        let Some(planned) = self.planned() else { return Ok(None) };
+        let plan = &self.plans[planned].plan;
+        let Some(region) = &plan.direct else { return Ok(None) };
+        let list = DirectList { region: Arc::clone(region), planned, index: plan.regions.len(), free };
+        if self.run_list(&list) { Ok(Some(list)) } else { Err(Stop::FlatFails) }
     }
+
+    /// Runs the list of the whole program; says `false` if lanes fail.
+    pub(crate) fn run_list(&mut self, list: &DirectList) -> bool {
+        let mut room = self.take_room(list.planned, list.index);
+        room.operands.clear();
+        room.operands.push(list.free);
+        self.execute_region(&list.region, &mut room, crate::ir::Pass::Both);
+        self.give_room(list.planned, list.index, room);
+        !self.split.contains(&false)
+    }
+}
+
+/// The list of the whole program, to be run again as long as its operand stays where it is.
+pub(crate) struct DirectList {
+    region: Arc<Region>,
+    /// Where its room is.
+    planned: usize,
+    index: usize,
+    /// The unconstrained numbers.
+    free: Block,
 }
 
 /// Adds a term to the prior.

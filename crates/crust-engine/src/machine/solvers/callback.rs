@@ -356,7 +356,10 @@ impl<'m> Callback<'m> {
                         attempt(trace, &self.differentiated)
                     };
                     if let Some(which) = traces.iter_mut().position(holds) {
-                        traces.swap(0, which);
+                        // Lists are long structures, and the first one is the rule.
+                        if which > 0 {
+                            traces.swap(0, which);
+                        }
                         return Ok(true);
                     }
                     if traces.len() == MOST_WAYS {

@@ -245,6 +245,11 @@ impl Trace {
     /// All directions of an input.
     pub fn seed(&mut self, input: usize, row: &[f64]) {
         let own = &mut self.tangents[input * self.lines..][..self.lines];
+        // One line is the rule, and of a loop the compiler would make a call.
+        if let ([line], [row]) = (&mut *own, row.as_chunks::<LINE>().0) {
+            line.0 = *row;
+            return;
+        }
         for (line, row) in own.iter_mut().zip(row.as_chunks::<LINE>().0) {
             line.0 = *row;
         }
@@ -283,6 +288,10 @@ impl Trace {
     /// All directions of an output.
     pub fn copy_row(&self, output: usize, row: &mut [f64]) {
         let own = &self.tangents[self.outputs[output] as usize * self.lines..][..self.lines];
+        if let ([to], [line]) = (row.as_chunks_mut::<LINE>().0, own) {
+            *to = line.0;
+            return;
+        }
         for (to, line) in row.as_chunks_mut::<LINE>().0.iter_mut().zip(own) {
             *to = line.0;
         }
