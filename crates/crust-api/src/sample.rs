@@ -183,6 +183,7 @@ fn draw(
         draws: arguments.draws,
         kernel: KernelSource::Warmup(warmup),
         radius: initial.radius,
+        candidates: 1,
     };
     let start = |chain| Start { given: initial.given.clone(), ..Start::random(chain) };
     let starts: Vec<Start> = (1..=arguments.chains).map(start).collect();

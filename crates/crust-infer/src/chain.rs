@@ -37,6 +37,9 @@ pub(crate) struct Chain<'a, S> {
     /// Complete iterations, those of warm-up included.
     iteration: usize,
     tries: u32,
+    /// How many starting points were fine, and the best of them, if there are several to choose from.
+    found: u32,
+    best: Option<State>,
     bad_gradients: u32,
     divergences: usize,
     evaluations: u64,
@@ -88,6 +91,8 @@ impl<'a, S: Stepper> Chain<'a, S> {
             adaptation,
             iteration: 0,
             tries: 0,
+            found: 0,
+            best: None,
             bad_gradients: 0,
             divergences: 0,
             evaluations: 0,
@@ -127,7 +132,24 @@ impl<'a, S: Stepper> Chain<'a, S> {
     fn check_initial(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         self.tries += 1;
         let has_density = self.state.log_density().is_finite();
-        if has_density && self.state.gradient.iter().all(|g| g.is_finite()) {
+        let fine = has_density && self.state.gradient.iter().all(|g| g.is_finite());
+        let given = self.start.given.len() == self.state.q.len() && self.start.given.iter().all(Option::is_some);
+        let fixed = given || self.settings.radius == 0.0;
+        if fine && !fixed {
+            self.found += 1;
+            if self.best.as_ref().is_none_or(|best| self.state.log_density() > best.log_density()) {
+                self.best = Some(self.state.clone());
+            }
+        }
+        let looks_on = !fixed && self.found < self.settings.candidates && self.tries < TRIES;
+        if self.best.is_some() || fine {
+            if looks_on {
+                self.draw_initial();
+                return Ok(());
+            }
+            if let Some(best) = self.best.take() {
+                self.state = best;
+            }
             match self.adaptation.as_ref().map(Adaptation::first) {
                 Some(Next::Search) => self.begin_search(),
                 _ => self.go_on(),
@@ -135,8 +157,7 @@ impl<'a, S: Stepper> Chain<'a, S> {
             return Ok(());
         }
         self.bad_gradients += u32::from(has_density);
-        let given = self.start.given.len() == self.state.q.len() && self.start.given.iter().all(Option::is_some);
-        if given || self.settings.radius == 0.0 || self.tries == TRIES {
+        if fixed || self.tries == TRIES {
             let (tries, bad_gradients, reason) = (self.tries, self.bad_gradients, answer.rejection());
             let failure = InitialFailure { given, tries, bad_gradients, reason };
             return Err(Error::Initial { chain: self.start.chain, failure });

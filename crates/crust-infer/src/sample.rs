@@ -25,12 +25,25 @@ pub struct Settings {
     pub kernel: KernelSource,
     /// Random starting points are uniform between −`radius` and `radius`; 2 in Stan.
     pub radius: f64,
+    /// Of so many random starting points a chain takes the one with the largest density; 1 in Stan. Where a density falls
+    /// with the exponential of an exponential, one start in twenty is so far down that a chain is not back after warm-up.
+    pub candidates: u32,
 }
+
+/// The candidates of fits that nobody looks at while they run: chains still begin far from each other.
+pub const SEVERAL: u32 = 8;
 
 impl Settings {
     /// Stan's defaults.
     pub fn new(key: StreamKey) -> Self {
-        Self { key, warmup: 1000, draws: 1000, kernel: KernelSource::Warmup(Warmup::default()), radius: 2.0 }
+        Self {
+            key,
+            warmup: 1000,
+            draws: 1000,
+            kernel: KernelSource::Warmup(Warmup::default()),
+            radius: 2.0,
+            candidates: 1,
+        }
     }
 }
 

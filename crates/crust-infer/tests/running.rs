@@ -201,6 +201,28 @@ fn starting_points_are_uniform_or_given() {
     assert_eq!(keep.chains()[0][0].q, [chains[0][0].q[0], 7.5]);
 }
 
+/// The largest density of so many starting points, of which the first one is where a chain would have begun otherwise.
+#[test]
+fn the_best_of_several_starting_points_is_taken() {
+    let frozen =
+        Kernel { method: Method::Metropolis, step_size: 1e-300, jitter: 0.0, short: 0.0, metric: Metric::Unit };
+    let kernel = KernelSource::Frozen(frozen);
+    let target = Lanes(Normal::awkward(2, 1));
+    let starts: Vec<Start> = (0..500).map(Start::random).collect();
+    let densities = |candidates: u32, starts: &[Start]| -> Vec<f64> {
+        let settings = Settings { warmup: 0, draws: 1, kernel: kernel.clone(), candidates, ..Settings::new(key(7)) };
+        let (keep, _) = run(&target, &settings, starts).expect("a run");
+        keep.chains().iter().map(|draws| draws[0].log_density).collect()
+    };
+    let (one, eight) = (densities(1, &starts), densities(8, &starts));
+    let better = one.iter().zip(&eight).filter(|(one, eight)| eight > one).count();
+    assert!(one.iter().zip(&eight).all(|(one, eight)| eight >= one));
+    // The first of eight is the best one with probability 1/8: 437.5 ± 7.4 of 500 are another one.
+    assert!((408..=467).contains(&better), "{better}");
+    let given = [Start::at(0, &[0.3, -0.4])];
+    assert_eq!(densities(1, &given), densities(8, &given));
+}
+
 /// A program with a bug.
 #[derive(Clone)]
 struct Broken;

@@ -262,20 +262,26 @@ pub fn draw_from(
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
-    let way = Way { starts: starts.to_vec(), axes: None };
+    let way = Way { starts: starts.to_vec(), axes: None, candidates: 1 };
     draw_within(path, key, (&way, effort), settings, (deadline, None))
 }
 
 fn draw_within(
     path: StanTarget<'_>,
     key: StreamKey,
-    (Way { starts, axes }, Effort { warmup, draws, delta }): (&Way, Effort),
+    (Way { starts, axes, candidates }, Effort { warmup, draws, delta }): (&Way, Effort),
     settings: &Settings<'_>,
     (deadline, patience): Limits,
 ) -> Result<Vec<Chain>, Trouble> {
     let mut adapting = Warmup::default();
     adapting.averaging.delta = delta;
-    let sampling = Sampling { warmup, draws, kernel: KernelSource::Warmup(adapting), ..Sampling::new(key) };
+    let sampling = Sampling {
+        warmup,
+        draws,
+        kernel: KernelSource::Warmup(adapting),
+        candidates: *candidates,
+        ..Sampling::new(key)
+    };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
     let draws = Draws { chains, first, deadline, patience, axes: axes.clone(), control: &settings.control };

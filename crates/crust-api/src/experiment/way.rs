@@ -2,22 +2,25 @@
 
 use super::fit::{CHAINS, Chain, Fitted, is_short};
 use crust_infer::axes::Axes;
-use crust_infer::sample::Start;
+use crust_infer::sample::{SEVERAL, Start};
 use std::sync::Arc;
 
 /// Where chains begin and along which axes they move.
 pub(super) struct Way {
     pub(super) starts: Vec<Start>,
     pub(super) axes: Option<Arc<Axes>>,
+    /// Of how many random starting points each chain takes the best.
+    pub(super) candidates: u32,
 }
 
 /// How often axes are looked for again: chains that have just begun to move along a ridge do not show all of it.
 pub(super) const TURNS: u32 = 2;
 
 impl Way {
-    /// As Stan does.
+    /// As Stan does, but each chain chooses among some starting points. Chains from other starts look for what they may
+    /// miss by that.
     pub(super) fn first() -> Self {
-        Self { starts: (1..=CHAINS).map(Start::random).collect(), axes: None }
+        Self { starts: (1..=CHAINS).map(Start::random).collect(), axes: None, candidates: SEVERAL }
     }
 
     /// Along the axes of the draws that there are, if these are not enough and lie on a ridge. A diagonal metric makes
@@ -40,7 +43,7 @@ impl Way {
             Some(Start::at(number, &z))
         };
         let starts = numbers.zip(&fitted.chains).map(start).collect::<Option<_>>()?;
-        Some(Self { starts, axes: Some(Arc::new(axes)) })
+        Some(Self { starts, axes: Some(Arc::new(axes)), candidates: 1 })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::drive::Driver;
 use crate::error::Error;
 use crate::kernel::{Densities, Kernel};
 use crate::metric::Metric;
-use crate::sample::{Draw, KernelSource, Observer, Settings, Start, sample};
+use crate::sample::{Draw, KernelSource, Observer, SEVERAL, Settings, Start, sample};
 use crate::target::Target;
 use crate::warmup::Warmup;
 
@@ -57,6 +57,7 @@ pub fn explore<T: Target + Clone + Send>(
         warmup: explorer.warmup,
         draws: 0,
         kernel: KernelSource::Warmup(Warmup::default()),
+        candidates: SEVERAL,
         ..Settings::new(run.key.purpose(purpose(0)))
     };
     let starts: Vec<Start> = (0..explorer.chains).map(Start::random).collect();
