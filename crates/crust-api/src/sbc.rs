@@ -99,6 +99,16 @@ const BAND: f64 = 0.95;
 /// Draws of it at which the reading of the likelihood is proven.
 const PROVEN: usize = 20;
 
+/// Whether it could help not to draw from the prior.
+fn may_be_about_the_prior(error: &Error) -> bool {
+    match error {
+        Error::Reading { problems, .. } => {
+            !problems.iter().any(|problem| ["wrong-simulator", "not-a-density"].contains(&problem.code.as_ref()))
+        }
+        error => matches!(error, Error::Simulate { .. }),
+    }
+}
+
 /// Simulates datasets with the parameters behind them, runs the method on each, and asks whether the parameters lie
 /// among its draws as one more draw would.
 pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Result<SbcOutput, Error> {
@@ -108,7 +118,7 @@ pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Re
         Generation { likelihood_only: conditional, sample_prior: !conditional, ..options.generation.clone() };
     let given = if conditional { Outcomes::Given } else { Outcomes::Simulated };
     let loaded = Generative::read(problem, &generation, given, session).inspect_err(|error| {
-        if !conditional && matches!(error, Error::Reading { .. } | Error::Simulate { .. }) {
+        if !conditional && may_be_about_the_prior(error) {
             session.message(Message::Note(
                 "`--simulate conditional` draws parameters from a fit to the real data: then no prior has to be drawn from",
             ));

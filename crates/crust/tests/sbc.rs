@@ -65,6 +65,38 @@ fn flat_priors_are_judged_beside_the_real_data() {
     assert!(text(&wrong).contains("too close together"), "{}", text(&wrong));
 }
 
+/// Simulators that do not draw from the likelihood never get as far as a number; the right one is calibrated.
+#[test]
+fn wrong_simulators_are_found() {
+    let program = |noise: &str| {
+        format!(
+            "data {{ int N; vector[N] x; vector[N] y; }} parameters {{ real a; real b; real<lower=0> s; }}
+             model {{ a ~ normal(0, 1); b ~ normal(0, 1); s ~ gamma(4, 4); y ~ normal(a + b * x, s); }}
+             generated quantities {{ vector[N] y_sim; for (n in 1:N) y_sim[n] = {noise}; }}"
+        )
+    };
+    let folder = Folder::new("simulators");
+    let data = folder.file("sizes.json", &SIZES.replace("\"x\"", "\"y\": [0, 1, 0, 2, 1, 3, 2, 1], \"x\""));
+    let run = |name: &str, noise: &str| {
+        let model = folder.file(name, &program(noise));
+        crust(&["sbc", &model, &data, "--datasets", "60"])
+    };
+    let right = run("right.stan", "normal_rng(a + b * x[n], s)");
+    assert_eq!(right.status.code(), Some(0), "{}", text(&right));
+    for (name, noise) in [
+        ("wide.stan", "normal_rng(a + b * x[n], 2 * s)"),
+        ("narrow.stan", "normal_rng(a + b * x[n], 0.5 * s)"),
+        ("moved.stan", "normal_rng(a + 1 + b * x[n], s)"),
+        ("tails.stan", "student_t_rng(2, a + b * x[n], s)"),
+        ("steep.stan", "normal_rng(a + 3 * b * x[n], s)"),
+    ] {
+        let wrong = run(name, noise);
+        assert_eq!(wrong.status.code(), Some(2), "{name}: {}", text(&wrong));
+        assert!(text(&wrong).contains("does not draw from the likelihood"), "{name}: {}", text(&wrong));
+        assert!(!text(&wrong).contains("--simulate conditional"), "{name}: {}", text(&wrong));
+    }
+}
+
 /// Results depend on the seed alone.
 #[test]
 fn places_do_not_depend_on_threads() {
