@@ -1,5 +1,7 @@
 //! Integers: all values between bounds, or until what is left is negligible; combinations of few values.
 
+mod walk;
+
 use std::collections::BTreeMap;
 
 use crust_math::random::Stream;
@@ -8,12 +10,10 @@ use super::super::SimulateError;
 use super::evaluate::{Blocks, Values};
 use super::line::Along;
 use super::{Domain, Table};
+use walk::{Found, elsewhere, walk_from};
 
 /// Values that are so much less likely than the likeliest are left out: e⁻³⁷ is a unit in the last place.
 const NEGLIGIBLE: f64 = 37.0;
-
-/// A walk over integers that is not over by then never is.
-const FARTHEST: f64 = 100_000.0;
 
 pub type Listed = Vec<(Values, f64)>;
 
@@ -77,7 +77,7 @@ pub fn along(all: &mut dyn Along, at: f64, domain: Domain) -> Result<Listed, Sim
     Ok(walk(all, &[Start { line: 0, at, value, domain }])?.remove(0))
 }
 
-/// Where a walk begins.
+/// A line along which there are integers, and the one that is given.
 struct Start {
     line: usize,
     at: f64,
@@ -85,79 +85,23 @@ struct Start {
     domain: Domain,
 }
 
-/// A walk in one direction.
-struct Walk {
-    at: f64,
-    step: f64,
-    end: f64,
-    open: bool,
-    last: f64,
-    /// Values without density in a row.
-    empty: u32,
-}
-
-impl Walk {
-    /// The next values, at most so many.
-    fn next(&self, most: usize) -> Vec<f64> {
-        let inside = |x: &f64| if self.step > 0.0 { *x <= self.end } else { *x >= self.end };
-        let ahead = std::iter::successors(Some(self.at + self.step), |x| Some(x + self.step));
-        ahead.take_while(inside).take(if self.open { most } else { 0 }).collect()
-    }
-}
-
-/// How many values are looked at in one go: few at first, since many walks end soon.
-const STRIDES: [usize; 4] = [4, 8, 16, 32];
-
 fn walk(all: &mut dyn Along, starts: &[Start]) -> Result<Vec<Listed>, SimulateError> {
-    let mut lists: Vec<Listed> = starts.iter().map(|s| vec![(vec![s.at], s.value)]).collect();
-    let mut tops: Vec<f64> = starts.iter().map(|s| s.value).collect();
-    for step in [1.0, -1.0] {
-        let end = |s: &Start| if step > 0.0 { s.domain.upper } else { s.domain.lower };
-        let walk = |s: &Start| Walk { at: s.at, step, end: end(s), open: true, last: s.value, empty: 0 };
-        let mut walks: Vec<Walk> = starts.iter().map(walk).collect();
-        let mut steps = 0.0;
-        for round in 0.. {
-            let stride = STRIDES[round.min(STRIDES.len() - 1)];
-            let (mut requests, mut who) = (Vec::new(), Vec::new());
-            for (i, walk) in walks.iter_mut().enumerate() {
-                let next = walk.next(stride);
-                walk.open = !next.is_empty();
-                who.extend(next.iter().map(|_| i));
-                requests.extend(next.into_iter().map(|x| (starts[i].line, x)));
-            }
-            if requests.is_empty() {
-                break;
-            }
-            let found = all.log_densities(&requests)?;
-            #[allow(clippy::cast_precision_loss, reason = "strides are short")]
-            let far = steps + stride as f64;
-            steps = far;
-            for ((i, (_, at)), x) in who.into_iter().zip(requests).zip(found) {
-                let walk = &mut walks[i];
-                if !walk.open {
-                    continue;
-                }
-                walk.at = at;
-                lists[i].push((vec![at], x));
-                tops[i] = tops[i].max(x);
-                walk.empty = if x == f64::NEG_INFINITY { walk.empty + 1 } else { 0 };
-                // The rest of a tail that falls faster than geometrically is below x / (1 − ratio).
-                let ratio = (x - walk.last).exp();
-                let rest = if ratio < 1.0 { x - (-ratio).ln_1p() } else { f64::INFINITY };
-                let beyond = walk.empty >= 3 || (walk.empty == 0 && rest < tops[i] - NEGLIGIBLE);
-                walk.open = !beyond;
-                if x > f64::NEG_INFINITY {
-                    walk.last = x;
-                }
-            }
-            if steps >= FARTHEST && walks.iter().any(|walk| walk.open) {
-                return Err(SimulateError::Endless);
-            }
+    let own: Vec<(usize, f64)> = starts.iter().enumerate().map(|(i, s)| (i, s.at)).collect();
+    let mut found: Vec<Found> = starts.iter().map(|s| Found::new(s.at, s.value)).collect();
+    walk_from(all, starts, &own, &mut found)?;
+    let peaks = elsewhere(all, starts, &found)?;
+    for (i, _, value) in &peaks {
+        found[*i].top = found[*i].top.max(*value);
+    }
+    let mut more = Vec::new();
+    for (i, at, value) in peaks {
+        if value > found[i].top - NEGLIGIBLE && found[i].add(at, value) {
+            more.push((i, at));
         }
     }
-    Ok(lists)
+    walk_from(all, starts, &more, &mut found)?;
+    Ok(found.into_iter().map(|found| found.list).collect())
 }
-
 /// log Σ exp.
 pub fn log_sum(list: &[(Values, f64)]) -> f64 {
     let top = list.iter().map(|(_, x)| *x).fold(f64::NEG_INFINITY, f64::max);
