@@ -341,7 +341,14 @@ impl<'a> Generative<'a> {
 
 /// Whether it is the prior that cannot be drawn, though it has an integral as far as can be seen.
 fn may_be_sampled(trouble: &Error) -> bool {
-    let other = ["improper-prior", "prior-depends-on-outcome", "mixed-terms", "lp-function", "unknown-hyperparameter"];
+    let other = [
+        "improper-prior",
+        "prior-depends-on-outcome",
+        "declaration-depends-on-outcome",
+        "mixed-terms",
+        "lp-function",
+        "unknown-hyperparameter",
+    ];
     match trouble {
         Error::Reading { problems, .. } => !problems.iter().any(|p| other.contains(&p.code)),
         Error::Simulate { error, .. } => match &**error {

@@ -136,6 +136,7 @@ impl Joint {
             reader.outcomes();
             reader.likelihoods();
         }
+        reader.declarations_see_no_outcome();
         let likelihood_only = options.likelihood_only || options.nothing_drawn;
         let order = if likelihood_only {
             let parameters = program.declared_in(BlockKind::Parameters);
@@ -276,6 +277,21 @@ impl Reader<'_> {
             let looks = |id: VariableId| factor.touches(id) || factor.arguments.iter().any(|e| walk::mentions(e, id));
             if let Some((id, _)) = self.outcomes.iter().find(|(id, _)| looks(*id)) {
                 self.errors.push(messages::depends_on_outcome(self.program, factor, *id));
+            }
+        }
+    }
+
+    /// The sizes and bounds of parameters are there before outcomes are drawn.
+    fn declarations_see_no_outcome(&mut self) {
+        for id in self.program.declared_in(BlockKind::Parameters) {
+            let Some(declared) = &self.program.variable(id).declared else { continue };
+            let mut seen: BTreeSet<VariableId> = BTreeSet::new();
+            walk::in_type(declared, &mut |e| seen.extend(self.split.depends.sources(e)));
+            // Of several that may be the outcome, one that decides about sizes is hardly it.
+            let certain = |id: VariableId| self.outcomes.len() == 1 || self.split.outcomes.contains(&id);
+            let found = self.outcomes.iter().find(|(outcome, _)| seen.contains(outcome) && certain(*outcome));
+            if let Some((outcome, _)) = found {
+                self.errors.push(messages::declared_by_outcome(self.program, id, *outcome));
             }
         }
     }

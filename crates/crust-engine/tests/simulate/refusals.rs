@@ -28,6 +28,8 @@ const READINGS: &[(&str, &str)] = &[
     ("parameters { real a; } model { a ~ normal(0, 1); 0 ~ normal(a, 1); }", "literal-variate"),
     ("data { real y; } parameters { real a; } model { a ~ normal(0, 1); target += -square(y - a); }", "term-without-variate"),
     ("data { real y; } parameters { real a; } model { a ~ normal(mean([y, 2]), 1); y ~ normal(a, 1); }", "prior-depends-on-outcome"),
+    ("data { int N; vector[N] y; } parameters { real<lower=max(y)> a; } model { a ~ pareto(1, 2); y ~ uniform(0, a); }", "declaration-depends-on-outcome"),
+    ("data { int N; array[N] int<lower=1> y; } transformed data { int m = max(y); } parameters { simplex[m] p; } model { y ~ categorical(p); }", "declaration-depends-on-outcome"),
     (
         "functions { real d_lpdf(real y, real a) { if (y > a) return -y; return y; } } data { real y; } parameters { real a; }
          model { a ~ normal(0, 1); y ~ d(a); }",

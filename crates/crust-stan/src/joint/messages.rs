@@ -131,6 +131,21 @@ pub(super) fn depends_on_outcome(program: &Program, factor: &Factor, outcome: Va
     .help("give the number that the prior needs as data of its own")
 }
 
+/// A parameter whose size or bounds look at an outcome, directly or through what is computed from it.
+pub(super) fn declared_by_outcome(program: &Program, parameter: VariableId, outcome: VariableId) -> Diagnostic {
+    let (own, from) = (program.variable(parameter), &program.variable(outcome).name);
+    Diagnostic::error(
+        "declaration-depends-on-outcome",
+        format!(
+            "the size or a bound of `{}` depends on the outcome `{from}`, so it would change with simulated data",
+            own.name
+        ),
+        own.span,
+    )
+    .note("with other data such a parameter has other values, or is another one")
+    .help("give the number that the declaration needs as data of its own")
+}
+
 pub(super) fn rejects(span: Span) -> Diagnostic {
     Diagnostic::warning("reject-cuts-prior", "the program rejects some values of its parameters", span)
         .note("what is rejected has no density: parameters are drawn again until none is rejected")
