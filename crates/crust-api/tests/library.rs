@@ -158,7 +158,8 @@ fn briefly(program: &str, json: &str) -> Result<Bread, Error> {
 
 fn brief() -> BreadOptions {
     let annealing = Annealing { chains: 12, steps: vec![10], ..short() };
-    BreadOptions { annealing, replicates: 0, ..BreadOptions::default() }
+    // Without a budget: a fit is as long on a busy machine.
+    BreadOptions { annealing, replicates: 0, budget: None, ..BreadOptions::default() }
 }
 
 /// Bounds that cut off nothing where the posterior is do no harm; where they do, what is drawn is not what the program

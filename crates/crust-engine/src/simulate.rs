@@ -88,7 +88,11 @@ pub enum SimulateError {
         remedy()
     )]
     Endless,
-    #[error("drawing data from the values of the likelihood takes longer than there is time for it; {}", remedy())]
+    #[error(
+        "drawing data from the values of the likelihood takes longer than there is time for it; declare the bounds of \
+         integers, if they have any, or {}",
+        remedy()
+    )]
     Slow,
     #[error(
         "the declared constraints of `{names}` hold for none of {MOST_ATTEMPTS} draws of the distributions that the program \

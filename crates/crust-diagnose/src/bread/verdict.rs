@@ -126,13 +126,16 @@ fn objection(findings: &Findings, plan: &Plan, rung: &Rung) -> Option<(Level, St
     let real = findings.real.heuristic.as_ref()?;
     let far = real.jeffreys_upper > plan.acceptable || real.jeffreys_upper.is_nan();
     far.then(|| {
-        let size = match Size::of(real) {
-            Size::Bounded(size) => size,
-            Size::Unsteady(why) | Size::Infinite(why) => format!("an unknown distance ({why})"),
+        let (size, follows) = match Size::of(real) {
+            Size::Bounded(size) => (size, "Fit and annealing do not agree on the posterior of the real data."),
+            Size::Unsteady(why) | Size::Infinite(why) => (
+                format!("an unknown distance ({why})"),
+                "So it is not known whether fit and annealing agree on the posterior of the real data.",
+            ),
         };
         let text = format!(
             ", but on the real data chains from the fitted draws and back are {size} apart (a heuristic: fitted draws stand for exact \
-             ones). Fit and annealing do not agree on the posterior of the real data."
+             ones). {follows}"
         );
         (Level::Poor, text)
     })
