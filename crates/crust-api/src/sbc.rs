@@ -103,7 +103,7 @@ const PROVEN: usize = 20;
 fn may_be_about_the_prior(error: &Error) -> bool {
     match error {
         Error::Reading { problems, .. } => {
-            !problems.iter().any(|problem| ["wrong-simulator", "not-a-density"].contains(&problem.code.as_ref()))
+            !problems.iter().any(|problem| ["wrong-simulator", "not-a-density"].contains(&problem.code))
         }
         error => matches!(error, Error::Simulate { .. }),
     }

@@ -161,7 +161,7 @@ impl Evaluator {
     /// them: slower, to the same numbers.
     #[must_use]
     pub fn with_flat_loops(mut self, flat: bool) -> Self {
-        self.flat = flat;
+        (self.flat, self.settled) = (flat, None);
         self
     }
 
@@ -169,7 +169,7 @@ impl Evaluator {
     /// likelihoods of several datasets can then be added to one prior. `log_prior` is without the Jacobian.
     #[must_use]
     pub fn with_likelihood_only(mut self) -> Self {
-        self.prior = false;
+        (self.prior, self.settled) = (false, None);
         self
     }
 

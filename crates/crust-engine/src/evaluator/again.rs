@@ -14,8 +14,6 @@ struct Like {
     width: usize,
     terms: Terms,
     gradient: bool,
-    prior: bool,
-    flat: bool,
     /// Whether the adjoint of the likelihood is a number for each lane.
     by_lane: bool,
 }
@@ -40,23 +38,25 @@ pub(super) struct Places {
     pub free: Block,
 }
 
-impl Evaluator {
-    fn like(&self, batch: &Batch, terms: Terms, piece: Piece) -> Like {
+impl Like {
+    fn of(batch: &Batch, terms: Terms, piece: Piece) -> Self {
         let by_lane = batch.beta.is_some_and(|beta| beta[piece.own()] != [1.0]);
         let gradient = !batch.gradient.is_empty();
-        Like { width: piece.width, terms, gradient, prior: self.prior, flat: self.flat, by_lane }
+        Self { width: piece.width, terms, gradient, by_lane }
     }
+}
 
+impl Evaluator {
     /// Keeps in mind where things are.
     pub(super) fn settle(&mut self, batch: &Batch, terms: Terms, piece: Piece, list: DirectList, places: Places) {
-        let (like, layout) = (self.like(batch, terms, piece), self.machine.arena.layout());
+        let (like, layout) = (Like::of(batch, terms, piece), self.machine.arena.layout());
         self.settled = Some(Settled { like, layout, list, places });
     }
 
     /// Runs the list again, if the last evaluation was like this one. Says `false` if it was not, or if lanes fail: then
     /// the whole way is gone.
     pub(super) fn run_again(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> bool {
-        let like = self.like(batch, terms, piece);
+        let like = Like::of(batch, terms, piece);
         let Some(settled) = &self.settled else { return false };
         if settled.like != like || settled.layout != self.machine.arena.layout() {
             return false;
