@@ -2,6 +2,7 @@
 //! number it is.
 
 mod agreement;
+mod meaning;
 mod methods;
 mod prior;
 
@@ -79,6 +80,7 @@ pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<
         })?;
     timing.insert("total".to_owned(), begin.elapsed().as_secs_f64());
     warnings.extend(agreement::disagreements(&methods));
+    warnings.extend(meaning::remarks(&prior, session));
     let result = Evidence {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         model: problem.program().file_name(),

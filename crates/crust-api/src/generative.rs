@@ -60,6 +60,8 @@ pub(crate) struct Generative<'a> {
     /// log ∫ prior as the program states it, if it is known: bounds may cut something off, and Stan does not divide by
     /// what is left.
     pub log_prior_integral: Option<f64>,
+    /// log of what the likelihood integrates to over the outcomes, if that is known.
+    pub log_likelihood_integral: Option<f64>,
     /// Data that are not finite, which may be why something went wrong.
     pub suspicion: Option<Suspicion>,
     /// Why the reading is proven only where the posterior is, up to [`NEAR`], if so.
@@ -83,7 +85,7 @@ struct Loaded {
 /// Why what is drawn need not have the density that the program states, far from the posterior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Far {
-    /// Declared bounds of an outcome cut something off its distribution.
+    /// An outcome has declared bounds, which may cut something off its distribution.
     Bounds,
     /// Equations cannot be solved to the digits that a proof needs.
     Solver,
@@ -93,7 +95,8 @@ impl Far {
     pub fn why(self) -> &'static str {
         match self {
             Self::Bounds => {
-                "declared bounds of an outcome cut its distribution: next to nothing where the posterior is, but elsewhere"
+                "what is drawn has the density that the program states only where the posterior is, as when declared \
+                 bounds of an outcome cut off next to nothing there"
             }
             Self::Solver => "equations of the program are solved exactly enough only where the posterior is",
         }
@@ -104,6 +107,9 @@ impl Far {
 /// The Jeffreys divergence of distributions whose log densities differ by r at most, up to a constant, is at most
 /// r tanh(r/4): 0.01 nats, far below what is judged.
 const NEAR: f64 = 0.2;
+
+/// A constant of the likelihood that is told, in nats.
+pub(crate) const NOTICED: f64 = 1e-3;
 
 impl<'a> Generative<'a> {
     pub fn bind(&self, data: &Data, seed: u64) -> Result<Model, EngineError> {
@@ -211,6 +217,12 @@ impl<'a> Generative<'a> {
         let JointSummary { parameters, outcomes, hyperparameters, order, mut notes, warnings } = self.summary.clone();
         notes.extend(warnings);
         notes.extend(self.approximate.clone());
+        if let Some(log) = self.log_likelihood_integral.filter(|log| log.abs() > NOTICED) {
+            notes.push(format!(
+                "The likelihood integrates to e^{log:.3} over the outcomes, whatever the parameters are: log-ML has that \
+                 {log:.3} in it."
+            ));
+        }
         let parameter = |p: ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
         let outcome = |o: OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
         ReadingResult {
@@ -285,6 +297,7 @@ impl<'a> Generative<'a> {
             scales,
             summary: joint.summary(program.text()),
             log_prior_integral: proof.log_prior_integral,
+            log_likelihood_integral: proof.log_likelihood_integral,
             suspicion,
             only_near,
             approximate,

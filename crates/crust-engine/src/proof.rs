@@ -53,6 +53,8 @@ pub struct Proof {
     /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws
     /// have a normalised density. None where the reading leaves out a constant that it does not know.
     pub log_prior_integral: Option<f64>,
+    /// The same for the likelihood, which integrates to 1 over the outcomes if it is a density of them.
+    pub log_likelihood_integral: Option<f64>,
     /// What the likelihood adds up to over all outcomes, where these are drawn from its values: at how many points that
     /// was computed, and the logarithm.
     pub normaliser: Option<(usize, f64)>,
@@ -378,6 +380,10 @@ impl Prover<'_> {
         self.proof.likelihood = all.iter().filter(|o| o.is_sharp()).count();
         let supplied = all.iter().any(|o| o.supplied);
         self.settle(Part::Likelihood, &all, points, sets)?;
+        if supplied {
+            // Functions of the program's own are taken at their word.
+            self.proof.log_likelihood_integral = None;
+        }
         Ok(supplied)
     }
 
@@ -386,8 +392,12 @@ impl Prover<'_> {
         match compare::constant(all, self.accuracy)? {
             Ok(constant) => {
                 self.proof.worst = self.proof.worst.max(constant.worst);
-                if part == Part::Prior {
-                    self.proof.log_prior_integral = constant.known.filter(|_| !self.cut && !self.simulator.is_cut());
+                match part {
+                    Part::Prior => {
+                        let known = constant.known.filter(|_| !self.cut && !self.simulator.is_cut());
+                        self.proof.log_prior_integral = known;
+                    }
+                    Part::Likelihood => self.proof.log_likelihood_integral = constant.known,
                 }
                 Ok(())
             }

@@ -278,13 +278,8 @@ impl Simulator {
         key: StreamKey,
         mut attempt: impl FnMut(&mut Stream) -> Result<T, SimulateError>,
     ) -> Result<T, SimulateError> {
-        let outside = |found: &Result<T, SimulateError>| match found {
-            Err(SimulateError::Refused(_)) => true,
-            Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)) => self.is_cut(),
-            _ => false,
-        };
         let first = attempt(&mut key.stream());
-        if !outside(&first) {
+        if !self.is_outside(&first) {
             return first;
         }
         let mut seeds = key.stream();
@@ -292,7 +287,16 @@ impl Simulator {
         let names = self.joint.cut_together.iter().map(|id| self.joint.program.variable(*id).name.as_str());
         let none = || Err(SimulateError::CutAway { names: names.collect::<Vec<_>>().join("`, `") });
         let last = if self.is_cut() { None } else { Some(first) };
-        (1..MOST_ATTEMPTS).map(|_| again()).find(|found| !outside(found)).or(last).unwrap_or_else(none)
+        (1..MOST_ATTEMPTS).map(|_| again()).find(|found| !self.is_outside(found)).or(last).unwrap_or_else(none)
+    }
+
+    /// Whether an attempt ends outside of what declarations and the program allow.
+    fn is_outside<T>(&self, found: &Result<T, SimulateError>) -> bool {
+        match found {
+            Err(SimulateError::Refused(_)) => true,
+            Err(SimulateError::Rejected(_) | SimulateError::Unconstrain(_)) => self.is_cut(),
+            _ => false,
+        }
     }
 
     /// Whether declarations cut distributions that are drawn whole, so that nobody knows how much is left of them.

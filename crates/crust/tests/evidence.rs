@@ -298,3 +298,38 @@ fn bad_input_is_explained() {
         assert!(!text(&output).contains("panicked"), "{}", text(&output));
     }
 }
+
+/// A likelihood that integrates to c > 0 for all parameters adds log c, one whose integral depends on them has no p(y),
+/// and bounds that stand for data take a share of the prior that the user has to know.
+#[test]
+fn what_the_number_is_about_is_told() {
+    let folder = Folder::new("meaning");
+    let warnings = |name: &str, program: &str, data: &str| {
+        let (model, data) = (folder.file(&format!("{name}.stan"), program), folder.file(&format!("{name}.json"), data));
+        evidence(&model, &data, &[])["warnings"].to_string()
+    };
+    let y = r#"{"N": 3, "y": [0.3, -0.4, 1.1]}"#;
+    let program = |likelihood: &str| {
+        format!("data {{ int N; vector[N] y; }} parameters {{ real mu; }} model {{ mu ~ std_normal(); {likelihood} }}")
+    };
+    // ∫ exp(−(y − μ)²/2) dy = √2π for each of three
+    let told = warnings("constant", &program("target += -0.5 * dot_self(y - mu);"), y);
+    assert!(told.contains("integrates to e^2.757"), "{told}");
+    // √N(y; μ, 1) integrates to (8π)^¼
+    let told = warnings("tempered", &program("target += 0.5 * normal_lpdf(y | mu, 1);"), y);
+    assert!(told.contains("integrates to e^2.418"), "{told}");
+    let told = warnings("none", &program("target += -0.5 * dot_self(y - mu) * exp(mu);"), y);
+    assert!(told.contains("no density of the outcomes"), "{told}");
+    let told = warnings("right", &program("target += normal_lpdf(y | mu, 1);"), y);
+    assert!(!told.contains("integrates"), "{told}");
+
+    // P(z > 0.5 | mu) over mu ~ N(0, 1): z ~ N(0, 2)
+    let censored = "data { real y; real<lower=y> U; } parameters { real mu; real<lower=U> z; }
+        model { mu ~ std_normal(); y ~ normal(mu, 1); z ~ normal(mu, 1); }";
+    let told = warnings("censored", censored, r#"{"y": 0.2, "U": 0.5}"#);
+    let share = 1.0 - normal_cdf(0.5 / 2.0_f64.sqrt());
+    let (_, found) = told.split_once("add the logarithm of that, ").expect("the share is told");
+    let found: f64 = found.split(' ').next().and_then(|x| x.parse().ok()).expect("a number");
+    // 4,000 draws: five standard errors
+    assert!((found - share.ln()).abs() < 0.1, "{told}, truth {}", share.ln());
+}

@@ -90,13 +90,13 @@ fn main() {
 fn run(known: &Known, seed: u64, methods: &[Estimator], trials: &Mutex<Trials>) -> Result<(), crust_api::Error> {
     let data = Source::text("data.json", known.data.to_string());
     let problem = Problem::read(Source::text("model.stan", known.program), Some(data))?;
-    let options = EvidenceOptions { methods: methods.to_vec(), ..EvidenceOptions::default() };
-    let found = evidence(
-        &problem,
-        &options,
-        &Session { seed, threads: Some(std::num::NonZero::<usize>::MIN), ..Session::default() },
-    )?
-    .result;
+    let session = Session { seed, threads: Some(std::num::NonZero::<usize>::MIN), ..Session::default() };
+    let by = |methods: Vec<Estimator>| {
+        evidence(&problem, &EvidenceOptions { methods, ..EvidenceOptions::default() }, &session)
+    };
+    // Where the likelihood is 0 at draws of the prior, thermodynamic integration is refused, and rightly.
+    let others = || methods.iter().copied().filter(|m| *m != Estimator::Thermodynamic).collect();
+    let found = by(methods.to_vec()).or_else(|_| by(others()))?.result;
     let mut trials = trials.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for method in &found.methods {
         let contradicted = found.warnings.iter().any(|warning| warning.contains(&format!("{} ", method.name)));

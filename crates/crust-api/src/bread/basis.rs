@@ -28,11 +28,12 @@ pub(super) struct Basis<'a> {
     pub incomparable: Option<String>,
 }
 
-/// What data would be simulated with, and why, or why that cannot be.
-pub(crate) fn rests_on(problem: &Problem, session: &Session<'_>) -> Result<Simulated, Error> {
+/// What data would be simulated with, and why, or why that cannot be; and whether that depends on where the posterior is.
+pub(crate) fn rests_on(problem: &Problem, session: &Session<'_>) -> Result<(Simulated, bool), Error> {
     let options = BreadOptions::default();
     let ways = Ways::of(problem, &options);
-    Ok(Basis::find(&ways, &options, session)?.simulation)
+    let found = Basis::find(&ways, &options, session)?;
+    Ok((found.simulation, found.loaded.only_near.is_some()))
 }
 
 /// A problem, and other ways to take it that state the same posterior.

@@ -48,7 +48,7 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
             (Err(_), Err(problems)) => problems,
         },
     };
-    let Ok(Simulated { kind, why, .. }) = rests_on(&problem, &session) else {
+    let Ok((Simulated { kind, why, .. }, only_near)) = rests_on(&problem, &session) else {
         let first = "  cannot be read as a joint distribution, which simulate, bdmc and bread need:";
         return obstacles(program, &problems, first);
     };
@@ -58,6 +58,10 @@ pub(super) fn read_with(program: &Program, data: &Source) -> JointReading {
             Simulation::Nothing => {
                 format!("  bread anneals the posterior of the real data alone, with draws of the fit in place of exact ones; {why}")
             }
+            _ if only_near => format!(
+                "  bread decides when it has its fit, whether it can simulate data from draws of that or anneals the \
+                 posterior of the real data alone: {why}"
+            ),
             _ => format!("  bread can: it simulates data from draws of the fit; {why}"),
         });
     }

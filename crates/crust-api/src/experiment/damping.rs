@@ -17,6 +17,9 @@ use crust_math::random::StreamKey;
 const DRAWS: u32 = 1000;
 /// From this shape on values have no variance, and a few of a hundred chains decide what their mean is.
 const HEAVY: f64 = 0.5;
+/// Losses that differ by no more than this, in nats, are those of a q that fits: their tail says nothing about their mean,
+/// since also what has all moments (z³ of a normal z) looks heavy in a thousand draws.
+const NEAR: f64 = 5.0;
 /// k: under q e^g the tail of ℓ falls with the k-th power at least, so that ℓ has a mean that 100 chains can tell.
 const POWER: f64 = 4.0;
 /// c is at least so many times k, so that g rises at most half as fast as ℓ: q e^g is between q and f.
@@ -34,7 +37,7 @@ impl StanExperiment<'_> {
         let draws: Vec<Vec<f64>> = (0..DRAWS).map(|k| q.draw(&mut key.step(u64::MAX).chain(k).stream())).collect();
         let losses: Vec<f64> = self.log_ratios(target, q, &draws)?.iter().map(|ratio| -ratio).collect();
         let shape = mean_limit(&losses).khat;
-        Ok((shape > HEAVY).then_some(shape))
+        Ok((shape > HEAVY && reach(losses) > NEAR).then_some(shape))
     }
 
     /// ℓ* is the greatest ℓ of draws of the posterior, and c their distance from it.
@@ -75,4 +78,12 @@ impl StanExperiment<'_> {
         };
         Ok(found.iter().zip(points).map(ratio).collect())
     }
+}
+
+/// How far the largest loss is above the median.
+fn reach(mut losses: Vec<f64>) -> f64 {
+    losses.sort_by(f64::total_cmp);
+    let median = losses.get(losses.len() / 2).copied().unwrap_or(0.0);
+    // where f is 0 at some draws, it is infinite
+    losses.last().map_or(0.0, |most| if most.is_finite() { most - median } else { f64::INFINITY })
 }

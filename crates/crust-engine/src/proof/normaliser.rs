@@ -67,6 +67,7 @@ impl Prover<'_> {
             return Err(Misreading::NotNormalised(Box::new(Normalisers { outcomes, span, size, log, at })).into());
         }
         self.proof.normaliser = Some((seen.len(), seen.first().map_or(f64::NAN, |s| s.1)));
+        self.proof.log_likelihood_integral = seen.first().map(|s| s.1);
         Ok(())
     }
 }

@@ -90,6 +90,18 @@ impl Simulator {
         self.guard.is_some() && matches!(self.attempt(state, stream), Err(SimulateError::Refused(_)))
     }
 
+    /// How many of so many draws fit all declarations and are not refused, if not all of them do; what does not is drawn
+    /// again, so that the prior that is drawn from is the stated one given that everything holds.
+    pub fn share_kept(&self, attempts: u32, key: StreamKey) -> Option<u32> {
+        let parameters = self.parameters.as_ref().filter(|_| self.guard.is_some() || self.is_cut())?;
+        let attempt = |i: u32| {
+            let state = vec![f64::NAN; parameters.sizes.iter().sum()];
+            !self.is_outside(&self.attempt(state, &mut key.chain(i).stream()))
+        };
+        let kept = (0..attempts).filter(|&i| attempt(i)).count();
+        u32::try_from(kept).ok().filter(|&kept| kept < attempts)
+    }
+
     /// The program without its likelihood.
     pub fn prior_program(&self) -> Program {
         self.joint.prior_program()

@@ -61,6 +61,11 @@ struct Walk {
     last: f64,
     /// Values without density in a row.
     empty: u32,
+    /// How many steps were made.
+    steps: u32,
+    /// The logarithm of the distance from 0, and what was found there, the last three times that the number of steps was
+    /// a power of 2.
+    doubled: [[f64; 2]; 3],
 }
 
 impl Walk {
@@ -70,7 +75,31 @@ impl Walk {
         let ahead = std::iter::successors(Some(self.at + self.step), |x| Some(x + self.step));
         ahead.take_while(inside).take(if self.open { most } else { 0 }).collect()
     }
+
+    /// Notes a value, and says whether the walk will not come to an end: a tail that falls like a power of the distance,
+    /// x^(−p), and so slowly that what is left is not negligible at the farthest value. Tails that fall geometrically
+    /// have a p that doubles with the distance.
+    fn is_hopeless(&mut self, x: f64, top: f64) -> bool {
+        self.steps += 1;
+        if !self.steps.is_power_of_two() {
+            return false;
+        }
+        let [_, a, b] = self.doubled;
+        let c = [self.at.abs().max(1.0).ln(), x];
+        self.doubled = [a, b, c];
+        let power = |from: [f64; 2], to: [f64; 2]| (from[1] - to[1]) / (to[0] - from[0]);
+        let (p, next) = (power(a, b), power(b, c));
+        let steady = p >= 0.0 && next >= 0.0 && next <= STEADY * p;
+        let at_end = x - next * (FARTHEST.ln() - c[0]).max(0.0);
+        self.steps >= TELLING && steady && at_end > top - NEGLIGIBLE
+    }
 }
+
+/// After so many steps the way in which a tail falls is known.
+const TELLING: u32 = 4096;
+
+/// By how much the power of a tail may seem to grow when the distance doubles.
+const STEADY: f64 = 1.05;
 
 /// How many values are looked at in one go: few at first, since many walks end soon.
 const STRIDES: [usize; 4] = [4, 8, 16, 32];
@@ -86,7 +115,17 @@ pub fn walk_from(
         let walk = |&(line, at): &(usize, f64)| {
             let domain = starts[line].domain;
             let end = if step > 0.0 { domain.upper } else { domain.lower };
-            Walk { line, at, step, end, open: true, last: found[line].value(at), empty: 0 }
+            Walk {
+                line,
+                at,
+                step,
+                end,
+                open: true,
+                last: found[line].value(at),
+                empty: 0,
+                steps: 0,
+                doubled: [[0.0; 2]; 3],
+            }
         };
         let mut walks: Vec<Walk> = from.iter().map(walk).collect();
         let mut steps = 0.0;
@@ -124,6 +163,9 @@ pub fn walk_from(
                 let negligible = rest < found[walk.line].top - NEGLIGIBLE;
                 walk.open = walk.empty < 3 && (walk.empty > 0 || !negligible);
                 found[walk.line].blocked[usize::from(step > 0.0)] |= walk.empty >= 3;
+                if walk.open && walk.is_hopeless(x, found[walk.line].top) {
+                    return Err(SimulateError::Endless);
+                }
                 if x > f64::NEG_INFINITY {
                     walk.last = x;
                 }
@@ -247,4 +289,56 @@ fn higher(line: usize, at: &[f64], values: &[f64], found: &Found) -> Vec<Peak> {
         }
     }
     peaks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Domain;
+    use super::*;
+
+    /// A density of one number, and how often it was asked for.
+    struct Density<F: Fn(f64) -> f64> {
+        log: F,
+        asked: usize,
+    }
+
+    impl<F: Fn(f64) -> f64> Along for Density<F> {
+        fn log_densities(&mut self, requests: &[(usize, f64)]) -> Result<Vec<f64>, SimulateError> {
+            self.asked += requests.len();
+            Ok(requests.iter().map(|(_, x)| (self.log)(*x)).collect())
+        }
+    }
+
+    /// Walks up from 1; the log of the sum, if there is an end, and how many values were looked at.
+    fn walked(log: impl Fn(f64) -> f64) -> (Option<f64>, usize) {
+        let domain = Domain { integer: true, lower: 1.0, upper: f64::INFINITY };
+        let start = Start { line: 0, at: 1.0, value: log(1.0), domain };
+        let mut found = vec![Found::new(start.at, start.value)];
+        let mut density = Density { log, asked: 0 };
+        let ended = walk_from(&mut density, &[start], &[(0, 1.0)], &mut found).is_ok();
+        (ended.then(|| super::super::log_sum(&found[0].list)), density.asked)
+    }
+
+    /// Powers, whatever they are, and constants are given up early; what falls geometrically or faster is walked to its
+    /// end, however slowly it begins.
+    #[test]
+    fn walks_without_an_end_are_given_up_early() {
+        for power in [0.0, 0.5, 1.0, 1.5, 2.5] {
+            let (sum, asked) = walked(|x| -power * x.ln());
+            assert!(sum.is_none() && asked < 5000, "x^-{power}: {asked}");
+        }
+        for ratio in [0.5_f64, 0.99, 0.999, 0.9994] {
+            let (sum, _) = walked(|x| x * ratio.ln());
+            let exact = (ratio / (1.0 - ratio)).ln();
+            assert!(sum.is_some_and(|sum| (sum - exact).abs() < 1e-9), "{ratio}: {sum:?}, {exact}");
+        }
+        // x e^(−x/1500), which grows at first, and x^(−2) e^(−x/1500), which begins as a power
+        for (log, name) in [
+            (Box::new(|x: f64| x.ln() - x / 1500.0) as Box<dyn Fn(f64) -> f64>, "gamma"),
+            (Box::new(|x: f64| -2.0 * x.ln() - x / 1500.0), "power, then geometric"),
+        ] {
+            let (sum, asked) = walked(log);
+            assert!(sum.is_some() && asked > 10_000, "{name}: {asked}");
+        }
+    }
 }
