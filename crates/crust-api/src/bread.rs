@@ -2,9 +2,11 @@
 
 mod approximation;
 mod basis;
+mod judged;
 
 pub use approximation::bread_approximation;
 pub(crate) use basis::rests_on;
+pub(crate) use judged::JudgedDraws;
 
 use crate::annealing::{Annealed, Annealing, MethodOptions, NumberedData, PathChoice, identity, journal, simulated};
 use crate::error::Error;
@@ -171,7 +173,11 @@ fn run(
     let settings = Settings { simulation: simulation.kind, began, budget: options.budget, keeps_fit, ..settings };
     let faults = settings.faults.clone();
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));
-    let mut experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(chains);
+    let fit = match chains {
+        Some(chains) => Some((chains, judged::judge(problem, options, &model, session)?)),
+        None => None,
+    };
+    let mut experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(fit);
     let found = bread::bread(&mut experiment, &plan, journal);
     let found = found.map_err(|halt| loaded.context(&faults).halt(halt))?;
     let kept = [found.simulated.number].into_iter();

@@ -156,7 +156,26 @@ fn estimate(
     if let (true, Some(method)) = (by_default, estimation.second_opinion()) {
         run(&mut estimation, method)?;
     }
+    if by_default {
+        let begin = Instant::now();
+        let seen = glance(&mut estimation, &methods, prior.model.dimension());
+        timing.insert(Estimator::LikelihoodWeighting.name().to_owned(), begin.elapsed().as_secs_f64());
+        methods.extend(seen);
+    }
     Ok(Estimates { methods, warnings })
+}
+
+/// Draws of the prior, weighted with the likelihood, know modes that no chain came to, however narrow they are, where data
+/// leave much of the prior. They are only told where they contradict what chains say.
+fn glance(estimation: &mut Estimation<'_>, methods: &[EvidenceMethod], dimension: usize) -> Option<EvidenceMethod> {
+    /// With more parameters hardly any data leave much of the prior.
+    const MOST_DIMENSIONS: usize = 30;
+    if dimension > MOST_DIMENSIONS || methods.iter().any(|m| m.name == Estimator::LikelihoodWeighting.name()) {
+        return None;
+    }
+    let seen = estimation.run(Estimator::LikelihoodWeighting).ok().filter(|seen| seen.warnings.is_empty())?;
+    let contradicts = |m: &EvidenceMethod| !agreement::disagreements(&[m.clone(), seen.clone()]).is_empty();
+    methods.iter().any(contradicts).then_some(seen)
 }
 
 impl Estimator {

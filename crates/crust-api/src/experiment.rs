@@ -7,12 +7,14 @@ pub(crate) mod given;
 mod path;
 mod scouts;
 mod way;
+mod weighed;
 mod whole;
 
 pub(crate) use path::centre;
 pub(crate) use whole::Whole;
 
 use crate::annealing::PathChoice;
+use crate::bread::JudgedDraws;
 use crate::error::{Faults, Trouble};
 use crate::generative::Generative;
 use crate::session::{Observer, Progress, Unit};
@@ -100,8 +102,8 @@ pub(crate) struct StanExperiment<'a> {
     loaded: &'a Generative<'a>,
     settings: Settings<'a>,
     origin: Origin,
-    /// Draws of another run, in the place of a fit.
-    given: Option<Vec<fit::Chain>>,
+    /// Draws of another run, in the place of a fit, and what is known of them.
+    given: Option<(Vec<fit::Chain>, JudgedDraws)>,
     /// Draws from the prior; also where the data are given.
     prior: Simulator,
     models: BTreeMap<u32, Arc<Model>>,
@@ -146,8 +148,8 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// Takes draws of another run for the fit.
-    pub fn with_fit(mut self, chains: Option<Vec<fit::Chain>>) -> Self {
-        self.given = chains;
+    pub fn with_fit(mut self, given: Option<(Vec<fit::Chain>, JudgedDraws)>) -> Self {
+        self.given = given;
         self
     }
 
@@ -403,7 +405,7 @@ impl Fitted for StanExperiment<'_> {
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let begin = std::time::Instant::now();
         let mut fitted = match &self.given {
-            Some(chains) => given::fit(chains, names.len(), &names),
+            Some((chains, judged)) => given::fit(chains, judged, &names),
             None => fit::fit(&path, &names, &self.settings)?,
         };
         if !fitted.fit.unfinished {
@@ -415,6 +417,8 @@ impl Fitted for StanExperiment<'_> {
             let scouted = self.scout(&fitted.chains, took, &names)?;
             (fitted.fit.scouts, fitted.fit.scouts_elsewhere) = (scouted.scouts, scouted.elsewhere);
             fitted.fit.elsewhere_name = scouted.name;
+            let missed = self.weigh_prior(&fitted.chains, (fitted.fit.least_ess, &names), took)?.unwrap_or_default();
+            (fitted.fit.missed_share, fitted.fit.missed_name) = (missed.share, missed.name);
         }
         if fitted.fit.unfinished {
             return Ok((fitted.fit, Anchor::default()));

@@ -15,6 +15,7 @@ use crust_stan::joint::{
     ByDensity, Joint, JointSummary, OutcomeSummary, ParameterSummary, ReadOptions, declared_bounds,
 };
 use crust_stan::typed::{self, VariableId};
+use crust_stan::types::Type;
 use std::time::Instant;
 
 /// How a program is read as a joint distribution.
@@ -217,12 +218,7 @@ impl<'a> Generative<'a> {
         let JointSummary { parameters, outcomes, hyperparameters, order, mut notes, warnings } = self.summary.clone();
         notes.extend(warnings);
         notes.extend(self.approximate.clone());
-        if let Some(log) = self.log_likelihood_integral.filter(|log| log.abs() > NOTICED) {
-            notes.push(format!(
-                "The likelihood integrates to e^{log:.3} over the outcomes, whatever the parameters are: log-ML has that \
-                 {log:.3} in it."
-            ));
-        }
+        notes.extend(self.log_likelihood_integral.and_then(integral_in_words));
         let parameter = |p: ParameterSummary| Stated { name: p.name, words: p.prior.join("; ") };
         let outcome = |o: OutcomeSummary| Stated { name: o.name, words: o.likelihood.join("; ") };
         ReadingResult {
@@ -273,6 +269,9 @@ impl<'a> Generative<'a> {
         let Loaded { joint, data, simulator, proof, suspicion, only_near } = loaded;
         for warning in &joint.warnings {
             session.message(Message::Warning { text: program.text(), warning });
+        }
+        if let Some(note) = proof.log_likelihood_integral.and_then(integral_in_words) {
+            session.message(Message::Note(&note));
         }
         let names = |joint: &Joint| -> Vec<String> {
             joint.hyperparameters.iter().map(|&id| joint.program.variable(id).name.clone()).collect()
@@ -352,6 +351,16 @@ impl<'a> Generative<'a> {
     }
 }
 
+/// What a likelihood that is no density by a constant means for its reader.
+fn integral_in_words(log: f64) -> Option<String> {
+    (log.abs() > NOTICED).then(|| {
+        format!(
+            "the likelihood integrates to e^{log:.3} over the outcomes as far as they are drawn, whatever the parameters \
+             are: log-ML has that {log:.3} in it, or a part of the outcomes' distribution was not found"
+        )
+    })
+}
+
 /// Whether it is the prior that cannot be drawn, though it has an integral as far as can be seen.
 fn may_be_sampled(trouble: &Error) -> bool {
     let other = [
@@ -417,9 +426,17 @@ fn check_values(problem: &Problem, joint: &Joint, data: &Data, given: Outcomes) 
     Ok(())
 }
 
-/// An outcome that is the same everywhere is nearly always a mistake in the preparation of the data.
+fn is_integer(ty: &Type) -> bool {
+    match ty {
+        Type::Array(element) => is_integer(element),
+        ty => *ty == Type::Int,
+    }
+}
+
+/// A real outcome that is the same everywhere is nearly always a mistake in the preparation of the data. Counts may be.
 fn check_variation(joint: &Joint, data: &Data, file: &str) -> Result<(), Refusal> {
-    for (id, _) in &joint.outcomes {
+    let reals = joint.outcomes.iter().filter(|(id, _)| !is_integer(&joint.program.variable(*id).ty));
+    for (id, _) in reals {
         let Some(numbers) = data.get(*id).and_then(crust_stan::value::Value::to_reals) else { continue };
         let Some((first, rest)) = numbers.split_first() else { continue };
         if !rest.is_empty() && rest.iter().all(|x| x.to_bits() == first.to_bits()) {

@@ -143,6 +143,11 @@ pub fn sbc(problem: &Problem, options: &SbcOptions, session: &Session<'_>) -> Re
         return Err(Error::Interrupted);
     }
     let mut result = summarise(problem, options, session, (&trials, fit));
+    if loaded.simulator.is_supplied() && result.quantities.iter().any(|quantity| quantity.fault.is_some()) {
+        result.verdict.sentence.push_str(
+            " Or the simulator that was supplied does not draw what the program states: places do not tell which.",
+        );
+    }
     loaded.tell_approximate(&mut result.verdict);
     let diagnosis = match result.verdict.level {
         _ if partial => Diagnosis::Partial,
@@ -305,7 +310,7 @@ fn verdict(result: &Sbc) -> Verdict {
                      given the real and the simulated data: those draws are exact ones if the fit is right"
                 ),
             },
-            "ranks of unconstrained parameters, and of the log likelihood".to_owned(),
+            "ranks of unconstrained parameters, the log likelihood and the log density".to_owned(),
         ],
         does_not_cover: vec![
             "whether the model fits the real data".to_owned(),

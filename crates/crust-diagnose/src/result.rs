@@ -285,6 +285,9 @@ pub struct Fit {
     /// Whether the draws are those of another run, which the user gave.
     #[serde(default)]
     pub given: bool,
+    /// What is wrong with such draws, by short chains that start at them, in a sentence; empty if nothing is.
+    #[serde(default)]
+    pub wrong: String,
     /// Further chains from other starts, and how many of them ended where no draw of the fit is, by a quantity.
     #[serde(default)]
     pub scouts: usize,
@@ -292,6 +295,12 @@ pub struct Fit {
     pub scouts_elsewhere: usize,
     #[serde(default)]
     pub elsewhere_name: String,
+    /// The share of the posterior that draws of the prior, weighted with the likelihood, have elsewhere, by a quantity; 0
+    /// where they agree with the draws or say nothing.
+    #[serde(default)]
+    pub missed_share: f64,
+    #[serde(default)]
+    pub missed_name: String,
     /// Whether the time ran out before there were draws enough to judge by.
     #[serde(default)]
     pub unfinished: bool,

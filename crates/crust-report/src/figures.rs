@@ -6,7 +6,7 @@ mod real_data;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use annealing::{acceptance, jeffreys, jeffreys_time, sandwich, step_sizes, weights};
+pub(crate) use annealing::{Beside, acceptance, jeffreys, jeffreys_time, sandwich, step_sizes, weights};
 pub(crate) use comparison::{compare_evaluations, compare_steps, compare_time};
 pub(crate) use real_data::{forward_curves, ranks, replicates, starts};
 
@@ -23,8 +23,11 @@ pub(crate) struct Figure {
 /// The two main plots side by side as an SVG file of its own; nothing if no rung is complete.
 pub fn picture(results: &Results) -> Option<String> {
     let figures = match results {
-        Results::Bdmc(bdmc) => [sandwich(&bdmc.rungs), jeffreys(&bdmc.rungs, &bdmc.mean)],
-        Results::Bread(bread) => [sandwich(&bread.simulated.rungs), jeffreys(&bread.simulated.rungs, &[])],
+        Results::Bdmc(bdmc) => [sandwich(&bdmc.rungs), jeffreys(&bdmc.rungs, Beside::Means(&bdmc.mean))],
+        Results::Bread(bread) => {
+            let confirmed = Beside::Confirmed(bread.confirmation.as_ref());
+            [sandwich(&bread.simulated.rungs), jeffreys(&bread.simulated.rungs, confirmed)]
+        }
         Results::Compare(compare) => [compare_steps(compare), compare_evaluations(compare)],
         _ => return None,
     };

@@ -9,7 +9,7 @@ pub use page::{Page, Table};
 use crate::figures;
 use crate::svg::text::escape;
 use crate::view::{View, capitalised};
-use crust_diagnose::result::{Bdmc, Bread, Compare, Level, Results, Timing};
+use crust_diagnose::result::{Bdmc, Bread, Compare, Confirmation, Level, Results, Timing};
 use page::{concat, prose, unordered};
 use sections::{Tile, tiles};
 use std::fmt::Write;
@@ -108,7 +108,7 @@ fn bdmc_body(page: &mut Page, bdmc: &Bdmc, timing: Option<&Timing>) -> Vec<Tile>
     let chains = bdmc.run.chains;
     page.figures([
         figures::sandwich(&bdmc.rungs),
-        figures::jeffreys(&bdmc.rungs, &bdmc.mean),
+        figures::jeffreys(&bdmc.rungs, figures::Beside::Means(&bdmc.mean)),
         figures::jeffreys_time(&bdmc.rungs, timing, "simulated-1", chains),
     ]);
     sections::weights(page, &bdmc.rungs);
@@ -132,7 +132,7 @@ fn bread_body(page: &mut Page, bread: &Bread, timing: Option<&Timing>) -> Vec<Ti
     page.paragraph(sections::simulation(bread.simulation.kind));
     page.figures([
         figures::sandwich(rungs),
-        figures::jeffreys(rungs, &[]),
+        figures::jeffreys(rungs, figures::Beside::Confirmed(bread.confirmation.as_ref())),
         figures::jeffreys_time(rungs, timing, "simulated-1", bread.run.chains),
         bread.start_check.as_ref().and_then(figures::starts),
     ]);
@@ -153,6 +153,10 @@ fn bread_body(page: &mut Page, bread: &Bread, timing: Option<&Timing>) -> Vec<Ti
     sections::reading(page, &bread.reading);
     page.section("Numbers");
     page.table(&tables::rungs(rungs, "Simulated data, both directions"));
+    if let Some(Confirmation { datasets, rung }) = &bread.confirmation {
+        let caption = format!("New chains on {datasets} new datasets, which the verdict rests on");
+        page.table(&tables::rungs(std::slice::from_ref(rung), &caption));
+    }
     page.table(&tables::forward_rungs(&bread.real.rungs, "Real data, forward only"));
     sections::bread_tiles(bread)
 }

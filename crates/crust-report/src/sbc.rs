@@ -39,7 +39,7 @@ pub fn page(result: &Sbc) -> String {
         ]
     };
     page.table(&Table {
-        caption: "Unconstrained parameters and the log likelihood".to_owned(),
+        caption: "Unconstrained parameters, the log likelihood and the log density".to_owned(),
         head: ["quantity", "places", "p", "p for all together (Holm)"].map(str::to_owned).to_vec(),
         rows: worst.iter().map(row).collect(),
         words: 2,

@@ -10,6 +10,7 @@ mod messages;
 pub mod mixture;
 mod normalise;
 mod parameters;
+mod quadratic;
 mod samplers;
 mod split;
 mod summary;
@@ -27,6 +28,7 @@ pub use depends::Depends;
 pub use factors::{Factor, Shape, definitions, resolve};
 pub use linked::Linked;
 pub use normalise::{call, density, plain};
+pub use quadratic::is_polynomial;
 pub use samplers::{Sampler, sampler, user_sampler};
 pub use split::{Role, Split, Term, inverse, is_rearrangement, root};
 pub use summary::{JointSummary, OutcomeSummary, ParameterSummary};
@@ -257,7 +259,7 @@ impl Reader<'_> {
             self.errors.extend(unreadable.into_iter().map(|(.., error)| error));
         }
         if self.outcomes.is_empty() && self.errors.is_empty() {
-            self.notes.push("no data are drawn: the posterior is the prior".to_owned());
+            self.notes.push("no data are drawn".to_owned());
         }
     }
 

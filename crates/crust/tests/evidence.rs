@@ -333,3 +333,28 @@ fn what_the_number_is_about_is_told() {
     // 4,000 draws: five standard errors
     assert!((found - share.ln()).abs() < 0.1, "{told}, truth {}", share.ln());
 }
+
+/// A spike and a slab: half of the prior is a needle that no chain stays in. Draws of the prior know better, and are
+/// shown where they contradict the bridge: log p(y) = log ½(N(y; 0, 1 + 10⁻⁸) + N(y; 0, 401)).
+#[test]
+fn a_needle_that_chains_leave_is_told() {
+    let folder = Folder::new("needle");
+    let model = folder.file(
+        "model.stan",
+        "data { real y; } parameters { real b; }
+         model { target += log_mix(0.5, normal_lpdf(b | 0, 1e-4), normal_lpdf(b | 0, 20)); y ~ normal(b, 1); }",
+    );
+    let y = 2.6_f64;
+    let truth = (0.5 * (log_normal(y, 1.0).exp() + log_normal(y, 401.0).exp())).ln();
+    let result = evidence(&model, &folder.file("data.json", &format!("{{\"y\": {y}}}")), &[]);
+    let of = |name: &str| {
+        let methods = result["methods"].as_array().expect("methods");
+        methods.iter().find(|m| m["name"] == name).map(|m| (number(&m["log_ml"]), number(&m["se"])))
+    };
+    let (bridge, _) = of("bridge").expect("a bridge");
+    if (bridge - truth).abs() > 0.15 {
+        let (seen, se) = of("likelihood-weighting").expect("what the prior shows");
+        assert!((seen - truth).abs() < 5.0 * se, "{seen} ± {se}, truth {truth}");
+        assert!(result["warnings"].to_string().contains("missed a part of the posterior"), "{}", result["warnings"]);
+    }
+}

@@ -35,7 +35,7 @@ fn nuts_is_calibrated_and_mean_field_is_not() {
     assert_eq!(right["verdict"]["level"], "good");
     let names: Vec<&str> =
         right["quantities"].as_array().expect("list").iter().filter_map(|q| q["name"].as_str()).collect();
-    assert_eq!(names, ["a", "b", "log likelihood"]);
+    assert_eq!(names, ["a", "b", "log likelihood", "log density"]);
     let out = folder.path("out");
     let wrong = crust(&["sbc", &model, &data, "--datasets", "60", "--method", "meanfield", "--out", &out]);
     assert_eq!(wrong.status.code(), Some(1), "{}", text(&wrong));

@@ -6,6 +6,7 @@
 
 use super::BreadOptions;
 use super::basis::{Basis, Ways};
+use super::judged::judge;
 use crate::annealing::{Annealed, Annealing, Diagnosis, PathChoice};
 use crate::approximate::{ApproximationChoice, Fitted, Wanted, check_radius, fit};
 use crate::error::{Error, Trouble};
@@ -67,7 +68,11 @@ pub fn bread_approximation(
     let settings = Settings { simulation: simulation.kind, began, budget: options.budget, ..settings };
     let faults = settings.faults.clone();
     let origin = Origin::Own(Box::new(loaded.simulator.clone()));
-    let experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(chains);
+    let fit = match chains {
+        Some(chains) => Some((chains, judge(problem, options, &model, session)?)),
+        None => None,
+    };
+    let experiment = StanExperiment::new(&loaded, settings, origin).with_real_data(model).with_fit(fit);
     let mut result = BreadApproximation { method: method.name().to_owned(), simulation, ..Default::default() };
     let mut run = annealing.run(problem, session.seed, experiment.dimension());
     options.method.tell(&mut run);

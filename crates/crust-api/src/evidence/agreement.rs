@@ -33,9 +33,10 @@ pub(super) fn disagreements(methods: &[EvidenceMethod]) -> Vec<String> {
                 (bound, _) => {
                     let (bound, other) = if bound { (a, b) } else { (b, a) };
                     format!(
-                        "a lower bound is above log p(y) by so much with probability below e^-{:.1}, so that {} has \
-                         missed a part of the posterior",
-                        bound.log_ml - other.log_ml,
+                        "{} is a lower bound, and that far above by {:.0} of the standard errors, so that {} has missed a \
+                         part of the posterior",
+                        bound.name,
+                        gap.abs() / error,
                         other.name
                     )
                 }

@@ -1,6 +1,7 @@
 //! Draws of another run as the fit: `--draws`.
 
 use super::fit::{Chain, Fitted, summarise};
+use crate::bread::JudgedDraws;
 use crate::error::{Error, SubjectError};
 use crate::taddaa::unconstrain;
 use crust_diagnose::draws::read_draws;
@@ -41,9 +42,11 @@ pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, 
 }
 
 /// What the draws say as a fit.
-pub(super) fn fit(chains: &[Chain], dimension: usize, names: &[String]) -> Fitted {
-    let mut fitted = summarise(chains.to_vec(), dimension, names);
+pub(super) fn fit(chains: &[Chain], judged: &JudgedDraws, names: &[String]) -> Fitted {
+    let mut fitted = summarise(chains.to_vec(), names.len(), names);
     fitted.fit.given = true;
+    fitted.fit.wrong = judged.wrong.clone().unwrap_or_default();
+    fitted.fit.warnings.extend(judged.open.clone());
     fitted
 }
 

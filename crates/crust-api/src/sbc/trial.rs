@@ -14,6 +14,7 @@ use crust_infer::approximate::Error as ApproximateError;
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::drive::{Control, Driver, Parallelism};
 use crust_infer::error::Error as InferError;
+use crust_infer::kernel::Densities;
 use crust_infer::path::Path;
 use crust_infer::sample::{Draw, Observer, Settings, Start, sample};
 use crust_math::random::{Purpose, StreamKey};
@@ -78,7 +79,7 @@ pub fn run<'a>(
     let control = session.stop.control();
     let mut driver = Driver::new(target.clone(), how);
     let at = driver.evaluate_points(std::slice::from_ref(&exact), 1.0, false, control)?;
-    let exact_likelihood = at.first().map_or(f64::NAN, |at| at.densities.log_likelihood);
+    let own = at.first().map_or([f64::NAN; 2], |at| densities(at.densities));
     let drawn = match method {
         SbcMethod::Nuts => match nuts(&mut driver, key, (WARMUP, DRAWS), control) {
             Ok(drawn) => Some(drawn),
@@ -95,8 +96,8 @@ pub fn run<'a>(
                     let points: Vec<Vec<f64>> =
                         (0..99).map(|k| fitted.approximation.draw(&mut key.chain(k).step(1).stream())).collect();
                     let looked = driver.evaluate_points(&points, 1.0, false, control)?;
-                    let likelihoods = looked.iter().map(|at| at.densities.log_likelihood).collect();
-                    Some(Drawn { chains: vec![Chain { points, likelihoods }], divergences: 0, independent: true })
+                    let densities = looked.iter().map(|at| densities(at.densities)).collect();
+                    Some(Drawn { chains: vec![Chain { points, densities }], divergences: 0, independent: true })
                 }
                 Err(ApproximateError::Fatal(fatal)) => return Err(InferError::from(fatal).into()),
                 Err(_) => None,
@@ -104,19 +105,27 @@ pub fn run<'a>(
         }
     };
     let mut names = model.unconstrained_names();
-    names.push("log likelihood".to_owned());
+    names.extend(DENSITIES.map(str::to_owned));
     let Some(drawn) = drawn else {
         return Ok(Trial { names: names.into(), places: vec![], apart: false, divergent: false });
     };
-    let exact: Vec<f64> = exact.into_iter().chain([exact_likelihood]).collect();
+    let exact: Vec<f64> = exact.into_iter().chain(own).collect();
     Ok(drawn.judge(&exact, names.into(), key))
 }
 
-/// The draws of a chain with their log likelihoods.
+/// Quantities that all parameters have a part in. A needle beside a hill, which no parameter by itself may show, has
+/// another log density.
+const DENSITIES: [&str; 2] = ["log likelihood", "log density"];
+
+fn densities(at: Densities) -> [f64; 2] {
+    [at.log_likelihood, at.log_density()]
+}
+
+/// The draws of a chain with their densities.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
     points: Vec<Vec<f64>>,
-    likelihoods: Vec<f64>,
+    densities: Vec<[f64; 2]>,
 }
 
 pub struct Drawn {
@@ -150,7 +159,7 @@ impl Observer for Recorder {
         if let (false, Some(chain)) = (draw.warmup, self.0.get(draw.chain as usize)) {
             let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
             chain.points.push(draw.state.q.clone());
-            chain.likelihoods.push(draw.state.densities.log_likelihood);
+            chain.densities.push(densities(draw.state.densities));
         }
         ControlFlow::Continue(())
     }
@@ -178,11 +187,11 @@ impl Drawn {
     }
 
     fn judge(&self, exact: &[f64], names: Arc<[String]>, key: StreamKey) -> Trial {
-        let last = exact.len() - 1;
+        let first = exact.len() - DENSITIES.len();
         let column = |j: usize| -> Vec<Vec<f64>> {
-            let of = |chain: &Chain| match j {
-                j if j == last => chain.likelihoods.clone(),
-                j => chain.points.iter().map(|point| point[j]).collect(),
+            let of = |chain: &Chain| match j.checked_sub(first) {
+                Some(k) => chain.densities.iter().map(|all| all[k]).collect(),
+                None => chain.points.iter().map(|point| point[j]).collect(),
             };
             self.chains.iter().map(of).collect()
         };
@@ -191,7 +200,7 @@ impl Drawn {
             let chains = column(j);
             let (ess, r_hat) = if self.independent { (MOST, 1.0) } else { (ess_bulk(&chains), rhat(&chains)) };
             // Of the log likelihood only the place is judged: it may be the same everywhere.
-            apart |= j < last && (r_hat.is_nan() || r_hat > MOST_R_HAT);
+            apart |= j < first && (r_hat.is_nan() || r_hat > MOST_R_HAT);
             let u = key.purpose(PURPOSE).chain(u32::try_from(j).unwrap_or(u32::MAX)).stream().uniform();
             places.push(place(truth, &thin(&chains.concat(), ess), u));
         }

@@ -51,7 +51,7 @@ fn unsteady(rung: &Rung) -> String {
     let median = rung.jeffreys_quartiles.get(1).copied().unwrap_or(f64::NAN).max(0.0);
     format!(
         "{} of {} chains decide the mean, which need not exist (Pareto k {:.1} forward and {:.1} reverse; a mean needs less than 1): \
-         the median of single gaps is {} nats, but no bound follows from it",
+         the median of single gaps is {} nats, from which no bound follows",
         rung.deciding,
         rung.forward.len() + rung.reverse.len(),
         rung.khat_forward,

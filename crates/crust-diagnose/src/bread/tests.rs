@@ -144,6 +144,11 @@ fn whatever_is_bad_is_named() {
         (with_fit(|fit| fit.divergences = 89), "89 of 4000 transitions"),
         (with_fit(|fit| fit.least_e_bfmi = 0.1), "E-BFMI"),
         (with_fit(|fit| (fit.scouts, fit.scouts_elsewhere) = (16, 3)), "3 of 16 further chains"),
+        (
+            with_fit(|fit| (fit.missed_share, fit.missed_name) = (0.352, "the log prior".to_owned())),
+            "35 % of the posterior",
+        ),
+        (with_fit(|fit| fit.wrong = "the mean of b is off.".to_owned()), "short chains"),
         // small on average, but not surely
         (with_rung(|rung| (rung.jeffreys_bound, rung.jeffreys_upper) = (0.22, 1.1)), "the bound is not small"),
         (with_rung(|rung| (rung.jeffreys_upper, rung.deciding) = (f64::INFINITY, 1)), "`--path reference`"),

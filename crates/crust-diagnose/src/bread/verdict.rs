@@ -220,6 +220,20 @@ fn bad_fit(fit: &Fit) -> Option<String> {
             fit.scouts_elsewhere, fit.scouts, fit.elsewhere_name
         ));
     }
+    if !fit.wrong.is_empty() {
+        let wrong = fit.wrong.trim_end_matches('.');
+        return Some(format!(
+            "short chains that start at its draws show that they are not those of the posterior: {wrong}"
+        ));
+    }
+    if fit.missed_share > 0.0 {
+        return Some(format!(
+            "draws of the prior, weighted with the likelihood, have {:.0} % of the posterior where it has not (by {}), so that \
+             it has missed a part",
+            100.0 * fit.missed_share,
+            fit.missed_name
+        ));
+    }
     let slow = fit.least_e_bfmi > 0.0 && fit.least_e_bfmi < LEAST_E_BFMI;
     slow.then(|| format!("E-BFMI of a chain is {:.2}, so that it hardly changes its energy", fit.least_e_bfmi))
 }

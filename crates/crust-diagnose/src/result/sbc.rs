@@ -24,7 +24,7 @@ pub struct Sbc {
     pub wanted: usize,
     /// Datasets on which the method did not work, whatever their ranks are.
     pub troubles: Troubles,
-    /// Each unconstrained parameter, and the log likelihood.
+    /// Each unconstrained parameter, the log likelihood and the log density.
     pub quantities: Vec<SbcQuantity>,
     /// Where the distribution function of uniform places lies with a probability of 95 %, for one quantity.
     pub band: Vec<Band>,

@@ -2,7 +2,7 @@
 //!
 //! With u the unconstrained numbers of a group and everything before it given, log f(u) = c + gᵀu − ½ uᵀΛu just if the
 //! gradient is g − Λu. So g and Λ are n + 1 gradients of the program's own density, and at further points the gradient
-//! must be the same straight function. Then, with Λ = L·Lᵀ, u = L⁻ᵀ(L⁻¹g + z) for standard normal z has the normalised
+//! must be the same straight function. (That is looked at only for polynomials: [`is_polynomial`].) Then, with Λ = L·Lᵀ, u = L⁻ᵀ(L⁻¹g + z) for standard normal z has the normalised
 //! density −½ |Lᵀ(u − m)|² + log det L − n/2 log 2π around m = Λ⁻¹g, and log ∫ f = log f(m) + n/2 log 2π − log det L. If Λ
 //! is singular, f has no integral. If the integral depends on what was given, f weighs that as well, and the proof of the
 //! reading finds it.
@@ -15,7 +15,7 @@ use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::BlockKind;
 use crust_stan::data::Data;
 use crust_stan::diagnostics::Diagnostic;
-use crust_stan::joint::{Joint, Linked};
+use crust_stan::joint::{Joint, Linked, is_polynomial};
 use crust_stan::typed::Program;
 
 use super::guard::without_outcomes;
@@ -32,6 +32,8 @@ use envelope::{Factor, Singular};
 pub struct Group {
     /// The terms of the group alone.
     model: Arc<Model>,
+    /// Whether these are polynomials of the parameters: nothing else is shown to be normal by some gradients.
+    polynomial: bool,
     /// Positions of its parameters, and of those that must be known, among all.
     parameters: Vec<usize>,
     needs: Vec<usize>,
@@ -82,7 +84,9 @@ impl Group {
     }
 
     fn new(joint: &Joint, linked: &Linked, skeleton: &Model, data: &Data) -> Result<Self, SimulateError> {
-        let model = Arc::new(Model::bind(&terms(joint, linked), data, 1)?);
+        let program = terms(joint, linked);
+        let polynomial = is_polynomial(&program, &linked.parameters);
+        let model = Arc::new(Model::bind(&program, data, 1)?);
         let name = |id| joint.program.variable(id).name.clone();
         let at = |ids: &std::collections::BTreeSet<_>| -> Vec<usize> {
             let names: Vec<String> = ids.iter().map(|id| name(*id)).collect();
@@ -92,6 +96,7 @@ impl Group {
         let names: Vec<String> = linked.parameters.iter().map(|id| format!("`{}`", name(*id))).collect();
         Ok(Self {
             model,
+            polynomial,
             parameters: at(&linked.parameters),
             needs: at(&linked.needs),
             names: names.join(", "),
@@ -119,6 +124,9 @@ impl Group {
     }
 
     fn complete_square(&self, base: &[f64], coordinates: &[usize]) -> Result<Normal, SimulateError> {
+        if !self.polynomial {
+            return Err(self.not_normal());
+        }
         let n = coordinates.len();
         if n > MOST {
             return Err(self.refused(&format!("more than {MOST} numbers are weighed together")));

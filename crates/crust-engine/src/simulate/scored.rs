@@ -83,7 +83,7 @@ impl Simulator {
     }
 
     /// Whether outcomes come from a simulator that was supplied, whose density is not known.
-    pub(crate) fn is_supplied(&self) -> bool {
+    pub fn is_supplied(&self) -> bool {
         self.joint.outcomes.iter().any(|(_, source)| !matches!(source, Source::Likelihood | Source::Density))
     }
 

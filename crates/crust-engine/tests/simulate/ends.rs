@@ -143,3 +143,61 @@ fn zeros_and_ones_beside_a_beta_density() {
         assert!(distance(&mut between, f64::sqrt) < 0.056);
     }
 }
+
+/// Zeros at the bound of an outcome, beside densities that vanish there or go on, with a share that parameters or data
+/// state: a hurdle, a limit of detection with a declared bound, and shares of zeros as data.
+#[test]
+fn zeros_at_a_bound() {
+    let program = |data: &str, parameters: &str, model: &str| {
+        format!(
+            "data {{ int N; vector<lower=0>[N] y; {data} }} parameters {{ {parameters} }}
+             model {{ for (n in 1:N) {{ {model} }} }}"
+        )
+    };
+    let cases = [
+        // a hurdle before a lognormal density, which is 0 at 0
+        (
+            program(
+                "",
+                "real<lower=0, upper=1> h; real m; real<lower=0> s;",
+                "if (y[n] == 0) target += bernoulli_lpmf(1 | h);
+                 else target += bernoulli_lpmf(0 | h) + lognormal_lpdf(y[n] | m, s);",
+            ),
+            vec![logit(0.4), 0.0, 0.0],
+            0.4,
+        ),
+        // tobit, with the bound that its data have
+        (
+            program(
+                "",
+                "real m; real<lower=0> s;",
+                "if (y[n] > 0) y[n] ~ normal(m, s); else target += normal_lcdf(0 | m, s);",
+            ),
+            vec![0.5, 0.0],
+            normal_cdf(-0.5),
+        ),
+        // a share of zeros that no parameter has a part in
+        (
+            program(
+                "real p;",
+                "real<lower=0> a;",
+                "if (y[n] == 0) target += log(p); else target += log1m(p) + exponential_lpdf(y[n] | a);",
+            ),
+            vec![0.0],
+            0.3,
+        ),
+    ];
+    for (text, point, share) in cases {
+        for y in ["[0, 1.3, 0, 0.2, 2.1]", "[0.7, 1.3, 0, 0.2, 2.1]"] {
+            let json = format!(r#"{{"N": 5, "p": 0.3, "y": {y}}}"#);
+            let (mut simulator, proof) = numeric(&text, &json, ByDensity::WhereNeeded).expect("proven");
+            let (_, log) = proof.normaliser.expect("a normaliser");
+            assert!(log.abs() < 1e-5, "{text}: {log}");
+            let all = draws(&text, &mut simulator, &point, 800).concat();
+            #[allow(clippy::cast_precision_loss, reason = "few numbers")]
+            let zeros = all.iter().filter(|y| **y == 0.0).count() as f64 / 4000.0;
+            // four standard deviations of at most 0.0079
+            assert!((zeros - share).abs() < 0.032, "{text}, {y}: {zeros}");
+        }
+    }
+}

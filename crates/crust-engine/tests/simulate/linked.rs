@@ -187,6 +187,26 @@ fn what_is_not_normal_or_not_proper_is_refused() {
             "parameters { vector[3] a; real<lower=0> s; } model { s ~ exponential(1); a ~ normal(0, s); sum(a) ~ normal(0, 0.01); }",
             "prior-weighs-others",
         ),
+        // A needle, or a second hill, beside what is normal at all points that are looked at.
+        (
+            "parameters { real b; } model { target += log_sum_exp(normal_lpdf(b | 0, 1e-4), normal_lpdf(b | 0, 20)); }",
+            "term-without-variate",
+        ),
+        (
+            "functions { real two_lpdf(real b, real m) {
+               return log_sum_exp(-0.5 * square(b), -0.5 * square((b - m) / 10)); } }
+             parameters { real b; } model { b ~ two(1000); }",
+            "own-density",
+        ),
+        (
+            "functions { real far(real b) { real z = b; if (b > 1000) z = 0; return -0.5 * square(z); } }
+             parameters { real b; } model { target += far(b); }",
+            "term-without-variate",
+        ),
+        (
+            "parameters { real b; } transformed parameters { real z = b > 1e3 ? 0 : b; } model { z ~ normal(0, 1); }",
+            "not-invertible",
+        ),
     ];
     for (text, wanted) in cases {
         assert_eq!(proof(text, "{}").0, wanted, "{text}");

@@ -1,13 +1,14 @@
 //! Plots of both directions of annealing on simulated data, and of the kernels.
 
-use super::{Figure, best_log_ml, difference_axis, interval, steps_axis, two_errors};
+use super::{Figure, best_log_ml, difference_axis, interval, is_relative, steps_axis, two_errors};
 use crate::number::{self, as_f64, nats, quartiles};
 use crate::svg::{Axis, Dash, Interval, Kind, Plot, Rule, Series, Shape, Tone};
-use crust_diagnose::result::{KernelAt, MeanRung, Rung, Timing};
+use crust_diagnose::result::{Confirmation, KernelAt, MeanRung, Rung, Timing};
 
-/// Bounds on log-ML against T.
+/// Bounds on log-ML against T; where there is no log-ML, what chains of both directions say relative to their middle.
 pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
     let centre = best_log_ml(rungs)?;
+    let relative = rungs.iter().all(is_relative);
     let at = |value: fn(&Rung) -> f64| rungs.iter().map(move |r| (as_f64(r.t), value(r) - centre)).collect::<Vec<_>>();
     let chains = |label: &str, tone: Tone, dash: Dash, values: fn(&Rung) -> &[f64]| {
         let all: Vec<_> = rungs.iter().filter_map(|r| Some((as_f64(r.t), quartiles(values(r))?))).collect();
@@ -29,7 +30,7 @@ pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
         points: at(value),
         ..Series::default()
     };
-    let series = vec![
+    let mut series = vec![
         chains("reverse chains", Tone::Reverse, Dash::Dashed, |r| &r.reverse),
         chains("forward chains", Tone::Forward, Dash::Solid, |r| &r.forward),
         bound("upper bound", Tone::Reverse, Shape::TriangleDown, |r| r.log_ml_upper),
@@ -44,14 +45,21 @@ pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
     ];
     let spread = series.iter().flat_map(|s| s.band.iter().flat_map(|i| [i.low, i.high]));
     let bounds = series[2..4].iter().flat_map(|s| s.points.iter().map(|p| p.1));
-    let y = difference_axis(&format!("log-ML minus {}, in nats", nats(centre)), spread.chain(bounds));
-    let plot = Plot {
-        title: "Bounds on log-ML from both sides".to_owned(),
-        x: steps_axis(rungs.iter().map(|r| r.t)),
-        y,
-        series,
-        rules: vec![],
-    };
+    let label = format!("log-ML minus {}, in nats", nats(centre));
+    let label = if relative { "log weights around their common middle, in nats" } else { &label };
+    let y = difference_axis(label, spread.chain(bounds));
+    let title = if relative { "Chains of both directions" } else { "Bounds on log-ML from both sides" };
+    if relative {
+        series.truncate(2);
+    }
+    let x = steps_axis(rungs.iter().map(|r| r.t));
+    let plot = Plot { title: title.to_owned(), x, y, series, rules: vec![] };
+    if relative {
+        let caption = "The log weights of forward chains, and those of reverse chains with the other sign, would be the same number if every chain ended in its \
+                       target. Lines are medians and shaded regions hold the middle half of the chains. There is no marginal likelihood to look at, so \
+                       that zero is the middle of both directions.";
+        return Some(Figure { plot, caption: caption.to_owned() });
+    }
     let caption = format!(
         "Each forward chain estimates the log marginal likelihood of the simulated data from below, each reverse chain from above. Lines are medians and shaded \
          regions hold the middle half of the chains. Triangles combine all chains of a direction into one bound, which holds with high probability; points are \
@@ -61,23 +69,64 @@ pub(crate) fn sandwich(rungs: &[Rung]) -> Option<Figure> {
     Some(Figure { plot, caption })
 }
 
+/// Bounds of other chains than those of the first dataset.
+#[derive(Clone, Copy)]
+pub(crate) enum Beside<'a> {
+    /// Means over all datasets.
+    Means(&'a [MeanRung]),
+    /// New chains on new datasets, which the verdict rests on.
+    Confirmed(Option<&'a Confirmation>),
+}
+
+impl Beside<'_> {
+    fn series(self) -> Option<Series> {
+        let at = |t: usize, bound: f64, se: f64| ((as_f64(t), bound), two_errors(as_f64(t), bound, se));
+        let (label, shape, all): (String, Shape, Vec<_>) = match self {
+            Self::Means([]) | Self::Confirmed(None) => return None,
+            Self::Means(means) => {
+                let each = means.iter().map(|m| at(m.t, m.jeffreys_bound, m.jeffreys_se));
+                ("mean over datasets".to_owned(), Shape::Square, each.collect())
+            }
+            Self::Confirmed(Some(Confirmation { datasets, rung })) => {
+                let label = format!("new chains on {datasets} new datasets");
+                (label, Shape::Diamond, vec![at(rung.t, rung.jeffreys_bound, rung.jeffreys_se)])
+            }
+        };
+        Some(Series {
+            label,
+            tone: Tone::Ink,
+            shape,
+            dash: Dash::Dashed,
+            points: all.iter().map(|(point, _)| *point).collect(),
+            bars: all.into_iter().filter_map(|(_, bar)| bar).collect(),
+            ..Series::default()
+        })
+    }
+
+    /// What is said of error bars.
+    fn errors(self) -> &'static str {
+        match self {
+            Self::Means([]) | Self::Confirmed(None) => {
+                " from the chains of this dataset; that its reverse chains share their start is not in them"
+            }
+            Self::Means(_) => ", between datasets for the mean over datasets",
+            Self::Confirmed(Some(_)) => {
+                "; those of the first dataset do not know that its reverse chains share their start. The verdict rests on the new chains, since a ladder \
+                 that is climbed until a bound is small ends at bounds that are small by chance"
+            }
+        }
+    }
+}
+
 /// The Jeffreys bound against T.
-pub(crate) fn jeffreys(rungs: &[Rung], mean: &[MeanRung]) -> Option<Figure> {
+pub(crate) fn jeffreys(rungs: &[Rung], beside: Beside<'_>) -> Option<Figure> {
     if rungs.is_empty() {
         return None;
     }
     let mut series = vec![bound_series(rungs, |r| Some(as_f64(r.t)))];
-    if !mean.is_empty() {
+    if let Some(other) = beside.series() {
         "first dataset".clone_into(&mut series[0].label);
-        series.push(Series {
-            label: "mean over datasets".to_owned(),
-            tone: Tone::Ink,
-            shape: Shape::Square,
-            dash: Dash::Dashed,
-            points: mean.iter().map(|m| (as_f64(m.t), m.jeffreys_bound)).collect(),
-            bars: mean.iter().filter_map(|m| two_errors(as_f64(m.t), m.jeffreys_bound, m.jeffreys_se)).collect(),
-            ..Series::default()
-        });
+        series.push(other);
     }
     let plot = Plot {
         title: "How far the approximate samples may be from the posterior".to_owned(),
@@ -90,11 +139,7 @@ pub(crate) fn jeffreys(rungs: &[Rung], mean: &[MeanRung]) -> Option<Figure> {
         "The mean of B̂ over single chains bounds, in expectation, the Jeffreys divergence between the last states of the forward chains and the posterior: \
          the sum of both Kullback–Leibler divergences. Bars are two standard errors{}; the shaded region holds the middle half of the pairs of chains. \
          {}",
-        if mean.is_empty() {
-            " from the chains of this dataset; that its reverse chains share their start is not in them"
-        } else {
-            ", between datasets for the mean over datasets"
-        },
+        beside.errors(),
         if rungs.iter().any(|rung| rung.jeffreys_bound == f64::INFINITY) {
             "An open triangle at the upper edge is an infinite estimate: some chains met points without density."
         } else {
@@ -283,7 +328,7 @@ impl Bins {
 pub(crate) fn acceptance(kernels: &[KernelAt]) -> Option<Figure> {
     let series = kernel_series(kernels, |k| k.accept)?;
     let y = Axis { label: "mean acceptance rate".to_owned(), ends: Some((0.0, 1.03)), ..Axis::default() };
-    let caption = "How often the tuned transitions accept along the path from the prior (β = 0) to the posterior (β = 1). Rates near 0 or 1 \
+    let caption = "How often the tuned transitions accept along the path from its first distribution (β = 0) to the posterior (β = 1). Rates near 0 or 1 \
                    mean steps that are too long or too short: still valid, but wasteful.";
     let plot = Plot {
         title: "Acceptance along the path".to_owned(),

@@ -93,7 +93,7 @@ pub(crate) fn replicates(calibration: &Calibration) -> Option<Figure> {
         rules: vec![],
     };
     let caption = format!(
-        "Forward medians of {} datasets that were simulated from the fitted hyperparameters, and of the real data, from {} chains each. \
+        "Forward medians of {} datasets that were simulated from the fit, and of the real data, from {} chains each. \
          The real curve should not stand out.",
         calibration.replicate_curves.len(),
         calibration.chains
@@ -127,7 +127,7 @@ pub(crate) fn ranks(calibration: &Calibration) -> Option<Figure> {
         rules: vec![real],
     };
     let caption = format!(
-        "The real data's discrepancy has rank {} of {}, counted from the largest (p = {}). If the model were true and its hyperparameters known, all ranks \
+        "The real data's discrepancy has rank {} of {}, counted from the largest (p = {}). If the model were true and fitted exactly, all ranks \
          would be equally likely.",
         calibration.rank,
         calibration.replicates.len() + 1,

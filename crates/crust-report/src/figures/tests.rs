@@ -11,7 +11,7 @@ fn all_figures(bread: &Bread, timing: Option<&Timing>) -> Vec<Figure> {
     let rungs = &bread.simulated.rungs;
     let figures = [
         sandwich(rungs),
-        jeffreys(rungs, &[]),
+        jeffreys(rungs, Beside::Means(&[])),
         jeffreys_time(rungs, timing, "simulated-1", 100),
         rungs.last().and_then(weights),
         acceptance(&bread.kernels),
@@ -55,8 +55,8 @@ fn labels_stay_inside_and_apart() {
     let mut figures = all_figures(&common::bread(), Some(&timing));
     assert_eq!(figures.len(), 10, "every plot has something to show");
     figures.extend(all_figures(&poor, None));
-    figures.extend(jeffreys(&common::bdmc().rungs, &common::bdmc().mean));
-    figures.extend(jeffreys(&common::violation().rungs, &[]));
+    figures.extend(jeffreys(&common::bdmc().rungs, Beside::Means(&common::bdmc().mean)));
+    figures.extend(jeffreys(&common::violation().rungs, Beside::Means(&[])));
     figures.extend(
         [compare_steps(&compare), compare_evaluations(&compare), compare_time(&compare, &timing)].into_iter().flatten(),
     );
@@ -145,7 +145,7 @@ fn what_a_log_axis_cannot_show_is_an_open_mark_at_its_edge() {
     let mut rungs = common::bread().simulated.rungs;
     rungs[5].jeffreys_bound = 0.0;
     rungs[4].jeffreys_bound = f64::NAN;
-    let drawing = jeffreys(&rungs, &[]).unwrap().plot.draw(Size::WIDE);
+    let drawing = jeffreys(&rungs, Beside::Means(&[])).unwrap().plot.draw(Size::WIDE);
     assert_eq!(drawing.body.matches("class=\"open\"").count(), 1);
     // five marks and the one in the legend, less the one that is not a number and the open one
     assert_eq!(drawing.body.matches("class=\"mark\"").count(), 5);
@@ -153,7 +153,7 @@ fn what_a_log_axis_cannot_show_is_an_open_mark_at_its_edge() {
 
 #[test]
 fn a_bound_far_below_zero_is_seen() {
-    let figure = jeffreys(&common::violation().rungs, &[]).unwrap();
+    let figure = jeffreys(&common::violation().rungs, Beside::Means(&[])).unwrap();
     assert!(matches!(figure.plot.y.kind, Kind::Signed { .. }));
     assert!(!figure.plot.draw(Size::WIDE).body.contains("class=\"open\""));
 }
@@ -168,7 +168,10 @@ fn a_staircase_ends_at_the_share_of_finite_values() {
 fn one_plot() {
     let mut rungs = common::bread().simulated.rungs;
     rungs.truncate(3);
-    insta::assert_snapshot!("jeffreys", jeffreys(&rungs, &[]).unwrap().plot.draw(Size::NARROW).element("plot"));
+    insta::assert_snapshot!(
+        "jeffreys",
+        jeffreys(&rungs, Beside::Means(&[])).unwrap().plot.draw(Size::NARROW).element("plot")
+    );
 }
 
 fn any_number() -> impl Strategy<Value = f64> {

@@ -208,7 +208,7 @@ fn p_value(p: f64) -> String {
 pub(super) fn method(page: &mut Page, view: &View<'_>, timing: Option<&Timing>) {
     page.section("Method");
     page.paragraph(
-        "Forward chains begin with a draw from the prior and move through T distributions to the posterior, which gains the likelihood step by step; their weights \
+        "Forward chains begin with a draw from the first distribution of a path (the prior, or a reference that was fitted to draws) and move through T distributions to the posterior; their weights \
          are unbiased estimates of the marginal likelihood, so their logarithms are stochastic lower bounds (annealed importance sampling). Reverse chains begin \
          with a draw from the posterior, which is known for simulated data, and go the other way: stochastic upper bounds. The expected difference of \
          the two, chain by chain, bounds the Jeffreys divergence between the forward chains' last states and the posterior.",

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::bounds::constant;
 use super::samplers::{Support, sampler, scales, support, user_sampler};
 use super::split::{Role, Split, inverse, is_rearrangement, root};
 use super::{inline, mixture, walk};
@@ -261,7 +262,9 @@ impl Collector<'_> {
             depends_on: parameters.clone(),
             scales: BTreeSet::new(),
         };
-        let shape = if parameters.is_empty() {
+        // A constant that values of an outcome choose is a part of its distribution: `if (y[n] == 0) target += log(0.3)`.
+        let chosen = self.split.is_chosen(e) && constant(e) != Some(0.0);
+        let shape = if parameters.is_empty() && !chosen {
             Shape::Constant
         } else if self.split.is_mixed(e) {
             Shape::Mixed

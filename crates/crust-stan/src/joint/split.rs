@@ -275,9 +275,8 @@ impl Split {
             .zip(held)
             .map(|(&(expr, negative), held)| {
                 // What is added is a term of its own; what is subtracted beside a density is its normaliser.
-                let under = self.under.contains(&(expr.span.start, expr.span.end));
                 let alone = !negative && self.without_density(expr) == Role::Likelihood;
-                let own = held == Holds::default() && (alone || under);
+                let own = held == Holds::default() && (alone || self.is_chosen(expr));
                 if self.censored_weigh && !negative && self.is_censored(expr) {
                     return Term { expr, negative, role: Role::Prior };
                 }
@@ -289,6 +288,11 @@ impl Split {
                 Term { expr, negative, role }
             })
             .collect()
+    }
+
+    /// Whether a term is added under a condition on outcomes.
+    pub fn is_chosen(&self, expr: &Expr) -> bool {
+        self.under.contains(&(expr.span.start, expr.span.end))
     }
 
     /// Whether data are used as more than a size or an index.

@@ -310,6 +310,10 @@ fn evaluate(
     Ok(!requests.is_empty())
 }
 
+/// By how much the fall of a log density may change when the distance to a point doubles: that of a lognormal one changes by
+/// (log 2/σ)², and where σ is so small that this is more it vanishes there.
+const NEARLY_A_POWER: f64 = 0.05;
+
 pub(super) type Atoms = Vec<(f64, f64)>;
 
 /// Values that have a probability of their own: the density there is another one than right beside them.
@@ -328,11 +332,16 @@ fn atoms(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) ->
         places.iter().flat_map(|(i, x)| offsets.map(|offset| (searches[*i].line, x + offset))).collect();
     let values = if requests.is_empty() { Vec::new() } else { all.log_densities(&requests)? };
     for ((i, x), at) in places.iter().zip(values.chunks_exact(offsets.len())) {
-        let (here, sides) = (at[0], [at[1], at[2]]);
-        // Beside the point the density is smooth, or a power of the distance, or there is none at all.
+        // What a program says of values beyond the bounds means nothing: there are none.
+        let domain = searches[*i].domain;
+        let inside = |offset: f64| x + offset >= domain.lower && x + offset <= domain.upper;
+        let own = |k: usize| if inside(offsets[k]) { at[k] } else { f64::NEG_INFINITY };
+        let (here, sides) = (at[0], [own(1), own(2)]);
+        // Beside the point the density is smooth, or a power of the distance, or it vanishes, or there is none at all.
         let smooth = (1..=2).all(|side| {
-            let [a, b, c] = [at[side], at[side + 2], at[side + 4]];
-            (a - b).abs() < 1e-4 || (a - 2.0 * b + c).abs() < 1e-4 || a == f64::NEG_INFINITY
+            let [a, b, c] = [own(side), own(side + 2), own(side + 4)];
+            let vanishes = a <= b && b <= c;
+            (a - b).abs() < 1e-4 || (a - 2.0 * b + c).abs() < NEARLY_A_POWER || vanishes
         });
         let jumps = sides.iter().all(|a| (here - a).abs() > 1e-3);
         if here.is_finite() && smooth && jumps {

@@ -1,0 +1,66 @@
+//! `crust bread` about fits that look right and are not.
+
+mod common;
+
+use common::{Folder, crust, text};
+use serde_json::{Value, json};
+
+fn verdict(arguments: &[&str]) -> (String, String) {
+    let output = crust(&[&["bread"], arguments, &["--json", "-", "-q", "--steps", "10,30"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let word = |name: &str| result["verdict"][name].as_str().unwrap_or_default().to_owned();
+    (word("level"), word("sentence"))
+}
+
+/// A needle in a hill: NUTS leaves the needle at once, whatever it starts from, and the weighted prior has a third of the
+/// posterior there. With the likelihood far from the needle the same program is right.
+#[test]
+fn a_needle_that_all_chains_leave_is_no_good_verdict() {
+    let folder = Folder::new("spike");
+    let model = folder.file(
+        "model.stan",
+        "data { real y; } parameters { real b; }
+         model { target += log_mix(0.5, normal_lpdf(b | 0, 1e-4), normal_lpdf(b | 0, 20)); y ~ normal(b, 1); }",
+    );
+    let near = folder.file("near.json", r#"{"y": 2.6}"#);
+    for seed in ["1", "2"] {
+        let (level, sentence) = verdict(&[&model, &near, "--seed", seed]);
+        assert_ne!(level, "good", "seed {seed}: {sentence}");
+        assert!(sentence.contains("draws of the prior") || sentence.contains("R-hat"), "seed {seed}: {sentence}");
+    }
+    let far = folder.file("far.json", r#"{"y": 9.5}"#);
+    let (level, sentence) = verdict(&[&model, &far]);
+    assert_eq!(level, "good", "{sentence}");
+}
+
+/// y ~ N(m, 1) with a flat m and 25 data: the posterior is N(ȳ, 1/25). Draws of it are good, moved or narrow ones are not.
+#[test]
+fn draws_that_are_given_are_judged_themselves() {
+    let folder = Folder::new("given");
+    let model =
+        folder.file("model.stan", "data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }");
+    let y: Vec<f64> = (0..25).map(|i| f64::from(i * 7 % 25) / 6.0 - 2.0).collect();
+    let mean = y.iter().sum::<f64>() / 25.0;
+    let data = folder.file("data.json", &json!({"N": 25, "y": y}).to_string());
+    // normal draws by Box and Muller from a generator of the minimal standard
+    let mut state = 1_u64;
+    let mut uniform = move || {
+        state = state * 48_271 % 0x7fff_ffff;
+        f64::from(u32::try_from(state).expect("31 bits")) / f64::from(0x7fff_ffff_u32)
+    };
+    let mut normal = move || (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos();
+    for (name, shift, scale, good) in
+        [("right", 0.0, 1.0, true), ("moved", 1.0, 1.0, false), ("narrow", 0.0, 0.5, false)]
+    {
+        let files: Vec<String> = (0..4)
+            .map(|chain| {
+                let rows: String = (0..500).map(|_| format!("{}\n", mean + 0.2 * (shift + scale * normal()))).collect();
+                folder.file(&format!("{name}-{chain}.csv"), &format!("m\n{rows}"))
+            })
+            .collect();
+        let (level, sentence) = verdict(&[&model, &data, "--draws", &files.join(",")]);
+        assert_eq!(level == "good", good, "{name}: {sentence}");
+        assert!(good || sentence.contains("short chains that start at its draws"), "{name}: {sentence}");
+    }
+}
