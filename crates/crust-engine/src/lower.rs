@@ -1,6 +1,7 @@
 //! From a typed program to the code that the machine runs.
 
 mod analysis;
+mod control;
 mod expressions;
 mod inline;
 mod knowledge;
@@ -19,6 +20,7 @@ use crust_stan::span::Span;
 use crust_stan::typed::{self, Level, Origin, Program, SizedKind, SizedType, VariableId};
 
 use crate::code::{Code, Constraint, Declared, Function, Item, Kind, Node, Quantity, Slot, Varies};
+pub(crate) use control::has_control;
 pub(crate) use library::{vector_density, vector_function};
 
 /// Compiles a program, or says what the engine lacks for it.

@@ -200,3 +200,27 @@ fn rejections_have_the_same_reason() {
     }
     assert!([1, 2].iter().all(|&l| found.log_density(l).is_infinite()));
 }
+
+/// A list or a vectorised term must not bring the others of their statement to the machine.
+#[test]
+fn terms_with_loops_are_lists_beside_terms_without() {
+    let program = "functions { real chain(vector x, real a) {
+            real s = 0; for (i in 2:num_elements(x)) s += a * x[i] * x[i - 1]; return s - dot_self(x); } }
+        data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        transformed data { matrix[40, 2] X; vector[40] z; for (i in 1:40) { X[i] = [1, y[1 + i % N]]; z[i] = y[1 + i % 5]; } }
+        parameters { vector[2] b; real a; real<lower=0> s; vector[K] v; }
+        model { v ~ normal(0, 1); target += chain(v, a); z ~ normal(X * b, s); target += chain(b, 0.5 * a); a ~ normal(0, 1); }";
+    let model = bind(program, DATA);
+    let points = points(17, model.dimension());
+    let mut lists = model.evaluator();
+    let found = evaluate(&mut lists, &points, None, TERMS);
+    let expected = evaluate(&mut model.evaluator().with_flat_loops(false), &points, None, TERMS);
+    assert!(lists.lists() > 0, "the loops are no list");
+    for l in 0..points.len() {
+        let (a, b) = (found.log_density(l), expected.log_density(l));
+        assert!(agree(a, b, 1e-12), "lane {l}: {a} is not {b}");
+        for (a, b) in found.gradient[l].iter().zip(&expected.gradient[l]) {
+            assert!(agree(*a, *b, 1e-10), "lane {l}, gradient: {a} is not {b}");
+        }
+    }
+}
