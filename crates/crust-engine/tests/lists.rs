@@ -201,7 +201,23 @@ fn rejections_have_the_same_reason() {
     assert!([1, 2].iter().all(|&l| found.log_density(l).is_infinite()));
 }
 
-/// A list or a vectorised term must not bring the others of their statement to the machine.
+/// A program of which something is a list, against the machine that runs its statements.
+fn compare(program: &str, data: &str, points: &[Vec<f64>]) {
+    let model = bind(program, data);
+    let mut lists = model.evaluator();
+    let found = evaluate(&mut lists, points, None, TERMS);
+    let expected = evaluate(&mut model.evaluator().with_flat_loops(false), points, None, TERMS);
+    assert!(lists.lists() > 0, "nothing is a list in\n{program}");
+    for (l, point) in points.iter().enumerate() {
+        let (a, b) = (found.log_density(l), expected.log_density(l));
+        assert!(agree(a, b, 1e-12), "{point:?}: {a} is not {b}");
+        for (a, b) in found.gradient[l].iter().zip(&expected.gradient[l]) {
+            assert!(agree(*a, *b, 1e-10), "{point:?}, gradient: {a} is not {b}");
+        }
+    }
+}
+
+/// Terms must not bring the others of their statement to the machine.
 #[test]
 fn terms_with_loops_are_lists_beside_terms_without() {
     let program = "functions { real chain(vector x, real a) {
@@ -210,17 +226,55 @@ fn terms_with_loops_are_lists_beside_terms_without() {
         transformed data { matrix[40, 2] X; vector[40] z; for (i in 1:40) { X[i] = [1, y[1 + i % N]]; z[i] = y[1 + i % 5]; } }
         parameters { vector[2] b; real a; real<lower=0> s; vector[K] v; }
         model { v ~ normal(0, 1); target += chain(v, a); z ~ normal(X * b, s); target += chain(b, 0.5 * a); a ~ normal(0, 1); }";
-    let model = bind(program, DATA);
-    let points = points(17, model.dimension());
-    let mut lists = model.evaluator();
-    let found = evaluate(&mut lists, &points, None, TERMS);
-    let expected = evaluate(&mut model.evaluator().with_flat_loops(false), &points, None, TERMS);
-    assert!(lists.lists() > 0, "the loops are no list");
-    for l in 0..points.len() {
-        let (a, b) = (found.log_density(l), expected.log_density(l));
-        assert!(agree(a, b, 1e-12), "lane {l}: {a} is not {b}");
-        for (a, b) in found.gradient[l].iter().zip(&expected.gradient[l]) {
-            assert!(agree(*a, *b, 1e-10), "lane {l}, gradient: {a} is not {b}");
-        }
-    }
+    compare(program, DATA, &points(17, 7));
+}
+
+/// Where points are the same, factors are 0, and all numbers are equal, too.
+#[test]
+fn summaries_of_containers_are_operations() {
+    let program = "parameters { array[3] vector[2] z; vector[4] v; }
+        model {
+          for (i in 1:2) for (j in (i + 1):3) target += 0.1 * squared_distance(z[i], z[j]) - distance(z[i], z[j]);
+          for (k in 1:3) {
+            target += 0.3 * prod(v[k:4]) + max(v[1:k]) - 2 * min(v[k:4]);
+            target += variance(v[1:(k + 1)]) - sd(v[k:4]);
+          }
+          v ~ std_normal();
+        }";
+    let mut points = points(17, 10);
+    points.push(vec![0.0; 10]);
+    points.push(vec![0.5, -0.2, 0.5, -0.2, 0.1, 0.3, 0.0, 0.7, 0.7, -0.2]);
+    points.push(vec![0.5, -0.2, 0.5, -0.1, 0.1, 0.3, 0.4, 0.0, 0.7, 0.0]);
+    compare(program, "{}", &points);
+}
+
+#[test]
+fn sparse_matrices_are_short_products() {
+    let program = "transformed data { matrix[4, 3] X = [[1, 0, 2], [0, 0, 0], [0, 0.5, 0], [-1, 1, 3]]; int m = 0; }
+        parameters { vector[3] b; real a; }
+        model {
+          vector[3] c;
+          for (i in 1:3) c[i] = i == 1 ? b[1] : b[i] + 0.5 * c[i - 1];
+          vector[4] p = csr_matrix_times_vector(4, 3, csr_extract_w(X), csr_extract_v(X), csr_extract_u(X), c);
+          p += csr_matrix_times_vector(4, 3, exp(a) * csr_extract_w(X), csr_extract_v(X), csr_extract_u(X), b);
+          for (i in 1:4) target += -square(p[i] - i);
+          a ~ std_normal();
+        }";
+    compare(program, "{}", &points(17, 4));
+}
+
+#[test]
+fn ordered_outcomes_are_taken_one_by_one() {
+    let program = "data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        transformed data { matrix[N, 2] X = append_col(rep_vector(1, N), y); }
+        parameters { ordered[2] cuts; vector[N] v; vector[2] b; real a; }
+        model {
+          vector[N] eta;
+          for (n in 1:N) eta[n] = n == 1 ? v[1] : v[n] + 0.5 * eta[n - 1];
+          g ~ ordered_logistic(eta, cuts);
+          g[2] ~ ordered_logistic(a, cuts);
+          g ~ ordered_logistic_glm(X, b, cuts);
+          v ~ std_normal();
+        }";
+    compare(program, DATA, &points(17, 11));
 }
