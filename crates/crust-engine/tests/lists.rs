@@ -278,3 +278,42 @@ fn ordered_outcomes_are_taken_one_by_one() {
         }";
     compare(program, DATA, &points(17, 11));
 }
+
+/// Also of numbers that are positive and depend on parameters, as exponents do.
+#[test]
+fn powers_with_exponents_that_depend_on_parameters() {
+    let program = "data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        parameters { real t; real<lower=0> s; }
+        model { real x = 1; for (n in 1:N) { x = 0.5 * x + s ^ t + c[n] ^ exp(t) + pow(exp(y[n]), t); target += -x; } }";
+    compare(program, DATA, &points(17, 2));
+}
+
+/// Loops in a branch that is not taken, or beside large products, must not bring products into lists.
+#[test]
+fn branches_that_data_choose_are_as_good_as_outside() {
+    let program = |condition: &str| {
+        format!(
+            "functions {{ vector steps(vector v, matrix X) {{ vector[rows(X)] p = X * v; for (i in 2:rows(X)) p[i] += p[i - 1]; return p; }} }}
+            data {{ int N; int K; vector[N] y; array[N] int g; array[N] int c; }}
+            transformed data {{ matrix[900, 20] X; for (i in 1:900) for (k in 1:20) X[i, k] = cos(i * k); }}
+            parameters {{ vector[20] v; real a; }}
+            transformed parameters {{
+              vector[900] mu;
+              if (N == 6) mu = a + X * v; else if (N == 7) mu = steps(v, X);
+            }}
+            model {{
+              if ({condition}) {{ target += -sum(square(mu)); for (n in 1:N) target += -0.1 * square(mu[n] - y[n]); }} else {{ v ~ normal(1, 1); }}
+              v ~ std_normal(); a ~ std_normal();
+              real s = a; for (n in 1:N) {{ s = 0.5 * s + a; target += -square(s); }}
+            }}"
+        )
+    };
+    let points = points(9, 21);
+    for condition in ["N == 6", "N != 6"] {
+        compare(&program(condition), DATA, &points);
+    }
+    let model = bind(&program("N == 6"), DATA);
+    let mut evaluator = model.evaluator();
+    evaluate(&mut evaluator, &points, None, TERMS);
+    assert!(!evaluator.ir().contains("of the whole program"), "{}", evaluator.ir());
+}

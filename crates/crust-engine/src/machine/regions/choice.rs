@@ -16,6 +16,11 @@ pub fn unit(code: &Code, at: usize) -> &Stmt {
     if at < n { &code.transform[at] } else { &code.model[at - n] }
 }
 
+/// Whether a statement is nothing but a declaration: a list of such statements computes nothing.
+pub fn is_bare(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Declare { initial: None, .. })
+}
+
 /// Whether a statement looks at a variable, or stands for one that does.
 pub fn looks_at(stmt: &Stmt, slot: Slot) -> bool {
     let mut found = stmt.reads(slot) || stmt.assigns(slot);
