@@ -178,7 +178,7 @@ impl Machine {
         }
         // A lane alone shares its group with copies of itself.
         let lanes = if view.block.lanes() { self.width.lanes } else { 1 };
-        self.apart |= lanes > 1;
+        self.apart |= view.block.lanes();
         let mut elements = self.arena.of(view.block, self.width).chunks_exact(lanes);
         if elements.any(|element| element.iter().any(|x| x.to_bits() != element[0].to_bits())) {
             return Err(Stop::LanesUnfit);
