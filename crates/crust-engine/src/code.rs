@@ -18,7 +18,7 @@ use crate::solver::Solver;
 use crate::structure::Structure;
 
 /// A program, ready to be bound to data.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Code {
     pub functions: Vec<Function>,
     /// How many slots the variables outside of functions take. The last one counts the elements of vectors that are
@@ -52,7 +52,7 @@ pub struct Code {
 }
 
 /// A variable of a block that is part of the output.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Quantity {
     pub name: String,
     pub slot: u32,
@@ -112,7 +112,7 @@ impl Constraint {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Function {
     /// Slots for arguments and local variables.
     pub slots: usize,

@@ -86,7 +86,9 @@ fn of_continuous(d: &'static ContinuousDistribution, suffix: Suffix) -> Option<S
         Suffix::Lpdf | Suffix::Lupdf => {
             Scalar { fast: fast::kernel(d.name), ..scalar(Function::Density(d.lpdf), false) }
         }
-        Suffix::Cdf => scalar(Function::Cumulative(d.cdf?), true),
+        Suffix::Cdf => {
+            Scalar { fast: fast::kernel(&format!("{}_cdf", d.name)), ..scalar(Function::Cumulative(d.cdf?), true) }
+        }
         Suffix::Lcdf => {
             Scalar { fast: fast::kernel(&format!("{}_lcdf", d.name)), ..scalar(Function::Cumulative(d.lcdf?), false) }
         }

@@ -326,6 +326,9 @@ impl Evaluator {
                     return Ok(());
                 }
                 Err(Stop::LanesUnfit) => {
+                    if piece.lanes == 1 {
+                        return Err(internal("a lane does not run alone"));
+                    }
                     self.machine.unsettle_loops();
                     for lane in 0..piece.lanes {
                         self.part(batch, terms, piece, |l| l == lane)?;

@@ -1,6 +1,8 @@
 //! From a typed program to the code that the machine runs.
 
 mod analysis;
+mod chosen;
+mod control;
 mod expressions;
 mod inline;
 mod knowledge;
@@ -19,6 +21,8 @@ use crust_stan::span::Span;
 use crust_stan::typed::{self, Level, Origin, Program, SizedKind, SizedType, VariableId};
 
 use crate::code::{Code, Constraint, Declared, Function, Item, Kind, Node, Quantity, Slot, Varies};
+pub(crate) use chosen::chosen;
+pub(crate) use control::has_control;
 pub(crate) use library::{vector_density, vector_function};
 
 /// Compiles a program, or says what the engine lacks for it.

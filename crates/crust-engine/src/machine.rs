@@ -35,7 +35,7 @@ use crust_math::random::Stream;
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 
-use crate::code::{Code, Factor, Slot};
+use crate::code::{Code, Factor, Kind, Node, Slot};
 use crate::flat::GROUP;
 use crate::memory::{Aligned, Arena, Block, Flags, Full, Width};
 pub use driver::{CHUNK, Rows, Summed};
@@ -361,6 +361,20 @@ impl Machine {
             return if same { Ok(first) } else { Err(Stop::LanesUnfit) };
         }
         Ok(self.arena.first(block))
+    }
+
+    /// Puts a program in the place of one with the same variables, loops and data.
+    pub(crate) fn set_code(&mut self, code: &Arc<Code>) {
+        self.code = own(code);
+    }
+
+    /// What a condition is that depends on data only, if that is known.
+    pub(crate) fn truth(&self, condition: &Node) -> Option<bool> {
+        let Kind::Hoisted(index, _) = condition.kind else { return None };
+        match self.hoisted[index as usize]? {
+            Value::Numbers(view) => Some(self.arena.first(view.block) != 0.0),
+            Value::Tuple { .. } | Value::Unset => None,
+        }
     }
 
     /// A machine with the same program and data, and room for as many numbers beyond them.

@@ -73,8 +73,12 @@ impl Model {
         binder.transformed_data()?;
         let messages = std::mem::take(&mut binder.machine.messages);
         binder.hoist();
-        let Binder { mut machine, .. } = binder;
+        let Binder { mut machine, mut code } = binder;
         machine.streams.clear();
+        if let Some(chosen) = crate::lower::chosen(&code, &|condition| machine.truth(condition)) {
+            code = Arc::new(chosen);
+            machine.set_code(&code);
+        }
         let mut table = |list: &[Quantity]| -> Result<Vec<Layout>, EngineError> {
             let mut layouts = Vec::new();
             for quantity in list {

@@ -200,3 +200,120 @@ fn rejections_have_the_same_reason() {
     }
     assert!([1, 2].iter().all(|&l| found.log_density(l).is_infinite()));
 }
+
+/// A program of which something is a list, against the machine that runs its statements.
+fn compare(program: &str, data: &str, points: &[Vec<f64>]) {
+    let model = bind(program, data);
+    let mut lists = model.evaluator();
+    let found = evaluate(&mut lists, points, None, TERMS);
+    let expected = evaluate(&mut model.evaluator().with_flat_loops(false), points, None, TERMS);
+    assert!(lists.lists() > 0, "nothing is a list in\n{program}");
+    for (l, point) in points.iter().enumerate() {
+        let (a, b) = (found.log_density(l), expected.log_density(l));
+        assert!(agree(a, b, 1e-12), "{point:?}: {a} is not {b}");
+        for (a, b) in found.gradient[l].iter().zip(&expected.gradient[l]) {
+            assert!(agree(*a, *b, 1e-10), "{point:?}, gradient: {a} is not {b}");
+        }
+    }
+}
+
+/// Terms must not bring the others of their statement to the machine.
+#[test]
+fn terms_with_loops_are_lists_beside_terms_without() {
+    let program = "functions { real chain(vector x, real a) {
+            real s = 0; for (i in 2:num_elements(x)) s += a * x[i] * x[i - 1]; return s - dot_self(x); } }
+        data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        transformed data { matrix[40, 2] X; vector[40] z; for (i in 1:40) { X[i] = [1, y[1 + i % N]]; z[i] = y[1 + i % 5]; } }
+        parameters { vector[2] b; real a; real<lower=0> s; vector[K] v; }
+        model { v ~ normal(0, 1); target += chain(v, a); z ~ normal(X * b, s); target += chain(b, 0.5 * a); a ~ normal(0, 1); }";
+    compare(program, DATA, &points(17, 7));
+}
+
+/// Where points are the same, factors are 0, and all numbers are equal, too.
+#[test]
+fn summaries_of_containers_are_operations() {
+    let program = "parameters { array[3] vector[2] z; vector[4] v; }
+        model {
+          for (i in 1:2) for (j in (i + 1):3) target += 0.1 * squared_distance(z[i], z[j]) - distance(z[i], z[j]);
+          for (k in 1:3) {
+            target += 0.3 * prod(v[k:4]) + max(v[1:k]) - 2 * min(v[k:4]);
+            target += variance(v[1:(k + 1)]) - sd(v[k:4]);
+          }
+          v ~ std_normal();
+        }";
+    let mut points = points(17, 10);
+    points.push(vec![0.0; 10]);
+    points.push(vec![0.5, -0.2, 0.5, -0.2, 0.1, 0.3, 0.0, 0.7, 0.7, -0.2]);
+    points.push(vec![0.5, -0.2, 0.5, -0.1, 0.1, 0.3, 0.4, 0.0, 0.7, 0.0]);
+    compare(program, "{}", &points);
+}
+
+#[test]
+fn sparse_matrices_are_short_products() {
+    let program = "transformed data { matrix[4, 3] X = [[1, 0, 2], [0, 0, 0], [0, 0.5, 0], [-1, 1, 3]]; int m = 0; }
+        parameters { vector[3] b; real a; }
+        model {
+          vector[3] c;
+          for (i in 1:3) c[i] = i == 1 ? b[1] : b[i] + 0.5 * c[i - 1];
+          vector[4] p = csr_matrix_times_vector(4, 3, csr_extract_w(X), csr_extract_v(X), csr_extract_u(X), c);
+          p += csr_matrix_times_vector(4, 3, exp(a) * csr_extract_w(X), csr_extract_v(X), csr_extract_u(X), b);
+          for (i in 1:4) target += -square(p[i] - i);
+          a ~ std_normal();
+        }";
+    compare(program, "{}", &points(17, 4));
+}
+
+#[test]
+fn ordered_outcomes_are_taken_one_by_one() {
+    let program = "data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        transformed data { matrix[N, 2] X = append_col(rep_vector(1, N), y); }
+        parameters { ordered[2] cuts; vector[N] v; vector[2] b; real a; }
+        model {
+          vector[N] eta;
+          for (n in 1:N) eta[n] = n == 1 ? v[1] : v[n] + 0.5 * eta[n - 1];
+          g ~ ordered_logistic(eta, cuts);
+          g[2] ~ ordered_logistic(a, cuts);
+          g ~ ordered_logistic_glm(X, b, cuts);
+          v ~ std_normal();
+        }";
+    compare(program, DATA, &points(17, 11));
+}
+
+/// Also of numbers that are positive and depend on parameters, as exponents do.
+#[test]
+fn powers_with_exponents_that_depend_on_parameters() {
+    let program = "data { int N; int K; vector[N] y; array[N] int g; array[N] int c; }
+        parameters { real t; real<lower=0> s; }
+        model { real x = 1; for (n in 1:N) { x = 0.5 * x + s ^ t + c[n] ^ exp(t) + pow(exp(y[n]), t); target += -x; } }";
+    compare(program, DATA, &points(17, 2));
+}
+
+/// Loops in a branch that is not taken, or beside large products, must not bring products into lists.
+#[test]
+fn branches_that_data_choose_are_as_good_as_outside() {
+    let program = |condition: &str| {
+        format!(
+            "functions {{ vector steps(vector v, matrix X) {{ vector[rows(X)] p = X * v; for (i in 2:rows(X)) p[i] += p[i - 1]; return p; }} }}
+            data {{ int N; int K; vector[N] y; array[N] int g; array[N] int c; }}
+            transformed data {{ matrix[900, 20] X; for (i in 1:900) for (k in 1:20) X[i, k] = cos(i * k); }}
+            parameters {{ vector[20] v; real a; }}
+            transformed parameters {{
+              vector[900] mu;
+              if (N == 6) mu = a + X * v; else if (N == 7) mu = steps(v, X);
+            }}
+            model {{
+              if ({condition}) {{ target += -sum(square(mu)); for (n in 1:N) target += -0.1 * square(mu[n] - y[n]); }} else {{ v ~ normal(1, 1); }}
+              v ~ std_normal(); a ~ std_normal();
+              real s = a; for (n in 1:N) {{ s = 0.5 * s + a; target += -square(s); }}
+            }}"
+        )
+    };
+    let points = points(9, 21);
+    for condition in ["N == 6", "N != 6"] {
+        compare(&program(condition), DATA, &points);
+    }
+    let model = bind(&program("N == 6"), DATA);
+    let mut evaluator = model.evaluator();
+    evaluate(&mut evaluator, &points, None, TERMS);
+    assert!(!evaluator.ir().contains("of the whole program"), "{}", evaluator.ir());
+}

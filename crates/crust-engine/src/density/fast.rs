@@ -68,23 +68,28 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     skewed::skew_normal,
     skewed::skew_double_exponential,
     skewed::von_mises,
+    tails::normal_cdf,
     tails::normal_lcdf,
     tails::normal_lccdf,
+    tails::std_normal_cdf,
     tails::std_normal_lcdf,
     tails::std_normal_lccdf,
+    tails::lognormal_cdf,
     tails::lognormal_lcdf,
     tails::lognormal_lccdf,
+    tails::logistic_cdf,
     tails::logistic_lcdf,
     tails::logistic_lccdf,
     tails::gumbel_lcdf,
     tails::gumbel_lccdf,
+    tails::exponential_cdf,
     tails::exponential_lcdf,
     tails::exponential_lccdf,
     tails::weibull_lcdf,
     tails::weibull_lccdf,
 ];
 
-/// The vectorised version of a density, by its name without suffix; of log probabilities, with it.
+/// The vectorised version of a density, by its name without suffix; of (log) probabilities, with it.
 pub fn kernel(name: &str) -> Option<RowKernel> {
     KERNELS.iter().find(|(known, _)| *known == name).map(|(_, kernel)| *kernel)
 }

@@ -233,6 +233,11 @@ impl Graph {
         self.nodes.len() + self.arguments.len()
     }
 
+    /// Lets the list become longer than a statement may make it: for what the machine would do number by number, too.
+    pub fn lengthen(&mut self, by: usize) {
+        self.limit = self.limit.map(|limit| (limit + by).min(LONGEST));
+    }
+
     /// Adds an operation, or finds it.
     pub fn push(&mut self, op: Op, arguments: &[Ref]) -> Ref {
         // Long lists of arguments are never the same by chance.

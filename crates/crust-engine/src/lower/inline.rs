@@ -3,8 +3,10 @@
 //! `for (i in 1:N) mu[i] = a[g[i]] + b * x[i]; y ~ normal(mu, sigma);`. The loop or the terms of the log density that
 //! look at them can compute the elements themselves, while they are in the cache.
 
-use crate::code::{Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
+use crate::code::{Code, Constraint, Declared, Filled, For, Index, Item, Kind, Node, Over, Slot, Step, Stmt, StmtKind};
 use crust_math::functions::Cell;
+
+use super::control::has_control;
 
 /// Longer expressions stay variables.
 const MOST_NODES: usize = 200;
@@ -193,20 +195,30 @@ fn is_container(declared: &Declared) -> bool {
     declared.arrays.is_empty() && *cell != Cell::Scalar
 }
 
-/// Puts statements that only add a scalar expression to the log density, one after the other, into one.
-pub fn gather_terms(list: Vec<Stmt>, loops: &mut usize) -> Vec<Stmt> {
+/// Puts statements that only add a scalar expression to the log density, one after the other, into one. Those with
+/// loops in them stay alone: they are not compiled like the others, and must not keep them company.
+pub fn gather_terms(list: Vec<Stmt>, code: &mut Code) -> Vec<Stmt> {
     let mut out: Vec<Stmt> = Vec::new();
+    // Where the terms of this run of statements are.
+    let mut gathered = None;
     for stmt in list {
         if !matches!(stmt.kind, StmtKind::Target { .. }) {
+            gathered = None;
             out.push(stmt);
             continue;
         }
-        if let Some(Stmt { kind: StmtKind::Terms { body, .. }, .. }) = out.last_mut() {
+        let alone = has_control(code, &stmt);
+        if let (false, Some(at)) = (alone, gathered)
+            && let Some(Stmt { kind: StmtKind::Terms { body, .. }, .. }) = out.get_mut(at)
+        {
             body.push(stmt);
             continue;
         }
-        let id = u32::try_from(*loops).expect("few loops");
-        *loops += 1;
+        if !alone {
+            gathered = Some(out.len());
+        }
+        let id = u32::try_from(code.loops).expect("few loops");
+        code.loops += 1;
         let span = stmt.span;
         let kind = StmtKind::Terms { body: vec![stmt], id, inlinable: Vec::new(), filled: Vec::new() };
         out.push(Stmt { kind, span, pure: true });

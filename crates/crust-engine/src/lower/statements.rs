@@ -34,7 +34,7 @@ impl Lowering<'_> {
         if self.frame.is_some() || self.ordered {
             return out;
         }
-        super::inline::mark(super::inline::gather_terms(out, &mut self.code.loops), false)
+        super::inline::mark(super::inline::gather_terms(out, &mut self.code), false)
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {

@@ -176,12 +176,16 @@ impl Machine {
         if view.block.tile() && self.width.tile > 1 {
             return Err(Stop::TileUnfit);
         }
-        if view.block.lanes() && self.width.lanes > 1 {
+        // A lane alone shares its group with copies of itself.
+        let lanes = if view.block.lanes() { self.width.lanes } else { 1 };
+        self.apart |= view.block.lanes();
+        let mut elements = self.arena.of(view.block, self.width).chunks_exact(lanes);
+        if elements.any(|element| element.iter().any(|x| x.to_bits() != element[0].to_bits())) {
             return Err(Stop::LanesUnfit);
         }
         let mut positions = self.take_picks();
-        for &at in self.arena.of(view.block, self.width) {
-            positions.push(cast(position(at, size, d, node.span)?));
+        for element in self.arena.of(view.block, self.width).chunks_exact(lanes) {
+            positions.push(cast(position(element[0], size, d, node.span)?));
         }
         Ok(Kept { size: positions.len(), stride, first: 0, positions: Some(positions) })
     }

@@ -24,9 +24,9 @@ use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
 use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
 use crate::ir;
+use crate::lower::has_control;
 use crate::memory::Flags;
-pub(super) use choice::has_control;
-use choice::{changes, gives_value, is_constrained, is_special, looks_at, stays_flat, unit, units};
+use choice::{changes, gives_value, is_bare, is_constrained, is_special, looks_at, stays_flat, unit, units};
 pub(crate) use direct::DirectList;
 use room::Room;
 
@@ -73,6 +73,11 @@ impl Plan {
     fn whole(&self, code: &Code) -> bool {
         let all = 0..code.transform.len() + code.model.len();
         matches!(&self.regions[..], [(range, Some(_))] if *range == all)
+    }
+
+    /// Leaves regions that compute nothing to the machine.
+    fn without_bare(&mut self, code: &Code) {
+        self.regions.retain(|(range, region)| region.is_some() || !range.clone().all(|at| is_bare(unit(code, at))));
     }
 
     /// Leaves a statement to the machine.
@@ -259,11 +264,6 @@ impl Machine {
             StmtKind::Inlinable { slot, id, .. } => {
                 flat(*id).is_none_or(|flat| !stays_flat(&flat) || !flat.inlined.contains(slot))
             }
-            // The branch that data choose (`if (!prior_only)`) is as good as outside, if nothing else is in it.
-            StmtKind::If { branches, otherwise } if branches.iter().all(|(condition, _)| condition.is_hoisted()) => {
-                let flat = |body: &Vec<Stmt>| !body.is_empty() && !body.iter().any(|stmt| self.wants_list(stmt));
-                !branches.iter().map(|(_, body)| body).chain([otherwise]).any(flat)
-            }
             _ => true,
         }
     }
@@ -280,6 +280,7 @@ impl Machine {
             }
             Err(unit) => {
                 plan.part(index, unit);
+                plan.without_bare(code);
                 Err(Stop::Again)
             }
         };

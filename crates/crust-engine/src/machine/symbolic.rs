@@ -193,7 +193,7 @@ impl Machine {
                         product(graph, x[0], power)
                     }
                     // xᶜ = exp(c log x); of negative numbers there is none, as the machine will say.
-                    Some(power) if power.fract() != 0.0 || graph.positive(x[0]) => {
+                    power if graph.positive(x[0]) || power.is_some_and(|power| power.fract() != 0.0) => {
                         let logarithm = graph.unary(log, x[0]);
                         let product = graph.arithmetic(Arithmetic::Multiply, x[1], logarithm);
                         graph.unary(exp, product)

@@ -103,6 +103,31 @@ fn iterations_branch_on_data() {
 }
 
 #[test]
+fn arrays_of_indices_that_depend_on_parameters() {
+    let program = "
+        parameters { vector[4] u; }
+        model {
+          array[4] int order = sort_indices_asc(u);
+          array[2] int two = {u[1] > 0 ? 1 : 2, 3};
+          vector[4] v = u;
+          v[two] = [exp(u[4]), 2 * u[2]]';
+          target += dot_product(u[order], [0.1, 0.2, 0.3, 0.4]') + sum(u[rep_array(1 + (u[2] > 0), 3)]);
+          u[two] ~ normal(0, 2);
+          v ~ std_normal();
+        }";
+    check_value(program, "{}", |u| {
+        let mut sorted = u.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let first = usize::from(u[0] <= 0.0);
+        let mut v = u.to_vec();
+        (v[first], v[2]) = (u[3].exp(), 2.0 * u[1]);
+        let weighted: f64 = sorted.iter().zip([0.1, 0.2, 0.3, 0.4]).map(|(x, w)| x * w).sum();
+        let picked = normal(u[first], 0.0, 2.0) + normal(u[2], 0.0, 2.0);
+        weighted + 3.0 * u[usize::from(u[1] > 0.0)] + picked + v.iter().map(|v| normal(*v, 0.0, 1.0)).sum::<f64>()
+    });
+}
+
+#[test]
 fn ragged_loops() {
     let data = r#"{"N": 3, "T": 7, "start": [1, 4, 5], "size": [3, 1, 3], "y": [0.3, -0.2, 1.1, 0.7, -1.0, 0.4, 0.9]}"#;
     let head = "

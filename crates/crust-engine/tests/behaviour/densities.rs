@@ -224,3 +224,24 @@ fn check_weightless(likelihood: &str, a: f64) {
     let (prior, slope) = (found.log_prior[1], found.gradient[1][0]);
     assert!(agree(slope, -a, 1e-14) && agree(prior, normal(a, 0.0, 1.0), 1e-13), "{likelihood} {prior} {slope}");
 }
+
+/// Probabilities of intervals, in loops and of arrays, whose probabilities are multiplied.
+#[test]
+fn probabilities_of_intervals() {
+    let head = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; real<lower=0> r; } model { ";
+    let loops = "for (n in 1:(N - 1)) {
+          target += log(normal_cdf(y[n + 1] | m, s) - normal_cdf(y[n] | m, s));
+          target += log(logistic_cdf(y[n + 1] | m, s) + exponential_cdf(y[n] | r) + std_normal_cdf(m * y[n] |));
+          target += lognormal_cdf(y[n] | m, s);
+        }
+        real all = 1;
+        for (n in 1:N) all *= normal_cdf(y[n] | m, s);
+        target += all; }";
+    let apart = "for (n in 1:(N - 1)) {
+          target += log(Phi((y[n + 1] - m) / s) - Phi((y[n] - m) / s));
+          target += log(inv_logit((y[n + 1] - m) / s) - expm1(-r * y[n]) + Phi(m * y[n]));
+          target += Phi((log(y[n]) - m) / s);
+        }
+        target += normal_cdf(y | m, s); }";
+    check_same(&format!("{head}{loops}"), &format!("{head}{apart}"), r#"{"N": 5, "y": [0.2, 0.7, 1.1, 1.9, 2.4]}"#);
+}

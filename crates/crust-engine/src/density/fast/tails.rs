@@ -1,7 +1,8 @@
-//! Log probabilities of being below or above a number: what censored and truncated observations need.
+//! Probabilities of being below a number, and log probabilities of being below or above it: what censored, truncated
+//! and binned observations need.
 
 use crust_math::lanes::scalar::{
-    exp, log, log_phi_with_rate, log1m_exp_with_slope, log1p_exp_with_slope, pow_with_log,
+    exp, expm1, log, log_phi_with_rate, log1m_exp_with_slope, log1p_exp_with_slope, phi, pow_with_log,
 };
 
 use super::row::{Space, all, each, finite, nonnegative, ordinary, reciprocal};
@@ -46,6 +47,55 @@ impl Standard for Logistic {
     }
 }
 
+/// What a kernel computes of a standard distribution: a number and its derivative by z.
+trait Part<S> {
+    fn of(z: f64) -> (f64, f64);
+}
+
+/// log F(z)
+struct Lower;
+
+/// log(1 − F(z))
+struct Upper;
+
+/// F(z)
+struct Below;
+
+impl<S: Standard> Part<S> for Lower {
+    #[inline(always)]
+    fn of(z: f64) -> (f64, f64) {
+        S::lower(z)
+    }
+}
+
+impl<S: Standard> Part<S> for Upper {
+    #[inline(always)]
+    fn of(z: f64) -> (f64, f64) {
+        S::upper(z)
+    }
+}
+
+/// 1/√(2π)
+const PEAK: f64 = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2 / 2.0;
+
+impl Part<Normal> for Below {
+    #[inline(always)]
+    fn of(z: f64) -> (f64, f64) {
+        (phi(z), PEAK * exp(-0.5 * z * z))
+    }
+}
+
+/// With e = exp(−|z|) the smaller tail is e/(1 + e), and the density e/(1 + e)².
+impl Part<Logistic> for Below {
+    #[inline(always)]
+    fn of(z: f64) -> (f64, f64) {
+        let e = exp(-z.abs());
+        let larger = 1.0 / (1.0 + e);
+        let smaller = e * larger;
+        (if z < 0.0 { smaller } else { larger }, smaller * larger)
+    }
+}
+
 /// F(z) = exp(−exp(−z))
 struct Gumbel;
 
@@ -86,9 +136,9 @@ fn not_too_low(value: f64) -> bool {
     value > -600.0
 }
 
-/// log F(z) or log(1 − F(z)), z = (y − μ)/σ
+/// A part of a distribution at z = (y − μ)/σ.
 #[inline(always)]
-fn located<S: Standard, const UPPER: bool>(rows: &mut Rows) -> bool {
+fn located<S, P: Part<S>>(rows: &mut Rows) -> bool {
     let [y, mu, sigma, ..] = rows.arguments;
     if !(all(y, finite) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
@@ -102,24 +152,24 @@ fn located<S: Standard, const UPPER: bool>(rows: &mut Rows) -> bool {
     );
     z.zeros(y.len());
     each!([y, mu, sigma], [], [z], { *z = (y - mu) / sigma });
-    standard::<S, UPPER>(rows, &z, &inverse)
+    standard::<S, P>(rows, &z, &inverse)
 }
 
 /// The value, and the derivatives by y, μ and σ for z = (y − μ)/σ.
 #[inline(always)]
-fn standard<S: Standard, const UPPER: bool>(rows: &mut Rows, z: &[f64], inverse: &[f64]) -> bool {
+fn standard<S, P: Part<S>>(rows: &mut Rows, z: &[f64], inverse: &[f64]) -> bool {
     if !all(z, moderate) {
         return false;
     }
     let value = &mut *rows.value;
     let [d_y, d_mu, d_sigma, ..] = rows.partials;
-    tail::<S, UPPER>(z, inverse, value, d_y, d_mu, d_sigma);
+    tail::<S, P>(z, inverse, value, d_y, d_mu, d_sigma);
     all(value, finite)
 }
 
 // Slices that are arguments of a function of their own are known not to overlap.
 #[inline(always)]
-fn tail<S: Standard, const UPPER: bool>(
+fn tail<S, P: Part<S>>(
     z: &[f64],
     inverse: &[f64],
     value: &mut [f64],
@@ -131,9 +181,9 @@ fn tail<S: Standard, const UPPER: bool>(
     let (inverse, value) = (&inverse[..n], &mut value[..n]);
     let (d_y, d_mu, d_sigma) = (&mut d_y[..n], &mut d_mu[..n], &mut d_sigma[..n]);
     for i in 0..n {
-        let (log_tail, rate) = if UPPER { S::upper(z[i]) } else { S::lower(z[i]) };
+        let (part, rate) = P::of(z[i]);
         let slope = rate * inverse[i];
-        value[i] = log_tail;
+        value[i] = part;
         d_y[i] = slope;
         d_mu[i] = -slope;
         d_sigma[i] = -slope * z[i];
@@ -142,74 +192,99 @@ fn tail<S: Standard, const UPPER: bool>(
 
 #[inline(always)]
 pub fn normal_lcdf(rows: &mut Rows) -> bool {
-    located::<Normal, false>(rows)
+    located::<Normal, Lower>(rows)
 }
 
 #[inline(always)]
 pub fn normal_lccdf(rows: &mut Rows) -> bool {
-    located::<Normal, true>(rows)
+    located::<Normal, Upper>(rows)
+}
+
+#[inline(always)]
+pub fn normal_cdf(rows: &mut Rows) -> bool {
+    located::<Normal, Below>(rows)
 }
 
 #[inline(always)]
 pub fn logistic_lcdf(rows: &mut Rows) -> bool {
-    located::<Logistic, false>(rows)
+    located::<Logistic, Lower>(rows)
 }
 
 #[inline(always)]
 pub fn logistic_lccdf(rows: &mut Rows) -> bool {
-    located::<Logistic, true>(rows)
+    located::<Logistic, Upper>(rows)
+}
+
+#[inline(always)]
+pub fn logistic_cdf(rows: &mut Rows) -> bool {
+    located::<Logistic, Below>(rows)
 }
 
 #[inline(always)]
 pub fn gumbel_lcdf(rows: &mut Rows) -> bool {
-    located::<Gumbel, false>(rows)
+    located::<Gumbel, Lower>(rows)
 }
 
 #[inline(always)]
 pub fn gumbel_lccdf(rows: &mut Rows) -> bool {
-    located::<Gumbel, true>(rows)
+    located::<Gumbel, Upper>(rows)
 }
 
 #[inline(always)]
 pub fn std_normal_lcdf(rows: &mut Rows) -> bool {
-    std_normal_of::<false>(rows)
+    std_normal_of::<Lower>(rows)
 }
 
 #[inline(always)]
 pub fn std_normal_lccdf(rows: &mut Rows) -> bool {
-    std_normal_of::<true>(rows)
+    std_normal_of::<Upper>(rows)
 }
 
 #[inline(always)]
-fn std_normal_of<const UPPER: bool>(rows: &mut Rows) -> bool {
+pub fn std_normal_cdf(rows: &mut Rows) -> bool {
+    std_normal_of::<Below>(rows)
+}
+
+#[inline(always)]
+fn std_normal_of<P: Part<Normal>>(rows: &mut Rows) -> bool {
     let [y, ..] = rows.arguments;
     if !all(y, moderate) {
         return false;
     }
-    let sign = if UPPER { -1.0 } else { 1.0 };
     let value = &mut *rows.value;
     let [d_y, ..] = rows.partials;
-    each!([y], [sign], [value, d_y], {
-        let (log_tail, rate) = log_phi_with_rate(sign * y);
-        *value = log_tail;
-        *d_y = sign * rate;
-    });
+    parts::<P>(y, value, d_y);
     all(value, finite)
+}
+
+// For the same reason a function of its own.
+#[inline(always)]
+fn parts<P: Part<Normal>>(z: &[f64], value: &mut [f64], d_z: &mut [f64]) {
+    let n = z.len();
+    let (value, d_z) = (&mut value[..n], &mut d_z[..n]);
+    for i in 0..n {
+        (value[i], d_z[i]) = P::of(z[i]);
+    }
 }
 
 #[inline(always)]
 pub fn lognormal_lcdf(rows: &mut Rows) -> bool {
-    lognormal_of::<false>(rows)
+    lognormal_of::<Lower>(rows)
 }
 
 #[inline(always)]
 pub fn lognormal_lccdf(rows: &mut Rows) -> bool {
-    lognormal_of::<true>(rows)
+    lognormal_of::<Upper>(rows)
 }
 
-/// log Φ(±z), z = (log y − μ)/σ
 #[inline(always)]
-fn lognormal_of<const UPPER: bool>(rows: &mut Rows) -> bool {
+pub fn lognormal_cdf(rows: &mut Rows) -> bool {
+    lognormal_of::<Below>(rows)
+}
+
+/// A part of the normal distribution at z = (log y − μ)/σ.
+#[inline(always)]
+fn lognormal_of<P: Part<Normal>>(rows: &mut Rows) -> bool {
     let ([y, mu, sigma, ..], wanted) = (rows.arguments, rows.wanted);
     if !(all(y, ordinary) && all(mu, finite) && all(sigma, ordinary)) {
         return false;
@@ -229,7 +304,7 @@ fn lognormal_of<const UPPER: bool>(rows: &mut Rows) -> bool {
     );
     z.zeros(y.len());
     each!([log_y, mu, sigma], [], [z], { *z = (log_y - mu) / sigma });
-    let fine = standard::<Normal, UPPER>(rows, &z, &inverse);
+    let fine = standard::<Normal, P>(rows, &z, &inverse);
     if fine && wanted & 1 != 0 {
         let [d_y, ..] = rows.partials;
         each!([y], [], [d_y], { *d_y /= y });
@@ -267,6 +342,25 @@ pub fn exponential_lccdf(rows: &mut Rows) -> bool {
         *value = -(beta * y);
         *d_y = -beta;
         *d_beta = -y;
+    });
+    all(value, finite)
+}
+
+/// 1 − exp(−β y)
+#[inline(always)]
+pub fn exponential_cdf(rows: &mut Rows) -> bool {
+    let [y, beta, ..] = rows.arguments;
+    if !(all(y, ordinary) && all(beta, ordinary)) {
+        return false;
+    }
+    let value = &mut *rows.value;
+    let [d_y, d_beta, ..] = rows.partials;
+    each!([y, beta], [], [value, d_y, d_beta], {
+        let x = -(beta * y);
+        let above = exp(x);
+        *value = -expm1(x);
+        *d_y = above * beta;
+        *d_beta = above * y;
     });
     all(value, finite)
 }

@@ -54,9 +54,9 @@ enum Kind {
 
 use Kind::{Above, Below, Bit, Count, Gamma, Positive, Real, Trials, Unit, Within};
 
-/// Without the suffix of log probabilities.
+/// Without the suffix of probabilities.
 fn stem(name: &str) -> &str {
-    name.strip_suffix("_lccdf").or_else(|| name.strip_suffix("_lcdf")).unwrap_or(name)
+    ["_lccdf", "_lcdf", "_cdf"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
 fn kinds(name: &str) -> &'static [Kind] {

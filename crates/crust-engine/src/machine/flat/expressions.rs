@@ -348,13 +348,14 @@ impl Compiler<'_> {
     /// The terms of a log density: one for each element of its arguments.
     pub fn densities(&mut self, call: &DensityCall) -> Fit<Vec<(Function, Vec<Item>)>> {
         let density::Density::Scalar(scalar) = call.density else { return Err(Obstacle::Unfit) };
-        if scalar.product {
-            return Err(Obstacle::Unfit);
-        }
         if let Some(logit) = self.log_odds(&scalar, call)? {
             return Ok(vec![logit]);
         }
         let vals = call.arguments.iter().map(|node| self.value(node)).collect::<Fit<Vec<_>>>()?;
+        // Probabilities of elements are multiplied, not added.
+        if scalar.product && vals.iter().any(|val| !val.shape.is_scalar()) {
+            return Err(Obstacle::Unfit);
+        }
         let n = vals.iter().filter(|v| !v.shape.is_scalar()).map(|v| v.shape.len()).max().unwrap_or(1);
         let lists = vals.iter().map(Self::items).collect::<Fit<Vec<_>>>()?;
         if lists.iter().zip(&vals).any(|(list, val)| !val.shape.is_scalar() && list.len() != n) {

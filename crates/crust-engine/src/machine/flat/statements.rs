@@ -10,8 +10,8 @@ use super::{Fit, Obstacle};
 use crate::code::{Factor, Filled, For, Index, Kind, Node, Over, Slot, Step as Path, Stmt, StmtKind, Varies};
 use crate::density;
 use crate::flat::{Density, Flat, Function, LogOdds, Operand, Step, Stored};
+use crate::lower::has_control;
 use crate::machine::Machine;
-use crate::machine::regions::has_control;
 
 /// Outside of loops the machine is faster with longer vectors.
 const MOST_TERMS: usize = 8;

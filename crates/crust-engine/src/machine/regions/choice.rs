@@ -1,6 +1,6 @@
 //! What a plan has to know about statements.
 
-use crate::code::{Code, Constraint, Declared, Filled, Item, Kind, Node, Slot, Stmt, StmtKind};
+use crate::code::{Code, Constraint, Declared, Filled, Item, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Function, Step, Strip};
 
 /// Flat loops that compute fewer numbers become part of lists.
@@ -16,31 +16,9 @@ pub fn unit(code: &Code, at: usize) -> &Stmt {
     if at < n { &code.transform[at] } else { &code.model[at - n] }
 }
 
-/// Functions that call each other so deeply count as loops.
-const DEEPEST: usize = 8;
-
-/// Whether there are loops in a statement, or in the functions that it calls.
-pub fn has_control(code: &Code, stmt: &Stmt) -> bool {
-    controls(code, stmt, 0)
-}
-
-fn controls(code: &Code, stmt: &Stmt, depth: usize) -> bool {
-    let mut found = depth == DEEPEST || matches!(stmt.kind, StmtKind::For(_) | StmtKind::While { .. });
-    stmt.nodes(&mut |node| found = found || calls_loops(code, node, depth));
-    stmt.children(&mut |child| found = found || controls(code, child, depth));
-    found
-}
-
-fn calls_loops(code: &Code, node: &Node, depth: usize) -> bool {
-    let mut found = match &node.kind {
-        Kind::User { function, .. } => {
-            code.functions[*function as usize].body.iter().any(|stmt| controls(code, stmt, depth + 1))
-        }
-        Kind::HigherOrder(_) => true,
-        _ => false,
-    };
-    node.children(&mut |child| found = found || calls_loops(code, child, depth));
-    found
+/// Whether a statement is nothing but a declaration: a list of such statements computes nothing.
+pub fn is_bare(stmt: &Stmt) -> bool {
+    matches!(&stmt.kind, StmtKind::Declare { initial: None, .. })
 }
 
 /// Whether a statement looks at a variable, or stands for one that does.

@@ -6,12 +6,24 @@ use crust_math::functions::{Cell, Shape, VectorDensity, VectorFunction};
 use super::{Refs, unary_named};
 use crate::code::Comparison;
 use crate::ir::{ContainerCall, Graph, Ref};
-use crate::kernels::arithmetic::Arithmetic::{Add, Multiply, Subtract};
+use crate::kernels::arithmetic::Arithmetic::{Add, Divide, Multiply, Subtract};
 use crate::machine::value::View;
-use crate::machine::{Machine, Run};
+use crate::machine::{Machine, Run, Stop};
 
 /// How far the sum of a simplex may be from 1.
 const SIMPLEX_TOLERANCE: f64 = 1e-8;
+
+/// Containers with more numbers are summed up by a call.
+const LONGEST_SUMMARY: usize = 32;
+
+/// Matrices with more elements are multiplied by the machine, or by a call.
+const MOST_ELEMENTS: usize = 20_000;
+
+/// How much longer an outcome of an ordered distribution makes a list.
+const PER_OUTCOME: usize = 24;
+
+/// Numbers whose squares of distances from their mean add up to less are equal.
+const EQUAL: f64 = 1e-20;
 
 impl Machine {
     pub(in crate::machine) fn traced_function(
@@ -50,13 +62,14 @@ impl Machine {
                 });
                 Some(each.collect())
             }
+            ("csr_matrix_times_vector", [_, _, w, v, u, b]) => self.sparse_product(w, v, u, b),
             ("tcrossprod", [m]) => {
                 Some(crossed(self.graph(), m, (views[0].shape.rows(), views[0].shape.columns()), false))
             }
             ("crossprod", [m]) => {
                 Some(crossed(self.graph(), m, (views[0].shape.rows(), views[0].shape.columns()), true))
             }
-            _ => None,
+            (name, lists) => self.summary(name, lists)?.map(|result| Refs::from_slice(&[result])),
         };
         if let Some(results) = known.filter(|results| results.len() == shape.len()) {
             return self.symbols(&results, shape);
@@ -67,6 +80,59 @@ impl Machine {
         let call = ContainerCall::Function { function, shapes, results: shape.len(), varies };
         let results = self.graph().call(call, &arguments);
         self.symbols(&results, shape)
+    }
+
+    /// A function that makes one number of containers.
+    fn summary(&mut self, name: &str, lists: &[Refs]) -> Run<Option<Ref>> {
+        let sqrt = unary_named("sqrt")?;
+        let short = |x: &Refs| !x.is_empty() && x.len() <= LONGEST_SUMMARY;
+        Ok(match (name, lists) {
+            ("squared_distance", [a, b]) if short(a) => Some(squared_distance(self.graph(), a, b)),
+            // Where points are the same the derivative of the root is 0 here, and so is that of the distance.
+            ("distance", [a, b]) if short(a) => {
+                let square = squared_distance(self.graph(), a, b);
+                Some(self.graph().unary(sqrt, square))
+            }
+            ("prod", [x]) if short(x) => {
+                let graph = self.graph();
+                x.iter().copied().reduce(|product, x| graph.arithmetic(Multiply, product, x))
+            }
+            // Of equal numbers the first one.
+            ("min", [x]) if short(x) => Some(extreme(self.graph(), Comparison::Less, x)),
+            ("max", [x]) if short(x) => Some(extreme(self.graph(), Comparison::Greater, x)),
+            ("variance", [x]) if short(x) && x.len() > 1 => {
+                let squares = squares(self.graph(), x);
+                Some(by(self.graph(), squares, x.len() - 1))
+            }
+            ("sd", [x]) if short(x) && x.len() > 1 => {
+                let squares = squares(self.graph(), x);
+                // Where all numbers are equal there is a derivative by definition only.
+                let least = self.graph().constant(EQUAL);
+                let differ = self.graph().compare(Comparison::GreaterEqual, squares, least);
+                self.traced_guard(differ);
+                let variance = by(self.graph(), squares, x.len() - 1);
+                Some(self.graph().unary(sqrt, variance))
+            }
+            _ => None,
+        })
+    }
+
+    /// A matrix in compressed rows times a vector: a product of short rows each.
+    fn sparse_product(&mut self, w: &Refs, v: &Refs, u: &Refs, b: &Refs) -> Option<Refs> {
+        if w.len() > MOST_ELEMENTS {
+            return None;
+        }
+        let graph = self.graph();
+        graph.lengthen(3 * w.len());
+        let columns: Option<Refs> = v.iter().map(|&column| element(graph, column, b)).collect();
+        let columns = columns?;
+        let ends: Vec<f64> = u.iter().map(|&end| graph.known(end)).collect::<Option<_>>()?;
+        let rows = ends.windows(2).map(|ends| {
+            let row = position(ends[0])..position(ends[1]);
+            let (w, b) = (w.get(row.clone())?, columns.get(row)?);
+            Some(if w.is_empty() { graph.constant(0.0) } else { graph.dot(w, b) })
+        });
+        rows.collect()
     }
 
     fn softmax(&mut self, x: &Refs) -> Run<Refs> {
@@ -101,8 +167,14 @@ impl Machine {
                     graph.arithmetic(Subtract, chosen, total)
                 })
             }
-            ("ordered_logistic_lpmf", [y, eta, cuts]) if scalar && eta.len() == 1 && terms.keep(0b110) => {
-                self.ordered_logistic(y[0], eta[0], cuts)?
+            ("ordered_logistic_lpmf", [y, eta, cuts]) if views[2].shape.cells() == 1 && terms.keep(0b110) => {
+                self.ordered_logistic(y, eta, cuts)?
+            }
+            ("ordered_logistic_glm_lpmf", [y, x, _, cuts]) if x.len() <= MOST_ELEMENTS && terms.keep(0b1110) => {
+                self.graph().lengthen(3 * x.len());
+                let eta = self.traced_product(views[1], views[2], None, Shape::vector(views[1].shape.rows()))?;
+                let eta = self.operations(eta);
+                self.ordered_logistic(y, &eta, cuts)?
             }
             ("dirichlet_lpdf", [theta, alpha]) if one_vector(views) => self.dirichlet(theta, alpha, terms)?,
             ("multinomial_lpmf", [n, theta]) if views[1].shape.array_rank() == 0 && terms.keep(0b10) => {
@@ -202,35 +274,54 @@ impl Machine {
         Ok(Some(result))
     }
 
-    /// With s(x) = 1/(1 + e⁻ˣ): `log(1 − s(η − c₁))`, `log(s(η − c_{y−1}) − s(η − c_y))`, `log s(η − c_{K−1})`.
-    fn ordered_logistic(&mut self, y: Ref, eta: Ref, cuts: &Refs) -> Run<Option<Ref>> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-        let y = match self.graph().known(y) {
-            Some(y) if y >= 1.0 && y <= crate::memory::cast(cuts.len() + 1).into() => y as usize,
-            _ => return Ok(None),
+    /// The log probabilities of outcomes with one set of cuts.
+    fn ordered_logistic(&mut self, ys: &Refs, etas: &Refs, cuts: &Refs) -> Run<Option<Ref>> {
+        let n = ys.len().max(etas.len());
+        let fits = |list: &Refs| list.len() == n || list.len() == 1;
+        let most = crate::memory::cast(cuts.len() + 1).into();
+        let outcomes: Option<Refs> = ys.iter().map(|&y| self.outcome(y, most)).collect();
+        let (Some(outcomes), true, true, false) = (outcomes, fits(ys), fits(etas), cuts.is_empty()) else {
+            return Ok(None);
         };
         for pair in cuts.windows(2) {
             let rising = self.graph().compare(Comparison::Less, pair[0], pair[1]);
             self.traced_guard(rising);
         }
-        let log_inv_logit = unary_named("log_inv_logit")?;
+        // The machine would go through the outcomes one by one, too.
+        self.graph().lengthen(n * PER_OUTCOME);
+        let of = |list: &Refs, i: usize| list[if list.len() == 1 { 0 } else { i }];
+        let mut all = Refs::new();
+        for i in 0..n {
+            all.push(self.ordered_outcome(of(&outcomes, i) as usize, of(etas, i), cuts)?);
+        }
+        Ok(Some(self.graph().sum(&all)))
+    }
+
+    /// What a constant outcome is, if that is in its range.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    fn outcome(&mut self, y: Ref, most: f64) -> Option<u32> {
+        self.graph().known(y).filter(|y| (1.0..=most).contains(y)).map(|y| y as u32)
+    }
+
+    /// With s(x) = 1/(1 + e⁻ˣ): `log(1 − s(η − c₁))`, `log(s(η − c_{y−1}) − s(η − c_y))`, `log s(η − c_{K−1})`.
+    fn ordered_outcome(&mut self, y: usize, eta: Ref, cuts: &Refs) -> Run<Ref> {
+        let (log_inv_logit, log1m_exp) = (unary_named("log_inv_logit")?, unary_named("log1m_exp")?);
         let graph = self.graph();
         let below = (y > 1).then(|| graph.arithmetic(Subtract, eta, cuts[y - 2]));
         let above = (y <= cuts.len()).then(|| graph.arithmetic(Subtract, cuts[y - 1], eta));
-        Ok(Some(match (below, above) {
-            (Some(below), None) => graph.unary(log_inv_logit, below),
-            (None, Some(above)) => graph.unary(log_inv_logit, above),
+        let mut one = |x: Ref| graph.unary(log_inv_logit, x);
+        match (below, above) {
             (Some(below), Some(above)) => {
                 // log(s(a) − s(b)) = log s(a) + log s(−b) + log(1 − e^{b − a}) with a = η − c_{y−1}, b = η − c_y
-                let log1m_exp = unary_named("log1m_exp")?;
+                let terms = [one(below), one(above)];
                 let gap = graph.arithmetic(Subtract, cuts[y - 2], cuts[y - 1]);
-                let terms = [graph.unary(log_inv_logit, below), graph.unary(log_inv_logit, above)];
                 let both = graph.arithmetic(Add, terms[0], terms[1]);
                 let rest = graph.unary(log1m_exp, gap);
-                graph.arithmetic(Add, both, rest)
+                Ok(graph.arithmetic(Add, both, rest))
             }
-            (None, None) => return Ok(None),
-        }))
+            (Some(end), None) | (None, Some(end)) => Ok(one(end)),
+            (None, None) => Err(Stop::LanesUnfit),
+        }
     }
 }
 
@@ -240,14 +331,44 @@ fn one_vector(views: &[View]) -> bool {
 }
 
 /// The element that a constant index picks.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an index that is out of range finds nothing"
-)]
 fn element(graph: &Graph, index: Ref, xs: &Refs) -> Option<Ref> {
-    let at = graph.known(index)?;
-    if at >= 1.0 { xs.get(at as usize - 1).copied() } else { None }
+    xs.get(position(graph.known(index)?)).copied()
+}
+
+/// An index counted from 0.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the range nothing is found")]
+fn position(index: f64) -> usize {
+    if index >= 1.0 { index as usize - 1 } else { usize::MAX }
+}
+
+/// `Σ (a − b)²`
+fn squared_distance(graph: &mut Graph, a: &Refs, b: &Refs) -> Ref {
+    let differences: Refs = a.iter().zip(b).map(|(&a, &b)| graph.arithmetic(Subtract, a, b)).collect();
+    graph.dot(&differences, &differences)
+}
+
+/// `Σ (x − m)²`, m the mean.
+fn squares(graph: &mut Graph, x: &Refs) -> Ref {
+    let sum = graph.sum(x);
+    let mean = by(graph, sum, x.len());
+    let means: Refs = x.iter().map(|_| mean).collect();
+    squared_distance(graph, x, &means)
+}
+
+/// `x / n`
+fn by(graph: &mut Graph, x: Ref, n: usize) -> Ref {
+    let n = graph.constant(crate::memory::cast(n).into());
+    graph.arithmetic(Divide, x, n)
+}
+
+/// The first number that no other one comes before.
+fn extreme(graph: &mut Graph, before: Comparison, x: &Refs) -> Ref {
+    let mut found = x[0];
+    for &x in &x[1..] {
+        let better = graph.compare(before, x, found);
+        found = graph.select(better, x, found);
+    }
+    found
 }
 
 fn running(graph: &mut Graph, xs: &Refs) -> Refs {
