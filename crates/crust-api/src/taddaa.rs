@@ -210,7 +210,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         let mut way = Improvement::new(evaluations, start.points.clone(), &start.frame, &settings)?;
         let mut doublings = if options.published || options.iterations.is_some() { 0 } else { DOUBLINGS };
-        let (found, partial) = loop {
+        let (mut found, partial) = loop {
             let (done, looks) = (way.chains().acceptance.len(), if options.drift { LOOKS } else { 0 });
             let partial = !way.advance(evaluations, until, &times_to_keep(done, until, looks, options.published))?;
             let chains = way.chains();
@@ -235,6 +235,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             notes.push(
                 "functionals still moved at the end of the chains: bounds need that errors only shrink, which is likely \
                  only where they stand still"
+        notes.extend(constant(&found.constant));
                     .to_owned(),
             );
         }
@@ -264,4 +265,12 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         Ok(TaddaaOutput { result, diagnosis })
     })
+}
+
+/// Says what was not judged since it does not vary. Factors of large matrices have many zeros.
+fn constant(functionals: &[String]) -> Option<String> {
+    const NAMED: usize = 3;
+    let (named, more) = functionals.split_at(functionals.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    (!named.is_empty()).then(|| format!("not judged, since it does not vary: {}{more}", named.join(", ")))
 }

@@ -57,7 +57,9 @@ pub(super) fn verdict(functionals: &[Judged], tolerances: &Tolerances, doubts: D
     }
     let small = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).max_by(larger);
     let unknown = |sentence: String| Verdict { level: Level::Unknown, sentence };
-    if !moved {
+    if functionals.is_empty() {
+        unknown("nothing that was asked for varies, so that there was nothing to judge".to_owned())
+    } else if !moved {
         unknown(format!(
             "no error that matters was found, but the chains have hardly moved (the correlation of their ends with their starts is \
              {:.2}): run them longer or with another kernel",
