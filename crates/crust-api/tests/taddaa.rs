@@ -82,3 +82,5 @@ fn what_cannot_be_judged_is_told() {
     let error = taddaa(&problem, &options, &Session::default()).expect_err("one chain");
     assert!(matches!(error, Error::Option { name: "chains", .. }), "{error}");
 }
+    let mixture = r#"{"method": "multi-pathfinder", "mean": [0, 0], "sd": [1, 1]}"#;
+    assert!(told(mixture, &[]).contains("--method multi-pathfinder"));

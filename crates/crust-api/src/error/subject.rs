@@ -14,6 +14,11 @@ pub enum SubjectError {
     Quantity { functional: String, quantity: String },
     #[error("{file} must hold a JSON object with \"mean\" and \"covariance\", or \"mean\" and \"sd\": {error}")]
     NotJson { file: String, error: serde_json::Error },
+    #[error(
+        "{file} has the moments of a mixture (\"method\": \"multi-pathfinder\"), and one normal distribution with these \
+         moments is another approximation: judge the fit itself by `--method multi-pathfinder`, or its draws by `--draws`"
+    )]
+    Mixture { file: String },
     #[error("the approximation in {file} has {found} coordinates, but the program has {wanted} unconstrained ones")]
     Coordinates { file: String, found: usize, wanted: usize },
     #[error("{file} has {found} names for {wanted} coordinates")]

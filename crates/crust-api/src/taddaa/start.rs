@@ -2,7 +2,7 @@
 
 use super::functionals::Functionals;
 use super::{Subject, TaddaaOptions};
-use crate::approximate::{Failure, Wanted, fit, k_hat};
+use crate::approximate::{ApproximationChoice, Failure, Wanted, fit, k_hat};
 use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
@@ -152,6 +152,12 @@ fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
     let names = model.unconstrained_names();
     let (found, wanted) = (document.mean.len(), names.len());
     if found != wanted {
+/// How an approximation that was written down came about, if it says so.
+#[derive(serde::Deserialize)]
+struct Written {
+    method: Option<String>,
+}
+
         return Err(Error::subject(SubjectError::Coordinates { file: file(), found, wanted }));
     }
     if !document.names.is_empty() && document.names.len() != wanted {
@@ -160,6 +166,11 @@ fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
     if let Some((i, (found, wanted))) = document.names.iter().zip(&names).enumerate().find(|(_, (a, b))| a != b) {
         let (found, wanted) = (found.clone(), wanted.clone());
         return Err(Error::subject(SubjectError::Name { number: i + 1, file: file(), found, wanted }));
+    // Of a mixture only the moments are there, and one normal distribution with these is another approximation.
+    let method = serde_json::from_str::<Written>(&text).ok().and_then(|written| written.method);
+    if method.as_deref() == Some(ApproximationChoice::MultiPathfinder.name()) {
+        return Err(Error::subject(SubjectError::Mixture { file: file() }));
+    }
     }
     document.read().map_err(|error| Error::subject(SubjectError::Document { file: file(), error }))
 }
