@@ -4,7 +4,7 @@ mod functionals;
 mod normaliser;
 mod start;
 
-use crate::annealing::Diagnosis;
+use crate::annealing::{ACCEPTABLE, Diagnosis};
 use crate::approximate::{ApproximationChoice, bind, bounds, check_radius, with_evaluations};
 use crate::error::Error;
 use crate::problem::{Problem, Source};
@@ -225,11 +225,6 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         let chains = way.into_chains();
         let drift = if options.drift { functionals.drift(&found, &chains)? } else { vec![] };
-        let diagnosis = match found.verdict.level {
-            _ if partial => Diagnosis::Partial,
-            Level::Good => Diagnosis::Fine,
-            Level::Bad | Level::Unknown => Diagnosis::Bad,
-        };
         let mut notes = start.notes;
         if !options.published && found.still_moving {
             notes.push(
@@ -254,6 +249,14 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         });
         let result = Taddaa {
             found,
+        if let Some(bounds) = &bounds {
+            found.verdict.heed_divergence(bounds.kl_at_least, ACCEPTABLE);
+        }
+        let diagnosis = match found.verdict.level {
+            _ if partial => Diagnosis::Partial,
+            Level::Good => Diagnosis::Fine,
+            Level::Bad | Level::Unknown => Diagnosis::Bad,
+        };
             k_hat: start.k_hat,
             bounds,
             kernel: options.kernel.name().to_owned(),
