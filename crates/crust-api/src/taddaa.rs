@@ -1,7 +1,9 @@
 //! `crust taddaa`: lower bounds on the errors of an approximation or of draws, from many short chains.
 
+mod draws;
 mod functionals;
 mod normaliser;
+mod rounding;
 mod start;
 
 use crate::annealing::{ACCEPTABLE, Diagnosis};
@@ -15,9 +17,9 @@ use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_diagnose::taddaa::{ALPHA, Level, MOST_CORRELATION};
 use crust_infer::improve::{self, Improvement, Improver};
 use crust_math::random::{Purpose, StreamKey};
+pub(crate) use draws::Given;
 use functionals::Functionals;
 use start::Start;
-pub(crate) use start::unconstrain;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -230,10 +232,10 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             notes.push(
                 "functionals still moved at the end of the chains: bounds need that errors only shrink, which is likely \
                  only where they stand still"
-        notes.extend(constant(&found.constant));
                     .to_owned(),
             );
         }
+        notes.extend(constant(&found.constant));
         let bounds = start.elbo.as_ref().map(|elbo| {
             let mut forward = Vec::new();
             if options.divergence && !partial {
@@ -247,8 +249,6 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             }
             bounds(elbo, &forward, &[])
         });
-        let result = Taddaa {
-            found,
         if let Some(bounds) = &bounds {
             found.verdict.heed_divergence(bounds.kl_at_least, ACCEPTABLE);
         }
@@ -257,6 +257,8 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             Level::Good => Diagnosis::Fine,
             Level::Bad | Level::Unknown => Diagnosis::Bad,
         };
+        let result = Taddaa {
+            found,
             k_hat: start.k_hat,
             bounds,
             kernel: options.kernel.name().to_owned(),

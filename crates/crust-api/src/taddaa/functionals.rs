@@ -94,13 +94,13 @@ impl<'a> Functionals<'a> {
         let mut weighted = Vec::with_capacity(varying.len());
         for asked in &varying {
             let functional = &asked.request.functional;
-            let before = asked.values(&start.before, "before the chains")?;
+            let before = asked.values(&start.before, |i| start.place(i))?;
             let others = asked.other.map(|j| start.before[j].as_slice());
             let efficiency = efficiency(&asked.item(&before, 1, others), drawn);
             let known = Known::of_draws(functional, &before, others, efficiency);
             let weights = start.weights.as_ref().filter(|weights| weights.len() == before.len());
             weighted.push(weights.map(|weights| weighted_estimate(functional.kind, &before, others, weights)));
-            let end = asked.values(&after, "at the end of a chain")?;
+            let end = asked.values(&after, |_| "at the end of a chain".to_owned())?;
             ends.push((end, asked.other.map(|j| after[j].as_slice()), known));
         }
         let both = varying.iter().zip(&ends);
@@ -137,7 +137,7 @@ impl Functionals<'_> {
                 let named = |asked: &&Asked| asked.request.functional.to_string() == way.name;
                 let Some(asked) = self.requests.iter().find(named) else { continue };
                 let before = Known::exactly(found.functionals[i].approximation);
-                let end = asked.values(&columns, "on the way of a chain")?;
+                let end = asked.values(&columns, |_| "on the way of a chain".to_owned())?;
                 let other = asked.other.map(|j| columns[j].as_slice());
                 let item = Item { before, ..asked.item(&end, 1, other) };
                 let interval = item.interval(ALPHA);
@@ -167,7 +167,7 @@ impl Asked {
 
     /// The values of its quantity; of an event, 1 where it happens and 0 where it does not. A value that is no number
     /// would widen intervals until they say nothing, which looks as if there were no error.
-    fn values<'b>(&self, columns: &'b [Vec<f64>], place: &'static str) -> Result<Cow<'b, [f64]>, Error> {
+    fn values<'b>(&self, columns: &'b [Vec<f64>], place: impl Fn(usize) -> String) -> Result<Cow<'b, [f64]>, Error> {
         let functional = || self.request.functional.to_string();
         let all = [Some(self.at), self.other];
         for column in all.into_iter().flatten().map(|i| &columns[i]) {
@@ -175,7 +175,8 @@ impl Asked {
                 return Err(Error::subject(SubjectError::NotThere { functional: functional() }));
             }
             let fine = |x: &f64| x.is_finite() || (self.request.event.is_some() && !x.is_nan());
-            if let Some(&value) = column.iter().find(|x| !fine(x)) {
+            if let Some(i) = column.iter().position(|x| !fine(x)) {
+                let (place, value) = (place(i), column[i]);
                 return Err(Error::subject(SubjectError::NoNumber { functional: functional(), place, value }));
             }
         }
