@@ -135,7 +135,7 @@ pub struct NumberedData {
 }
 
 /// A bound that is called good unless the user says otherwise: one nat, as in the figures of the BREAD paper.
-const ACCEPTABLE: f64 = 1.0;
+pub(crate) const ACCEPTABLE: f64 = 1.0;
 
 /// Everything that results depend on.
 pub(crate) fn identity<'a>(options: &'a str, loaded: &'a Generative<'_>) -> Vec<&'a str> {

@@ -1,10 +1,12 @@
 //! `crust taddaa`: lower bounds on the errors of an approximation or of draws, from many short chains.
 
+mod draws;
 mod functionals;
 mod normaliser;
+mod rounding;
 mod start;
 
-use crate::annealing::Diagnosis;
+use crate::annealing::{ACCEPTABLE, Diagnosis};
 use crate::approximate::{ApproximationChoice, bind, bounds, check_radius, with_evaluations};
 use crate::error::Error;
 use crate::problem::{Problem, Source};
@@ -15,9 +17,9 @@ use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_diagnose::taddaa::{ALPHA, Level, MOST_CORRELATION};
 use crust_infer::improve::{self, Improvement, Improver};
 use crust_math::random::{Purpose, StreamKey};
+pub(crate) use draws::Given;
 use functionals::Functionals;
 use start::Start;
-pub(crate) use start::unconstrain;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -210,7 +212,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         let mut way = Improvement::new(evaluations, start.points.clone(), &start.frame, &settings)?;
         let mut doublings = if options.published || options.iterations.is_some() { 0 } else { DOUBLINGS };
-        let (found, partial) = loop {
+        let (mut found, partial) = loop {
             let (done, looks) = (way.chains().acceptance.len(), if options.drift { LOOKS } else { 0 });
             let partial = !way.advance(evaluations, until, &times_to_keep(done, until, looks, options.published))?;
             let chains = way.chains();
@@ -225,11 +227,6 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         let chains = way.into_chains();
         let drift = if options.drift { functionals.drift(&found, &chains)? } else { vec![] };
-        let diagnosis = match found.verdict.level {
-            _ if partial => Diagnosis::Partial,
-            Level::Good => Diagnosis::Fine,
-            Level::Bad | Level::Unknown => Diagnosis::Bad,
-        };
         let mut notes = start.notes;
         if !options.published && found.still_moving {
             notes.push(
@@ -238,6 +235,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
                     .to_owned(),
             );
         }
+        notes.extend(constant(&found.constant));
         let bounds = start.elbo.as_ref().map(|elbo| {
             let mut forward = Vec::new();
             if options.divergence && !partial {
@@ -251,6 +249,14 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             }
             bounds(elbo, &forward, &[])
         });
+        if let Some(bounds) = &bounds {
+            found.verdict.heed_divergence(bounds.kl_at_least, ACCEPTABLE);
+        }
+        let diagnosis = match found.verdict.level {
+            _ if partial => Diagnosis::Partial,
+            Level::Good => Diagnosis::Fine,
+            Level::Bad | Level::Unknown => Diagnosis::Bad,
+        };
         let result = Taddaa {
             found,
             k_hat: start.k_hat,
@@ -264,4 +270,12 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
         };
         Ok(TaddaaOutput { result, diagnosis })
     })
+}
+
+/// Says what was not judged since it does not vary. Factors of large matrices have many zeros.
+fn constant(functionals: &[String]) -> Option<String> {
+    const NAMED: usize = 3;
+    let (named, more) = functionals.split_at(functionals.len().min(NAMED));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    (!named.is_empty()).then(|| format!("not judged, since it does not vary: {}{more}", named.join(", ")))
 }

@@ -90,3 +90,36 @@ fn what_cannot_be_approximated_is_told() {
     let saddle = "parameters { vector[2] x; } model { target += -square(x[1]); }";
     assert!(matches!(refuse(saddle, ApproximationChoice::Laplace), Error::Approximate { .. }));
 }
+
+/// Densities without a finite integral: none along a line, one that goes up to a constant, and a ridge.
+#[test]
+fn improper_posteriors_are_refused_by_every_method() {
+    use ApproximationChoice::{Fullrank, Laplace, Meanfield, MultiPathfinder, Pathfinder, StudentT};
+    let constant = "parameters { real<lower=0> s; } model { target += -log(s); }";
+    let rising = "parameters { real a; } model { 1 ~ bernoulli_logit(a); }";
+    let ridge = "parameters { real mu; real<lower=0> s; } model { 1.5 ~ normal(mu, s); }";
+    for program in [constant, rising, ridge] {
+        for method in [Meanfield, Fullrank, StudentT, Laplace, Pathfinder, MultiPathfinder] {
+            let found = approximate(&problem(program), &options(method), &Session::default());
+            let error = found.expect_err(program).to_string();
+            let told = [
+                "does not change",
+                "does not fall",
+                "no finite integral",
+                "runs away",
+                "not positive definite",
+                "no mode",
+            ];
+            assert!(told.iter().any(|words| error.contains(words)), "{method:?}, {program}: {error}");
+        }
+    }
+}
+
+/// The support ends where normal distributions do not.
+#[test]
+fn an_infinite_bound_is_no_fit() {
+    let cut = "parameters { real x; } model { if (x < 0) reject(\"below\"); x ~ normal(0.5, 1); }";
+    let found = approximate(&problem(cut), &options(ApproximationChoice::Laplace), &Session::default());
+    let error = found.expect_err("no bound").to_string();
+    assert!(error.contains("the ELBO is -inf"), "{error}");
+}

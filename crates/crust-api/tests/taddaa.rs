@@ -3,6 +3,7 @@
 use crust_api::{
     Diagnosis, Error, Problem, Session, ShortKernel, Source, Subject, TaddaaOptions, TaddaaOutput, taddaa,
 };
+use crust_diagnose::taddaa::Level;
 use std::num::NonZero;
 
 /// Variances 1 and 4, correlation 0.9.
@@ -67,6 +68,20 @@ fn weights_improve_what_is_wide_enough() {
     );
 }
 
+/// Both marginal distributions are right, the correlation has the wrong sign: KL(q‖p) = 0.9²·2/(1 − 0.9²) = 8.5, and no
+/// default functional sees it.
+#[test]
+fn what_no_functional_shows_is_told_by_the_divergence() {
+    let mirrored = r#"{"mean": [1, -2], "covariance": [[1, -1.8], [-1.8, 4]]}"#;
+    let found = run(mirrored, ShortKernel::Hmc, &[]).expect("a diagnosis");
+    let least = found.result.bounds.expect("bounds").kl_at_least;
+    assert!(least > 7.0 && least < 8.6, "{least}");
+    assert_eq!(found.diagnosis, Diagnosis::Bad);
+    let verdict = &found.result.found.verdict;
+    assert_eq!(verdict.level, Level::Bad);
+    assert!(verdict.sentence.contains("KL(q‖p) is at least"), "{verdict:?}");
+}
+
 #[test]
 fn what_cannot_be_judged_is_told() {
     let told = |approximation: &str, functionals: &[&str]| {
@@ -75,6 +90,8 @@ fn what_cannot_be_judged_is_told() {
     let names = r#"{"names": ["x.2", "x.1"], "mean": [0, 0], "sd": [1, 1]}"#;
     assert!(told(names, &[]).contains("named x.2"));
     assert!(told(r#"{"mean": [0, 0]}"#, &[]).contains("neither a covariance nor an sd"));
+    let mixture = r#"{"method": "multi-pathfinder", "mean": [0, 0], "sd": [1, 1]}"#;
+    assert!(told(mixture, &[]).contains("--method multi-pathfinder"));
     // The root of a negative number: intervals that say nothing are no good news.
     assert!(told(EXACT, &["mean(root)"]).contains("NaN"));
     let problem = Problem::read(Source::text("m.stan", NORMAL), None).expect("a program");

@@ -5,6 +5,7 @@ mod compression;
 pub mod configuration;
 pub mod csv_reader;
 pub mod csv_writer;
+mod encoding;
 mod files;
 pub mod names;
 mod netcdf;

@@ -93,6 +93,10 @@ pub struct Taddaa {
     #[serde(with = "crate::number")]
     pub rho2_max: f64,
     pub functionals: Vec<Judged>,
+    /// Functionals of quantities that do not vary, neither under the approximation nor over the chains. They are not
+    /// judged, and do not count among those that all bounds hold for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constant: Vec<String>,
     /// The widest margin of a simultaneous interval of a mean, in standard deviations: smaller errors may go unnoticed.
     /// 0 if no mean is judged.
     #[serde(default, with = "crate::number")]
@@ -140,6 +144,7 @@ pub fn judge(items: &[Item<'_>], rho2: &[f64], settings: &Settings) -> Taddaa {
         iterations: settings.iterations,
         rho2_max,
         functionals,
+        constant: Vec::new(),
         margin_max,
         still_moving,
         simultaneous_level: level,

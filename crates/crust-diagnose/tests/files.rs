@@ -31,6 +31,20 @@ fn netcdf_and_zarr_of_arviz_are_read() {
     assert!(twice.is_ok_and(|draws| draws.chains.len() == 4));
 }
 
+/// tau in steps of 0.001, stored as integers with a scale and an offset; one draw is missing.
+#[test]
+fn packed_variables_are_unpacked() {
+    for name in ["packed.nc", "packed-v2.zarr", "packed-v3.zarr"] {
+        let draws = read_draws(&[arviz(name)]).unwrap_or_else(|error| panic!("{error}"));
+        let tau = draws.named("tau").expect("a column");
+        assert!(tau[1][7].is_nan(), "{name}");
+        for (chain, draw, mu) in [(0, 0, 0.0), (0, 59, 59.0), (1, 8, 108.0_f64)] {
+            let truth = mu.sin().exp();
+            assert!((tau[chain][draw] - truth).abs() < 6e-4, "{name}: {} for {truth}", tau[chain][draw]);
+        }
+    }
+}
+
 fn temporary(name: &str, content: &[u8]) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("crust-files-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -70,13 +70,32 @@ pub enum Error {
         coordinates.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
     )]
     Flat { coordinates: Vec<usize> },
+    #[error(
+        "the density does not fall along coordinate {coordinate}: far out it is as high as where it seemed to be highest, so that it \
+         has no finite integral, and nothing that is fitted to it stands for a posterior; what neither data nor priors \
+         confine needs a prior"
+    )]
+    NeverFalls { coordinate: usize },
+    #[error(
+        "the ELBO is {value}: the density is zero or not finite at draws of the approximation; either it leaves the support \
+         of the posterior, where bounds of parameters or `reject` depend on other parameters, or the density has no finite \
+         integral"
+    )]
+    NoElbo { value: f64 },
+    #[error(
+        "Pathfinder made no step: where it began the density does not change or grows without end, or its mode is exactly \
+         there; try other starting points"
+    )]
+    NoStep,
 }
 
 impl Error {
     /// The coordinates that it is about, from 1.
     pub fn coordinates(&self) -> &[usize] {
         match self {
-            Self::Curvature { coordinate } | Self::RunsAway { coordinate, .. } => std::slice::from_ref(coordinate),
+            Self::Curvature { coordinate } | Self::RunsAway { coordinate, .. } | Self::NeverFalls { coordinate } => {
+                std::slice::from_ref(coordinate)
+            }
             Self::Covariance { row } => std::slice::from_ref(row),
             Self::Flat { coordinates } => coordinates,
             _ => &[],

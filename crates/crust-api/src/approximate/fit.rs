@@ -10,7 +10,7 @@ use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::approximate::family::{Approximation, Elliptical};
 use crust_infer::approximate::fixed::{self, Convergence, Step};
-use crust_infer::approximate::flat::is_confined;
+use crust_infer::approximate::flat::{falls, is_confined};
 use crust_infer::approximate::laplace::laplace;
 use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
@@ -68,6 +68,10 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
         // no other use has this number
         let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
         is_confined(evaluations, &*fitted.approximation, key)?;
+        falls(evaluations, &fitted.normal)?;
+        if !fitted.elbo.value.is_finite() {
+            return Err(Error::NoElbo { value: fitted.elbo.value });
+        }
     }
     Ok(Fitted { fit_seconds: seconds, ..fitted })
 }
@@ -96,6 +100,11 @@ fn by_method<T: Target + Clone + Send>(
         }
         ApproximationChoice::Pathfinder => {
             let path = pathfinder::path(evaluations, &search(wanted), 1, None)?;
+            if path.iterations == 0 {
+                // Such a density can be told from one whose mode is at the start.
+                is_confined(evaluations, &path.approximation, key.chain(u32::MAX))?;
+                return Err(Error::NoStep);
+            }
             let fit_seconds = Some(begin.elapsed().as_secs_f64());
             let elbo = elbo::estimate(evaluations, &path.approximation, DRAWS, key.step(1))?;
             let words =
@@ -180,6 +189,11 @@ fn several_paths<T: Target + Clone + Send>(
     begin: Instant,
 ) -> Result<Fitted, Error> {
     let paths = pathfinder::paths(evaluations, &search(wanted))?;
+    if paths.iter().all(|path| path.iterations == 0) {
+        let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
+        paths.iter().try_for_each(|path| is_confined(evaluations, &path.approximation, key))?;
+        return Err(Error::NoStep);
+    }
     let approximation = pathfinder::mixture(&paths);
     let fit_seconds = Some(begin.elapsed().as_secs_f64());
     let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(0).step(2);
@@ -217,6 +231,9 @@ impl Fitted {
     /// How wrong means and standard deviations can be. log Z is taken for some standard errors below what is below it in
     /// expectation.
     pub fn errors(&self, k_hat: Option<f64>, bounds: &Bounds) -> Option<ErrorBounds> {
+        if self.elbo.log_ratios.iter().any(|ratio| !ratio.is_finite()) {
+            return None;
+        }
         let q = &*self.approximation;
         let fourth = q.fourth_moments(&q.mean());
         let moments = Moments { variances: q.variances(), fourth: fourth.each, norm_fourth: fourth.norm };
@@ -234,6 +251,10 @@ pub(crate) fn k_hat(log_ratios: &[f64]) -> Option<f64> {
     /// Rounding.
     const SAME: f64 = 1e-9;
     let (least, most) = log_ratios.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+    // NaN is in neither.
+    if most == f64::INFINITY || log_ratios.iter().any(|ratio| ratio.is_nan()) {
+        return None;
+    }
     if most.is_finite() && most - least <= SAME * (1.0 + most.abs()) {
         return Some(0.0);
     }

@@ -3,8 +3,7 @@
 use super::fit::{Chain, Fitted, summarise};
 use crate::bread::JudgedDraws;
 use crate::error::{Error, SubjectError};
-use crate::taddaa::unconstrain;
-use crust_diagnose::draws::read_draws;
+use crate::taddaa::Given;
 use crust_engine::Model;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,9 +11,10 @@ use std::sync::Arc;
 /// The fewest draws of a chain that a fit is made of.
 const FEWEST: usize = 50;
 
-/// Reads the chains of a run, in any form that [`read_draws`] knows, as unconstrained draws.
+/// Reads the chains of a run, in any form that draws are read in, as unconstrained draws.
 pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, Error> {
-    let draws = read_draws(files).map_err(|error| Error::subject(error.into()))?;
+    let given = Given::read(files)?;
+    let draws = &given.draws;
     let (least, _) = draws.lengths();
     if least < FEWEST {
         return Err(Error::subject(SubjectError::FewDraws { found: least }));
@@ -23,15 +23,13 @@ pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, 
         draws.sampler(name).map(|parts| parts.into_iter().map(<[f64]>::to_vec).collect()).unwrap_or_default()
     };
     let (energies, divergent, densities) = (column("energy__"), column("divergent__"), column("lp__"));
+    let all = given.unconstrain(model)?;
+    let mut points = all.chunks(model.dimension().max(1)).map(<[f64]>::to_vec);
     let mut chains = Vec::new();
-    let mut first = 0;
     for (k, chain) in draws.chains.iter().enumerate() {
-        let n = chain.sampling.len();
-        let numbers = unconstrain(&draws, &(first..first + n).collect::<Vec<_>>(), model)?;
-        first += n;
         let of = |columns: &[Vec<f64>]| columns.get(k).cloned().unwrap_or_default();
         chains.push(Chain {
-            points: numbers.chunks(model.dimension().max(1)).map(<[f64]>::to_vec).collect(),
+            points: points.by_ref().take(chain.sampling.len()).collect(),
             divergences: of(&divergent).iter().filter(|x| **x > 0.5).count(),
             energies: of(&energies),
             log_densities: of(&densities),

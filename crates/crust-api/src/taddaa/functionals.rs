@@ -88,20 +88,22 @@ impl<'a> Functionals<'a> {
         let moved = |i| squared_correlation(&chains.coordinate(0, i), &chains.coordinate(last, i));
         let rho2: Vec<f64> = (0..self.model.dimension()).map(moved).collect();
         let [drawn, started] = &start.lengths;
-        let mut ends = Vec::with_capacity(self.requests.len());
-        let mut weighted = Vec::with_capacity(self.requests.len());
-        for asked in &self.requests {
+        let (varying, constant): (Vec<&Asked>, Vec<&Asked>) =
+            self.requests.iter().partition(|asked| !asked.is_constant(&start.before, &after));
+        let mut ends = Vec::with_capacity(varying.len());
+        let mut weighted = Vec::with_capacity(varying.len());
+        for asked in &varying {
             let functional = &asked.request.functional;
-            let before = asked.values(&start.before, "before the chains")?;
+            let before = asked.values(&start.before, |i| start.place(i))?;
             let others = asked.other.map(|j| start.before[j].as_slice());
             let efficiency = efficiency(&asked.item(&before, 1, others), drawn);
             let known = Known::of_draws(functional, &before, others, efficiency);
             let weights = start.weights.as_ref().filter(|weights| weights.len() == before.len());
             weighted.push(weights.map(|weights| weighted_estimate(functional.kind, &before, others, weights)));
-            let end = asked.values(&after, "at the end of a chain")?;
+            let end = asked.values(&after, |_| "at the end of a chain".to_owned())?;
             ends.push((end, asked.other.map(|j| after[j].as_slice()), known));
         }
-        let both = self.requests.iter().zip(&ends);
+        let both = varying.iter().zip(&ends);
         let items: Vec<Item<'_>> = both
             .map(|(asked, (end, other, before))| {
                 let item = asked.item(end, states, *other);
@@ -111,6 +113,8 @@ impl<'a> Functionals<'a> {
         let settings = Settings { iterations: chains.acceptance.len(), tolerances, seed: self.seed };
         let mut found = judge(&items, &rho2, &settings);
         found.functionals.iter_mut().zip(weighted).for_each(|(judged, psis)| judged.psis = psis);
+        found.constant = constant.iter().map(|asked| asked.request.functional.to_string()).collect();
+        found.chains = chains.positions[last].len();
         Ok(found)
     }
 }
@@ -129,9 +133,11 @@ impl Functionals<'_> {
         for (time, positions) in chains.times.iter().zip(&chains.positions) {
             let columns = self.quantities(positions, Purpose::DATA)?;
             for (way, &i) in ways.iter_mut().zip(&order) {
-                let asked = &self.requests[i];
+                // Not all that was asked was judged.
+                let named = |asked: &&Asked| asked.request.functional.to_string() == way.name;
+                let Some(asked) = self.requests.iter().find(named) else { continue };
                 let before = Known::exactly(found.functionals[i].approximation);
-                let end = asked.values(&columns, "on the way of a chain")?;
+                let end = asked.values(&columns, |_| "on the way of a chain".to_owned())?;
                 let other = asked.other.map(|j| columns[j].as_slice());
                 let item = Item { before, ..asked.item(&end, 1, other) };
                 let interval = item.interval(ALPHA);
@@ -152,9 +158,16 @@ impl Asked {
         Item { functional, end, states, other, before: Known::exactly(0.0), efficiency: 1.0 }
     }
 
+    /// Whether a quantity of it is the same number before and after, but for rounding: diagonals of correlation
+    /// matrices, zeros above that of a Cholesky factor. It has no error, and no scale to measure one with.
+    fn is_constant(&self, before: &[Vec<f64>], after: &[Vec<f64>]) -> bool {
+        let all = [Some(self.at), self.other];
+        all.into_iter().flatten().any(|i| are_one_number(&before[i], &after[i]))
+    }
+
     /// The values of its quantity; of an event, 1 where it happens and 0 where it does not. A value that is no number
     /// would widen intervals until they say nothing, which looks as if there were no error.
-    fn values<'b>(&self, columns: &'b [Vec<f64>], place: &'static str) -> Result<Cow<'b, [f64]>, Error> {
+    fn values<'b>(&self, columns: &'b [Vec<f64>], place: impl Fn(usize) -> String) -> Result<Cow<'b, [f64]>, Error> {
         let functional = || self.request.functional.to_string();
         let all = [Some(self.at), self.other];
         for column in all.into_iter().flatten().map(|i| &columns[i]) {
@@ -162,7 +175,8 @@ impl Asked {
                 return Err(Error::subject(SubjectError::NotThere { functional: functional() }));
             }
             let fine = |x: &f64| x.is_finite() || (self.request.event.is_some() && !x.is_nan());
-            if let Some(&value) = column.iter().find(|x| !fine(x)) {
+            if let Some(i) = column.iter().position(|x| !fine(x)) {
+                let (place, value) = (place(i), column[i]);
                 return Err(Error::subject(SubjectError::NoNumber { functional: functional(), place, value }));
             }
         }
@@ -175,4 +189,14 @@ impl Asked {
             }
         })
     }
+}
+
+/// Whether neither list varies, and both are the same number as far as it was written down.
+fn are_one_number(before: &[f64], after: &[f64]) -> bool {
+    /// Relative: what rounding in a computation, and in a file, may do.
+    const COMPUTED: f64 = 1e-12;
+    const WRITTEN: f64 = 1e-5;
+    let (Some(&a), Some(&b)) = (before.first(), after.first()) else { return false };
+    let all_near = |values: &[f64], x: f64| values.iter().all(|v| (v - x).abs() <= COMPUTED * x.abs());
+    all_near(before, a) && all_near(after, b) && (a - b).abs() <= WRITTEN * a.abs().max(b.abs())
 }

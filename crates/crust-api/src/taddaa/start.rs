@@ -1,14 +1,15 @@
 //! What is judged, in a form that chains can start from.
 
+use super::draws::Given;
 use super::functionals::Functionals;
 use super::{Subject, TaddaaOptions};
-use crate::approximate::{Failure, Wanted, fit, k_hat};
+use crate::approximate::{ApproximationChoice, Failure, Wanted, fit, k_hat};
 use crate::error::{Error, SubjectError};
 use crate::problem::Source;
 use crate::target::StanTarget;
-use crust_diagnose::draws::{Draws, bracketed, read_draws};
+use crust_diagnose::draws::Draws;
 use crust_diagnose::psis::{Psis, psis};
-use crust_engine::{Model, Values};
+use crust_engine::Model;
 use crust_infer::approximate::elbo::{self, Estimate};
 use crust_infer::approximate::evaluate::{Evaluations, Points};
 use crust_infer::approximate::family::{Approximation, Document, Elliptical};
@@ -38,6 +39,8 @@ pub(super) struct Start {
     /// Of an approximation with a density.
     pub elbo: Option<Estimate>,
     pub notes: Vec<String>,
+    /// The draws of `before`, where they are from files.
+    given: Option<Given>,
 }
 
 impl Start {
@@ -88,13 +91,14 @@ impl Start {
         let weights = weights(&drawn.log_density.iter().enumerate().map(ratio).collect::<Vec<_>>());
         let lengths = [Vec::new(), Vec::new()];
         let points = draw(chains, key);
-        Ok(Self { points, frame, before, lengths, k_hat: None, weights, elbo: None, notes: Vec::new() })
+        Ok(Self { points, frame, before, lengths, k_hat: None, weights, elbo: None, notes: Vec::new(), given: None })
     }
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
     fn of_files(files: &[PathBuf], chains: usize, functionals: &Functionals<'_>) -> Result<Self, Error> {
-        let draws = read_draws(files).map_err(|error| Error::subject(error.into()))?;
-        let total: usize = draws.chains.iter().map(|chain| chain.sampling.len()).sum();
+        let given = Given::read(files)?;
+        let draws = &given.draws;
+        let total = given.total();
         if total < 2 {
             return Err(Error::subject(SubjectError::FewDraws { found: total }));
         }
@@ -107,7 +111,9 @@ impl Start {
             ));
         }
         let rows: Vec<usize> = (0..n).map(|k| k * total / n).collect();
-        let points = Points::new(functionals.model.dimension(), unconstrain(&draws, &rows, functionals.model)?);
+        // All of them, so that draws of another program are found wherever they are.
+        let all = Points::new(functionals.model.dimension(), given.unconstrain(functionals.model)?);
+        let points = Points::new(all.dimension, rows.iter().flat_map(|&row| all.point(row)).copied().collect());
         let frame = moments(&points, functionals.model)?;
         let column = |name: &String| draws.named(name).map_or_else(Vec::new, |parts| parts.concat());
         let before = functionals.names.iter().map(column).collect();
@@ -120,10 +126,15 @@ impl Start {
         });
         let starts = starts.collect();
         let lengths = [lengths, starts];
-        let ratios = log_ratios(&draws);
+        let ratios = log_ratios(draws);
         let k_hat = ratios.as_ref().and_then(|ratios| k_hat(ratios));
         let weights = ratios.as_ref().and_then(|ratios| weights(ratios));
-        Ok(Self { points, frame, before, lengths, k_hat, weights, elbo: None, notes })
+        Ok(Self { points, frame, before, lengths, k_hat, weights, elbo: None, notes, given: Some(given) })
+    }
+
+    /// Where the values of row `i` of `before` come from.
+    pub fn place(&self, i: usize) -> String {
+        self.given.as_ref().map_or_else(|| "before the chains".to_owned(), |given| format!("in {}", given.place(i)))
     }
 }
 
@@ -141,6 +152,12 @@ fn log_ratios(draws: &Draws) -> Option<Vec<f64>> {
     Some(p.iter().zip(&q).map(|(p, q)| p - q).collect())
 }
 
+/// How an approximation that was written down came about, if it says so.
+#[derive(serde::Deserialize)]
+struct Written {
+    method: Option<String>,
+}
+
 /// An approximation that was written down.
 fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
     let file = || source.name().to_owned();
@@ -149,6 +166,11 @@ fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
         Ok(document) => document,
         Err(error) => return Err(Error::subject(SubjectError::NotJson { file: file(), error })),
     };
+    // Of a mixture only the moments are there, and one normal distribution with these is another approximation.
+    let method = serde_json::from_str::<Written>(&text).ok().and_then(|written| written.method);
+    if method.as_deref() == Some(ApproximationChoice::MultiPathfinder.name()) {
+        return Err(Error::subject(SubjectError::Mixture { file: file() }));
+    }
     let names = model.unconstrained_names();
     let (found, wanted) = (document.mean.len(), names.len());
     if found != wanted {
@@ -167,45 +189,6 @@ fn read(source: &Source, model: &Arc<Model>) -> Result<Elliptical, Error> {
 #[expect(clippy::cast_precision_loss, reason = "numbers of draws")]
 fn ratio(n: usize) -> f64 {
     n as f64
-}
-
-/// The unconstrained coordinates of some draws.
-pub(crate) fn unconstrain(draws: &Draws, rows: &[usize], model: &Arc<Model>) -> Result<Vec<f64>, Error> {
-    let mut columns: Vec<(String, Vec<Vec<f64>>)> = Vec::new();
-    for shape in model.parameter_shapes() {
-        let Some(sizes) = &shape.sizes else {
-            return Err(Error::subject(SubjectError::Tuple { parameter: shape.name }));
-        };
-        let values = element_names(&shape.name, sizes).into_iter().map(|name| match draws.named(&name) {
-            Some(parts) => Ok(parts.concat()),
-            None => Err(Error::subject(SubjectError::NoColumn { name })),
-        });
-        let values = values.collect::<Result<Vec<_>, Error>>()?;
-        columns.push((shape.name, values));
-    }
-    let mut evaluator = model.evaluator();
-    let mut points = Vec::with_capacity(rows.len() * model.dimension());
-    for &row in rows {
-        let at = |(name, columns): &(String, Vec<Vec<f64>>)| (name.clone(), columns.iter().map(|c| c[row]).collect());
-        let values: Values = columns.iter().map(at).collect();
-        let draw = row + 1;
-        let free = evaluator.unconstrain(&values);
-        let free = free.map_err(|error| Error::subject(SubjectError::Unconstrain { draw, error }))?;
-        for x in free {
-            let x = x.filter(|x| x.is_finite());
-            points.push(x.ok_or_else(|| Error::subject(SubjectError::NotFinite { draw }))?);
-        }
-    }
-    Ok(points)
-}
-
-/// `x[1,1]`, `x[1,2]`, …: the last index fastest.
-fn element_names(name: &str, sizes: &[usize]) -> Vec<String> {
-    let mut names = vec![name.to_owned()];
-    for &size in sizes {
-        names = names.iter().flat_map(|name| (1..=size).map(move |i| format!("{name}.{i}"))).collect();
-    }
-    names.iter().map(|name| bracketed(name)).collect()
 }
 
 /// The normal distribution with the moments of points; without correlations if there are few points for them.

@@ -1,7 +1,8 @@
 //! `ArviZ`'s `NetCDF` files, which are HDF5.
 
 use super::arviz::{Array, ArvizError};
-use hdf5_reader::{ByteOrder, Datatype, Hdf5File};
+use super::encoding::Encoding;
+use hdf5_reader::{Attribute, ByteOrder, Datatype, Hdf5File};
 use std::path::Path;
 
 pub(super) fn open(path: &Path) -> Result<Hdf5File, ArvizError> {
@@ -20,7 +21,12 @@ pub(super) fn group(file: &Hdf5File, name: &str) -> Result<Option<Vec<Array>>, A
             |error: hdf5_reader::error::Error| ArvizError::Variable { name: name.clone(), problem: error.to_string() };
         let bytes = dataset.read_raw_bytes().map_err(problem)?;
         let size = dataset.raw_element_size().map_err(problem)?.max(1);
-        let values: Vec<f64> = bytes.chunks_exact(size).map(decode).collect();
+        let mut values: Vec<f64> = bytes.chunks_exact(size).map(decode).collect();
+        let attributes = dataset.attributes();
+        let attribute = |name: &str| {
+            attributes.iter().find(|attribute| attribute.name == name).map(Attribute::read_as_f64).transpose()
+        };
+        Encoding::read(attribute).map_err(problem)?.decode(&mut values);
         let shape: Vec<usize> = dataset.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
         arrays.push(Array { name, shape, values });
     }

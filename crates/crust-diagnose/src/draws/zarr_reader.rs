@@ -2,6 +2,7 @@
 
 use super::arviz::{Array, ArvizError};
 use super::compression::{Codec, PackingError, decompress};
+use super::encoding::Encoding;
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -25,6 +26,8 @@ pub enum LayoutError {
     NoSizes(Value),
     #[error("a size of {0}")]
     Size(Value),
+    #[error("its attribute {0} is no number")]
+    Attribute(String),
     #[error("{0}")]
     Codec(#[from] PackingError),
 }
@@ -61,6 +64,7 @@ struct Layout {
     fill: f64,
     /// Whether the first index is the fastest.
     fortran: bool,
+    encoding: Encoding,
 }
 
 impl Layout {
@@ -76,7 +80,7 @@ impl Layout {
             }
         };
         let found = match (json(".zarray")?, json("zarr.json")?) {
-            (Some(two), _) => Self::version_2(&two),
+            (Some(two), _) => Self::version_2(&two, &json(".zattrs")?.unwrap_or_default()),
             (None, Some(three)) if three["node_type"] == "array" => Self::version_3(&three),
             _ => return Ok(None),
         };
@@ -89,7 +93,7 @@ impl Layout {
         Ok(Some(layout))
     }
 
-    fn version_2(json: &Value) -> Result<Option<Self>, LayoutError> {
+    fn version_2(json: &Value, attributes: &Value) -> Result<Option<Self>, LayoutError> {
         let code = json["dtype"].as_str().unwrap_or_default();
         let size: usize = code.get(2..).and_then(|size| size.parse().ok()).unwrap_or(0);
         let decode = match code.get(..2) {
@@ -116,6 +120,7 @@ impl Layout {
             separator: json["dimension_separator"].as_str().unwrap_or(".").to_owned(),
             fill: fill(&json["fill_value"]),
             fortran: json["order"] == "F",
+            encoding: Encoding::of_json(&with_fill(attributes, &json["fill_value"])).map_err(LayoutError::Attribute)?,
         }))
     }
 
@@ -154,6 +159,7 @@ impl Layout {
             separator: separator.unwrap_or(if version_2 { "." } else { "/" }).to_owned(),
             fill: fill(&json["fill_value"]),
             fortran: false,
+            encoding: Encoding::of_json(&json["attributes"]).map_err(LayoutError::Attribute)?,
         }))
     }
 
@@ -182,6 +188,7 @@ impl Layout {
             }
             self.place(&bytes, &place, &mut values);
         }
+        self.encoding.decode(&mut values);
         Ok(Array { name, shape: self.shape.clone(), values })
     }
 
@@ -222,6 +229,18 @@ fn unravel(mut at: usize, sizes: &[usize]) -> Vec<usize> {
         at /= size;
     }
     indices
+}
+
+/// In version 2 xarray stores the number for missing values as that of chunks that are not there. Others write 0 there
+/// and mean nothing by it, so that it counts for packed numbers only.
+fn with_fill(attributes: &Value, fill: &Value) -> Value {
+    let mut attributes = attributes.clone();
+    if let Some(all) = attributes.as_object_mut()
+        && (all.contains_key("scale_factor") || all.contains_key("add_offset"))
+    {
+        all.entry("_FillValue").or_insert_with(|| fill.clone());
+    }
+    attributes
 }
 
 fn sizes(json: &Value) -> Result<Vec<usize>, LayoutError> {

@@ -57,7 +57,9 @@ pub(super) fn verdict(functionals: &[Judged], tolerances: &Tolerances, doubts: D
     }
     let small = functionals.iter().filter(|f| f.simultaneous_lower_bound > 0.0).max_by(larger);
     let unknown = |sentence: String| Verdict { level: Level::Unknown, sentence };
-    if !moved {
+    if functionals.is_empty() {
+        unknown("nothing that was asked for varies, so that there was nothing to judge".to_owned())
+    } else if !moved {
         unknown(format!(
             "no error that matters was found, but the chains have hardly moved (the correlation of their ends with their starts is \
              {:.2}): run them longer or with another kernel",
@@ -82,6 +84,25 @@ pub(super) fn verdict(functionals: &[Judged], tolerances: &Tolerances, doubts: D
             }
         };
         Verdict { level: Level::Good, sentence }
+    }
+}
+
+impl Verdict {
+    /// Counts KL(q‖p) in nats, which is at least so much, if that is more than is acceptable: what is wrong may be in no
+    /// functional that was looked at, as a correlation is in none of the marginal ones.
+    pub fn heed_divergence(&mut self, at_least: f64, acceptable: f64) {
+        if at_least.is_nan() || at_least < acceptable {
+            return;
+        }
+        let size = if at_least.is_finite() { format!("at least {at_least:.1} nats") } else { "infinite".to_owned() };
+        self.sentence = match self.level {
+            Level::Bad => format!("{}. KL(q‖p) is {size}", self.sentence),
+            Level::Good => format!(
+                "KL(q‖p) is {size}: correlations or other joint features are wrong, though no functional looked at is"
+            ),
+            Level::Unknown => format!("KL(q‖p) is {size}, though the chains did not tell what is wrong"),
+        };
+        self.level = Level::Bad;
     }
 }
 

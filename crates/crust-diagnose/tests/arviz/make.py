@@ -18,3 +18,11 @@ data.to_netcdf(f"{folder}/arviz.nc")
 tree = data.to_datatree()
 for version in (2, 3):
     tree.to_zarr(f"{folder}/arviz-v{version}.zarr", zarr_format=version)
+# tau in steps of 0.001 as small integers, one value missing
+tau = np.round(tau, 3)
+tau[1, 7] = np.nan
+packed = az.from_dict(posterior={"tau": tau})
+packing = {"tau": dict(dtype="i2", scale_factor=0.001, add_offset=1.0, _FillValue=-9999)}
+packed.posterior.to_netcdf(f"{folder}/packed.nc", group="posterior", encoding=packing)
+for version in (2, 3):
+    packed.posterior.to_zarr(f"{folder}/packed-v{version}.zarr", group="posterior", zarr_format=version, encoding=packing)

@@ -5,7 +5,7 @@ use crust_math::random::StreamKey;
 
 use super::Error;
 use super::evaluate::{Evaluations, Points};
-use super::family::Approximation;
+use super::family::{Approximation, Elliptical};
 use crate::target::Target;
 use crate::vector::{add_scaled, dot};
 
@@ -14,6 +14,12 @@ const MOST: usize = 200;
 /// What is left of a column of gradients, relative to its length, where nothing but rounding is: a prior with a standard
 /// deviation of a million beside data of size 1 leaves 1e-12.
 const ROUNDING: f64 = 1e-13;
+/// By how much a log density at least changes over a standard deviation of what is fitted to it, if it changes at all.
+const NO_CHANGE: f64 = 1e-9;
+/// How far out it is looked whether a density falls, in standard deviations.
+const FAR_OUT: [f64; 3] = [4.0, 16.0, 64.0];
+/// A log density that has fallen by less has not fallen.
+const ROUNDED: f64 = 1e-6;
 /// How many coordinates of a direction are named.
 const NAMED: usize = 4;
 
@@ -39,8 +45,43 @@ pub fn is_confined<T: Target + Clone + Send>(
     if seen.len() < d {
         return Ok(());
     }
-    match dependent(d, &seen) {
+    // A column of nothing but rounding depends on no other.
+    let steps: Vec<f64> = q.variances().iter().map(|v| v.sqrt()).collect();
+    let changes = |j: usize| seen.iter().any(|gradient| (gradient[j] * steps[j]).abs() > NO_CHANGE);
+    let still = (0..d).find(|&j| !changes(j)).map(|j| vec![j + 1]);
+    match still.or_else(|| dependent(d, &seen)) {
         Some(coordinates) => Err(Error::Flat { coordinates }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a density that never falls on the way out of an approximation, along one of its axes: it has no finite
+/// integral, and the optimum is where the digits end (a parameter with a flat prior that the data push to infinity).
+pub fn falls<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, q: &Elliptical) -> Result<(), Error> {
+    let d = q.dimension();
+    if d > MOST {
+        return Ok(());
+    }
+    let mut points = Points::new(d, q.mean.clone());
+    let mut axis = vec![0.0; d];
+    for i in 0..d {
+        for far in FAR_OUT.iter().flat_map(|far| [*far, -far]) {
+            axis[i] = far;
+            let first = points.x.len();
+            q.scale.apply_to(&axis, &mut points.x);
+            points.x[first..].iter_mut().zip(&q.mean).for_each(|(x, m)| *x += m);
+        }
+        axis[i] = 0.0;
+    }
+    evaluations.evaluate(&mut points, false)?;
+    let (centre, out) = points.log_density.split_at(1);
+    // Between two modes there may be nothing.
+    if !centre[0].is_finite() {
+        return Ok(());
+    }
+    let side = |ways: &[f64], from: usize| ways.iter().skip(from).step_by(2).all(|p| *p >= centre[0] - ROUNDED);
+    match out.chunks_exact(2 * FAR_OUT.len()).position(|ways| side(ways, 0) || side(ways, 1)) {
+        Some(coordinate) => Err(Error::NeverFalls { coordinate: coordinate + 1 }),
         None => Ok(()),
     }
 }
