@@ -54,12 +54,13 @@ impl Model {
     /// Binds a program to the data of its data block. `seed` is for random draws in `transformed data`.
     pub fn bind(program: &Program, data: &Data, seed: u64) -> Result<Self, EngineError> {
         on_deep_stack(|| {
-            let code = Arc::new(lower(program).map_err(EngineError)?);
+            let code = lower(program).map_err(EngineError)?;
             Self::bind_code(program, code, data, seed)
         })
     }
 
-    fn bind_code(program: &Program, code: Arc<Code>, data: &Data, seed: u64) -> Result<Self, EngineError> {
+    fn bind_code(program: &Program, code: Code, data: &Data, seed: u64) -> Result<Self, EngineError> {
+        let code = Arc::new(code);
         let mut machine = Machine::new(&code);
         for id in program.declared_in(BlockKind::Data) {
             let variable = program.variable(id);
@@ -69,7 +70,7 @@ impl Model {
         }
         machine.constant_tuples = machine.tuple_count();
         machine.streams = vec![StreamKey::new(seed, Purpose::TRANSFORMED_DATA).stream()];
-        let mut binder = Binder { machine, code: Arc::clone(&code) };
+        let mut binder = Binder { machine, code };
         binder.transformed_data()?;
         let messages = std::mem::take(&mut binder.machine.messages);
         binder.hoist();

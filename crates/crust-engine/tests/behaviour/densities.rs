@@ -230,7 +230,7 @@ fn check_weightless(likelihood: &str, a: f64) {
 fn probabilities_of_intervals() {
     let head = "data { int N; vector[N] y; } parameters { real m; real<lower=0> s; real<lower=0> r; } model { ";
     let loops = "for (n in 1:(N - 1)) {
-          target += log(normal_cdf(y[n + 1] | m, s) - normal_cdf(y[n] | m, s));
+          target += log(0.1 + normal_cdf(y[n + 1] | m, s) - normal_cdf(y[n] | m, s));
           target += log(logistic_cdf(y[n + 1] | m, s) + exponential_cdf(y[n] | r) + std_normal_cdf(m * y[n] |));
           target += lognormal_cdf(y[n] | m, s);
         }
@@ -238,7 +238,7 @@ fn probabilities_of_intervals() {
         for (n in 1:N) all *= normal_cdf(y[n] | m, s);
         target += all; }";
     let apart = "for (n in 1:(N - 1)) {
-          target += log(Phi((y[n + 1] - m) / s) - Phi((y[n] - m) / s));
+          target += log(0.1 + Phi((y[n + 1] - m) / s) - Phi((y[n] - m) / s));
           target += log(inv_logit((y[n + 1] - m) / s) - expm1(-r * y[n]) + Phi(m * y[n]));
           target += Phi((log(y[n]) - m) / s);
         }
