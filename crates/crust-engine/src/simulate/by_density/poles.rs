@@ -7,6 +7,8 @@
 //!
 //! and a draw from that part is d = r u^(1 / (p + 1)).
 
+use crust_math::special::erfcx;
+
 use super::super::SimulateError;
 use super::line::{Along, Atoms, Search, sort};
 
@@ -92,8 +94,9 @@ fn settle(search: &mut Search, at: f64, sides: &[Vec<(f64, f64)>]) -> Result<(),
     let mut here = f64::NEG_INFINITY;
     let mut poles = Vec::new();
     for rungs in sides {
-        let [.., before, last] = rungs.as_slice() else { continue };
+        let [.., earlier, before, last] = rungs.as_slice() else { continue };
         let power = (before.1 - last.1) / std::f64::consts::LN_2;
+        let bend = (2.0 * before.1 - earlier.1 - last.1) / std::f64::consts::LN_2.powi(2);
         if !(power < -LEAST_POWER && last.1.is_finite()) {
             here = last.1;
             continue;
@@ -102,7 +105,7 @@ fn settle(search: &mut Search, at: f64, sides: &[Vec<(f64, f64)>]) -> Result<(),
             return Err(SimulateError::Endless);
         }
         let reach = last.0 - at;
-        poles.push(Pole { at, reach, power, log: last.1 + reach.abs().ln() - (1.0 + power).ln() });
+        poles.push(Pole { at, reach, power, log: last.1 + reach.abs().ln() + log_part(1.0 + power, bend) });
     }
     let own = search.points.iter().position(|p| p.0.total_cmp(&at).is_eq());
     if poles.is_empty() && own.is_none_or(|own| search.points[own].1.is_finite()) {
@@ -115,4 +118,18 @@ fn settle(search: &mut Search, at: f64, sides: &[Vec<(f64, f64)>]) -> Result<(),
     search.points.extend(sides.iter().flatten());
     search.poles.extend(poles);
     Ok(())
+}
+
+/// log ∫ e^(pu − qu²/2) du from −∞ to 0: what lies beside a point, relative to the density times the distance, if in u = log
+/// of the distance the density is that of a normal variate, as a lognormal one is. With q = 0 that is −log p, and with
+/// a = p/√(2q) it is log √(π/2q) e^(a²) erfc(a). The slope is that between two points, so that half of what it changes is
+/// added.
+fn log_part(p: f64, q: f64) -> f64 {
+    /// Below, rounding makes it.
+    const LEAST_BEND: f64 = 1e-6;
+    if q < LEAST_BEND {
+        return -p.ln();
+    }
+    let slope = p + 0.5 * q * std::f64::consts::LN_2;
+    0.5 * (std::f64::consts::FRAC_PI_2 / q).ln() + erfcx(slope / (2.0 * q).sqrt()).ln()
 }
