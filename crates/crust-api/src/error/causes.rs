@@ -20,6 +20,14 @@ pub enum Refusal {
     )]
     NoOutcome,
     #[error(
+        "--simulator {simulator} simulates no outcome of the program: it generates {}, and the {} {}; give generated quantities \
+         the outcomes' names",
+        if .generated.is_empty() { "nothing".to_owned() } else { quoted(.generated) },
+        if .wanted.len() == 1 { "outcome is" } else { "outcomes are" },
+        quoted(.wanted)
+    )]
+    NothingSimulated { simulator: String, generated: Vec<String>, wanted: Vec<String> },
+    #[error(
         "{} in {file} {} no values: there is nothing to learn from",
         quoted(.outcomes),
         if .outcomes.len() == 1 { "has" } else { "have" }

@@ -1,5 +1,5 @@
-//! Numbers that are stored as others, as the CF conventions for NetCDF have it: value = number × scale_factor +
-//! add_offset, and one number stands for a value that is missing. xarray reads and writes variables so.
+//! Numbers that are stored as others, as the CF conventions for `NetCDF` have it: value = number × `scale_factor` +
+//! `add_offset`, and one number stands for a value that is missing. xarray reads and writes variables so.
 
 use serde_json::Value;
 
