@@ -113,6 +113,7 @@ fn result(
 ) -> Approximate {
     let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
     let errors = fitted.errors(k_hat, &bounds);
+    let notes = fitted.doubt(&model.unconstrained_names()).into_iter().collect();
     let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
     Approximate {
         method: method.name().to_owned(),
@@ -134,6 +135,7 @@ fn result(
         convergence: fitted.words,
         iterations: fitted.iterations,
         trace: fitted.trace.iter().map(|step| ElboStep { gradients: step.gradients, elbo: step.elbo }).collect(),
+        notes,
     }
 }
 

@@ -263,6 +263,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             bounds,
             kernel: options.kernel.name().to_owned(),
             gradients: evaluations.count(),
+        start.doubt.iter().for_each(|why| found.verdict.doubt(why));
             acceptance: chains.acceptance,
             notes,
             partial,

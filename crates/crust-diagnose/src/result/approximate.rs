@@ -50,6 +50,9 @@ pub struct Approximate {
     pub trace: Vec<ElboStep>,
 }
 
+    /// What to mind, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 /// One step of an optimiser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ElboStep {
