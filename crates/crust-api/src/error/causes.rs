@@ -134,6 +134,8 @@ pub enum ValuesError {
     #[error("{file} holds no points; a point is an array of {dimension} numbers")]
     EmptyPoints { file: String, dimension: usize },
     #[error("point {number} in {file} has {found} numbers, but the program has {dimension} unconstrained parameters")]
+    #[error("the fixed values in {file} cannot be used: {error}")]
+    Fixed { file: String, error: UnconstrainError },
     PointSize { number: usize, file: String, found: usize, dimension: usize },
 }
 
