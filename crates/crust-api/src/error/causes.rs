@@ -65,9 +65,14 @@ pub enum Refusal {
         .folder.display()
     )]
     OtherModel { folder: PathBuf, model: String },
+    #[error(
+        "{} has results about another program ({model}), which would be lost: remove them, or choose another folder",
+        .folder.display()
+    )]
+    OtherResult { folder: PathBuf, model: String },
     #[error("{} is there, but was not written by crust: choose another folder", .0.display())]
     NotOurs(PathBuf),
-    #[error("{} has the results of another command: choose another folder", .0.display())]
+    #[error("{} has the results of another command, which would be lost: choose another folder", .0.display())]
     OtherCommand(PathBuf),
 }
 
@@ -129,13 +134,13 @@ pub enum ValuesError {
     NoneGiven { what: &'static str, file: String, parameters: Vec<String> },
     #[error("the initial values in {file} cannot be used: {error}")]
     Unusable { file: String, error: UnconstrainError },
+    #[error("the fixed values in {file} cannot be used: {error}")]
+    Fixed { file: String, error: UnconstrainError },
     #[error("{file} must hold a JSON array of points, each an array of numbers: {error}")]
     NoPoints { file: String, error: serde_json::Error },
     #[error("{file} holds no points; a point is an array of {dimension} numbers")]
     EmptyPoints { file: String, dimension: usize },
     #[error("point {number} in {file} has {found} numbers, but the program has {dimension} unconstrained parameters")]
-    #[error("the fixed values in {file} cannot be used: {error}")]
-    Fixed { file: String, error: UnconstrainError },
     PointSize { number: usize, file: String, found: usize, dimension: usize },
 }
 
