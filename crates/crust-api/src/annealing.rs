@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Faults, Trouble};
 use crate::experiment::{Settings, Spacing, StanExperiment};
+use crate::folder::claim_for_journal;
 use crate::generative::{Generation, Generative};
 use crate::problem::Problem;
 use crate::session::Session;
@@ -147,7 +148,7 @@ pub(crate) fn identity<'a>(options: &'a str, loaded: &'a Generative<'_>) -> Vec<
 /// Makes the folder and opens the journal in it; without a folder nothing is kept.
 pub(crate) fn journal(folder: Option<&Path>, inputs: &[&str]) -> Result<Journal, Error> {
     let Some(folder) = folder else { return Ok(Journal::in_memory()) };
-    std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
+    claim_for_journal(folder)?;
     Ok(Journal::open(folder, &Identity::of(inputs))?)
 }
 

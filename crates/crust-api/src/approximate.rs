@@ -100,21 +100,24 @@ pub fn approximate(
             evaluations.be_patient(true);
             draws::write(folder, options, &fitted, evaluations, problem, &model, session.seed)?;
         }
-        Ok(result(options.method, &model, fitted, gradients, seconds))
+        Ok(result(options.method, (problem, &model), fitted, gradients, seconds))
     })
 }
 
 fn result(
     method: ApproximationChoice,
-    model: &Arc<Model>,
+    (problem, model): (&Problem, &Arc<Model>),
     fitted: Fitted,
     gradients: u64,
     seconds: f64,
 ) -> Approximate {
     let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
     let errors = fitted.errors(k_hat, &bounds);
+    let notes = fitted.doubt(&model.unconstrained_names()).into_iter().collect();
     let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
     Approximate {
+        model: problem.program().file_name(),
+        data: problem.data_file_name().unwrap_or_default(),
         method: method.name().to_owned(),
         names,
         mean,
@@ -132,6 +135,7 @@ fn result(
         converged: fitted.converged,
         partial: fitted.interrupted,
         convergence: fitted.words,
+        notes,
         iterations: fitted.iterations,
         trace: fitted.trace.iter().map(|step| ElboStep { gradients: step.gradients, elbo: step.elbo }).collect(),
     }

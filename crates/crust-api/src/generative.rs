@@ -267,6 +267,7 @@ impl<'a> Generative<'a> {
             other => (other?, None),
         };
         let Loaded { joint, data, simulator, proof, suspicion, only_near } = loaded;
+        how.simulator.as_ref().map_or(Ok(()), |other| check_simulator(other, &joint))?;
         for warning in &joint.warnings {
             session.message(Message::Warning { text: program.text(), warning });
         }
@@ -402,6 +403,16 @@ fn check_program(program: &Program) -> Result<(), Error> {
 /// Names of generated quantities: what a simulator supplies.
 fn generated(program: &typed::Program) -> Vec<String> {
     program.declared_in(BlockKind::GeneratedQuantities).map(|id| program.variable(id).name.clone()).collect()
+}
+
+/// Refuses another program that simulates none of the outcomes, which would change nothing.
+fn check_simulator(other: &Program, joint: &Joint) -> Result<(), Refusal> {
+    let (generated, wanted) = (generated(other.typed()), joint.outcome_names());
+    let simulates = |name: &String| wanted.contains(name.strip_suffix("_sim").unwrap_or(name)) || wanted.contains(name);
+    if wanted.is_empty() || generated.iter().any(simulates) {
+        return Ok(());
+    }
+    Err(Refusal::NothingSimulated { simulator: other.file_name(), generated, wanted: wanted.into_iter().collect() })
 }
 
 /// Data that are complete and of the right sizes may still be of no use.

@@ -42,6 +42,7 @@ mod error;
 mod evidence;
 mod experiment;
 mod finite;
+mod folder;
 mod generative;
 mod problem;
 mod proven;
@@ -75,6 +76,7 @@ pub use error::{
     Suspicion, ValuesError, render, render_warning,
 };
 pub use evidence::{Estimator, EvidenceOptions, EvidenceOutput, evidence};
+pub use folder::claim as claim_folder;
 pub use generative::Generation;
 pub use problem::{Problem, Program, Source};
 pub use run::{RunOptions, RunOutput, run};

@@ -34,6 +34,20 @@ pub enum Subject {
     Approximation(Source),
 }
 
+impl Subject {
+    /// For the heading of a report.
+    fn in_words(&self) -> String {
+        match self {
+            Self::Fit(method) => format!("a {} fit", method.name()),
+            Self::Approximation(source) => format!("the approximation in {}", source.file_name()),
+            Self::Draws(files) => {
+                let names = files.iter().map(|file| file.file_name().unwrap_or(file.as_os_str()).to_string_lossy());
+                format!("the draws in {}", names.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
 /// How short chains move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ShortKernel {
@@ -249,6 +263,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             }
             bounds(elbo, &forward, &[])
         });
+        start.doubt.iter().for_each(|why| found.verdict.doubt(why));
         if let Some(bounds) = &bounds {
             found.verdict.heed_divergence(bounds.kl_at_least, ACCEPTABLE);
         }
@@ -258,6 +273,9 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             Level::Bad | Level::Unknown => Diagnosis::Bad,
         };
         let result = Taddaa {
+            model: problem.program().file_name(),
+            data: problem.data_file_name().unwrap_or_default(),
+            subject: options.subject.in_words(),
             found,
             k_hat: start.k_hat,
             bounds,

@@ -82,6 +82,17 @@ fn what_no_functional_shows_is_told_by_the_divergence() {
     assert!(verdict.sentence.contains("KL(q‖p) is at least"), "{verdict:?}");
 }
 
+/// Chains that start at one of two modes do not find the other; the fit has seen it.
+#[test]
+fn a_mode_that_the_fit_leaves_out_is_no_good_news() {
+    let modes =
+        "parameters { real x; } model { target += log_mix(0.5, normal_lpdf(x | -10, 1), normal_lpdf(x | 10, 1)); }";
+    let problem = Problem::read(Source::text("m.stan", modes), None).expect("a program");
+    let found = taddaa(&problem, &TaddaaOptions::default(), &Session::default()).expect("a diagnosis");
+    let verdict = &found.result.found.verdict;
+    assert!(verdict.level == Level::Unknown && verdict.sentence.contains("elsewhere"), "{verdict:?}");
+}
+
 #[test]
 fn what_cannot_be_judged_is_told() {
     let told = |approximation: &str, functionals: &[&str]| {

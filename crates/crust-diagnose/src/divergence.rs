@@ -220,10 +220,11 @@ mod tests {
     /// too low (more than 40 with a probability of 3 %, for each case); Student's are in 65.
     #[test]
     fn limits_hold_where_log_ratios_are_skewed() {
+        type Ratio<'a> = &'a dyn Fn(f64, f64) -> f64;
         let rho = 0.9_f64;
         let product = |x: f64, z: f64| rho * x * (rho * x + (1.0 - rho * rho).sqrt() * z) / (1.0 - rho * rho);
         let square = |x: f64, _: f64| 10.0 * x * x;
-        let cases: [(&dyn Fn(f64, f64) -> f64, f64); 2] = [(&product, rho * rho / (1.0 - rho * rho)), (&square, 10.0)];
+        let cases: [(Ratio<'_>, f64); 2] = [(&product, rho * rho / (1.0 - rho * rho)), (&square, 10.0)];
         for (ratio, truth) in cases {
             let mut missed = 0;
             for seed in 0..600 {

@@ -11,6 +11,7 @@ pub mod coordinates;
 pub mod curvature;
 mod dense;
 pub mod elbo;
+pub mod elsewhere;
 pub mod evaluate;
 pub mod family;
 pub mod fixed;

@@ -179,8 +179,9 @@ pub fn approximation(result: &Approximate) -> String {
     let mut page = Page::new(&title);
     let k_hat = result.k_hat.map_or_else(|| "none".to_owned(), |k| format!("{k:.2}"));
     page.paragraph(&format!(
-        "crust approximate: ELBO {:.3} ± {:.3} nats, k-hat {k_hat}, {} iterations, {} evaluations, {:.2} s. KL(q‖p) is at least {:.2} \
+        "crust approximate{}: ELBO {:.3} ± {:.3} nats, k-hat {k_hat}, {} iterations, {} evaluations, {:.2} s. KL(q‖p) is at least {:.2} \
          nats, by the importance-weighted bound alone; `crust taddaa` and `crust bread --method {}` say more.",
+        of_program(&result.model, &result.data),
         result.elbo,
         result.elbo_se,
         result.iterations,
@@ -189,6 +190,7 @@ pub fn approximation(result: &Approximate) -> String {
         result.bounds.kl_at_least,
         result.method
     ));
+    crate::terminal::reliability(result).iter().for_each(|words| page.paragraph(words));
     page.section("Fit");
     let mut plots = Vec::new();
     if result.trace.len() > 1 {
@@ -209,6 +211,12 @@ pub fn approximation(result: &Approximate) -> String {
         words: 1,
     });
     page.render()
+}
+
+/// " of m.stan with m.json", as far as both are known.
+pub(crate) fn of_program(model: &str, data: &str) -> String {
+    let of = if model.is_empty() { String::new() } else { format!(" of {model}") };
+    if data.is_empty() { of } else { format!("{of} with {data}") }
 }
 
 /// The distance to the best bound of the way, on a logarithmic axis: first steps are a thousand times as far as last

@@ -12,10 +12,10 @@ pub fn page(result: &Taddaa) -> String {
     let found = &result.found;
     let mut page = Page::new(&found.verdict.sentence);
     page.paragraph(&format!(
-        "crust taddaa: {} chains started at draws of the approximation and made {} iterations ({}). They come closer to the \
+        "crust taddaa{}: {} chains started at draws of the approximation and made {} iterations ({}). They come closer to the \
          posterior, so that what a functional has moved by at least, it was wrong by at least. Ends and starts have a \
          squared correlation of at most {:.3}: above 0.1 the chains have not moved enough to be relied on.",
-        found.chains, found.iterations, result.kernel, found.rho2_max
+        about(result), found.chains, found.iterations, result.kernel, found.rho2_max
     ));
     page.list(&result.notes);
     if result.partial {
@@ -45,6 +45,12 @@ pub fn page(result: &Taddaa) -> String {
     page.plots([(&forest, caption)]);
     page.table(&table(&worst));
     page.render()
+}
+
+/// What was judged.
+fn about(result: &Taddaa) -> String {
+    let of = if result.subject.is_empty() { String::new() } else { format!(", {}", result.subject) };
+    of + &crate::divergence::of_program(&result.model, &result.data)
 }
 
 fn worst_first(functionals: &[Judged]) -> Vec<&Judged> {

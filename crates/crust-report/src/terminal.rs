@@ -9,6 +9,7 @@ mod reproduce_taddaa;
 mod sample;
 mod sbc;
 
+pub(crate) use approximate::reliability;
 pub use approximate::{approximate, taddaa};
 pub use check::check;
 pub use density::{bench, density};

@@ -12,8 +12,8 @@ pub use choices::{
 };
 
 use choices::{
-    at_least_ten, budget, chains, distributions, iterations, lanes, one_chain_or_more, one_in, path_choice, positive,
-    radius, rate, threads,
+    at_least_ten, budget, chains, distributions, iterations, lanes, lanes_at_once, one_chain_or_more, one_in,
+    path_choice, positive, radius, rate, threads,
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crust_api::PathChoice;
@@ -159,7 +159,7 @@ pub struct Bench {
     #[command(flatten)]
     pub program: Program,
     /// How many chains are evaluated at once, one row for each
-    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16, 64])]
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [1, 4, 16, 64], value_parser = lanes_at_once)]
     pub lanes: Vec<usize>,
     /// How long to measure each row, in seconds
     #[arg(long, default_value_t = 0.5, value_parser = positive)]

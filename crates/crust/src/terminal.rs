@@ -1,7 +1,7 @@
 //! The only place that writes to the terminal.
 
 use crust_api::result::Results;
-use crust_api::{Error, JOURNAL, Look, Refusal, Source};
+use crust_api::{Error, Look, Problem, Source, claim_folder};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -70,10 +70,9 @@ pub fn deliver(results: &Results, file: &Path) -> Result<(), Error> {
     std::fs::write(file, json + "\n").map_err(Error::write(file))
 }
 
-/// Makes a folder for a report. One with a journal belongs to a protocol.
-pub fn report_folder(folder: &Path) -> Result<(), Error> {
-    std::fs::create_dir_all(folder).map_err(Error::folder(folder))?;
-    if folder.join(JOURNAL).exists() { Err(Refusal::OtherCommand(folder.to_owned()).into()) } else { Ok(()) }
+/// Makes a folder for a report, where nothing is lost by it.
+pub fn report_folder(folder: Option<&Path>, command: &str, problem: &Problem) -> Result<(), Error> {
+    folder.map_or(Ok(()), |folder| claim_folder(folder, command, &problem.program().file_name()))
 }
 
 /// Writes `report.html` and `result.json`, and says where the page is.

@@ -104,6 +104,21 @@ fn each_mistake_has_its_message() {
     }
 }
 
+/// A simulator that simulates nothing that is wanted would change nothing, without a word.
+#[test]
+fn a_simulator_of_something_else_is_refused() {
+    let folder = Folder::new("bad-simulator");
+    let (program, data) = (folder.file("model.stan", &model(PRIOR)), folder.file("data.json", DATA));
+    let other = format!("{} generated quantities {{ vector[N] yy = y; }}", model(PRIOR));
+    let other = folder.file("typo.stan", &other);
+    for command in ["simulate", "sbc", "bdmc"] {
+        let said = complaint(&[command, &program, &data, "--simulator", &other]);
+        assert!(["typo.stan", "`yy`", "outcome is `y`"].iter().all(|word| said.contains(word)), "{command}: {said}");
+        let said = complaint(&[command, &program, &data, "--simulator", &program]);
+        assert!(said.contains("generates nothing"), "{command}: {said}");
+    }
+}
+
 /// Data that fit the declarations but that no experiment can be made of: `check` says so, too.
 #[test]
 fn check_tells_what_stands_in_the_way_of_a_proof() {

@@ -49,6 +49,38 @@ fn an_approximation_is_written_and_read_back() {
     }
 }
 
+/// Results of another command, or about another program, are not written over.
+#[test]
+fn no_results_are_lost() {
+    let folder = Folder::new("taddaa-lost");
+    let (model, other) = (
+        folder.file("m.stan", NORMAL),
+        folder.file("other.stan", "parameters { real x; } model { x ~ normal(0, 1); }"),
+    );
+    let refused = |arguments: &[&str]| {
+        let output = crust(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains("would be lost"), "{}", stderr(&output));
+    };
+    let (fit, draws) = (folder.path("fit"), folder.path("draws"));
+    for _ in 0..2 {
+        let output = crust(&["approximate", &model, "--out", &fit, "-q"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    assert!(folder.read("fit/report.html").contains("of m.stan"));
+    refused(&["approximate", &other, "--out", &fit]);
+    refused(&["taddaa", &model, "--out", &fit]);
+    refused(&["sample", &model, "--out", &fit]);
+    let output = crust(&["sample", &model, "--out", &draws, "-q", "--chains", "1", "--warmup", "50", "--draws", "20"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    refused(&["approximate", &model, "--out", &draws]);
+    let foreign = folder.path("mine");
+    std::fs::create_dir(&foreign).expect("a folder");
+    folder.file("mine/result.json", "{}");
+    let output = crust(&["approximate", &model, "--out", &foreign]);
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("not written by crust"));
+}
+
 #[test]
 fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
     let folder = Folder::new("taddaa-bad");
@@ -77,7 +109,7 @@ fn a_bad_verdict_exits_with_1_and_bad_input_with_2() {
     let refused = [
         (vec!["taddaa", &model, "--approximation", &short], "1 coordinates, but the program has 2"),
         (vec!["taddaa", &model, "--draws", &csv], "no column for x[2]"),
-        (vec!["taddaa", &model, "--draws", &nan], "draw 2 cannot be one of the program: the value of `x` is NaN"),
+        (vec!["taddaa", &model, "--draws", &nan], "nan.csv: x[2] is NaN"),
         (vec!["approximate", &sum, "--method", "meanfield"], flat),
         (vec!["approximate", &sum, "--method", "pathfinder"], flat),
         (vec!["taddaa", &model, "--functional", "median(x[1])"], "is no functional"),

@@ -7,6 +7,7 @@ use crust_diagnose::wasserstein::{ErrorBounds, MARGIN, Moments, error_bounds};
 use crust_infer::approximate::Error;
 use crust_infer::approximate::coordinates::Family;
 use crust_infer::approximate::elbo::{self, Estimate};
+use crust_infer::approximate::elsewhere::Elsewhere;
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::approximate::family::{Approximation, Elliptical};
 use crust_infer::approximate::fixed::{self, Convergence, Step};
@@ -36,6 +37,8 @@ pub(crate) struct Fitted {
     pub interrupted: bool,
     /// How the fit ended.
     pub words: String,
+    /// Where other starting points led, if that is somewhere else.
+    pub elsewhere: Option<Elsewhere>,
     pub iterations: usize,
     pub trace: Vec<Step>,
     /// Without draws that only the ELBO and k-hat are computed from. Those of variational fits decide when to stop.
@@ -67,8 +70,12 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
     if !fitted.interrupted {
         // no other use has this number
         let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
-        is_confined(evaluations, &*fitted.approximation, key)?;
-        falls(evaluations, &fitted.normal)?;
+        // Ended now, the fit is still there.
+        evaluations.be_patient(true);
+        let fine =
+            is_confined(evaluations, &*fitted.approximation, key).and_then(|()| falls(evaluations, &fitted.normal));
+        evaluations.be_patient(false);
+        fine?;
         if !fitted.elbo.value.is_finite() {
             return Err(Error::NoElbo { value: fitted.elbo.value });
         }
@@ -139,6 +146,7 @@ fn variational<T: Target + Clone + Send>(
         converged: fit.convergence == Convergence::Converged,
         interrupted: fit.convergence == Convergence::Interrupted,
         trace: fit.trace,
+        elsewhere: fit.elsewhere,
         fit_seconds: Some(begin.elapsed().as_secs_f64() - fit.bound_seconds),
         ..Fitted::new(fit.approximation, fit.elbo, fit.iterations, fit.convergence.in_words().to_owned())
     })
@@ -149,13 +157,13 @@ fn variational<T: Target + Clone + Send>(
 fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
     const MANY: usize = 64;
     let many = evaluations.dimension() >= MANY;
-    let mut near = None;
+    let (mut near, mut elsewhere) = (None, None);
     if many {
         let normal = variational(evaluations, wanted, Family::FullRank, None, None)?;
         if normal.interrupted {
             return Ok(normal);
         }
-        near = Some(normal.normal);
+        (near, elsewhere) = (Some(normal.normal), normal.elsewhere);
     }
     let mut best: Option<Fitted> = None;
     // From where they are most like the normal one.
@@ -166,10 +174,7 @@ fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wante
                 return Ok(Fitted { converged: false, interrupted: true, words, ..best });
             }
             (found, None) => found?,
-            (found, Some(best)) => {
-                let found = found?;
-                if found.elbo.value > best.elbo.value { found } else { best }
-            }
+            (found, Some(best)) => best.or_better(found?),
         };
         if many {
             near = Some(next.normal.clone());
@@ -180,7 +185,8 @@ fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wante
             break;
         }
     }
-    best.ok_or(Error::NoSupport)
+    let best = best.ok_or(Error::NoSupport)?;
+    Ok(Fitted { elsewhere: best.elsewhere.or(elsewhere), ..best })
 }
 
 fn several_paths<T: Target + Clone + Send>(
@@ -217,10 +223,33 @@ impl Fitted {
             converged: true,
             interrupted: false,
             words,
+            elsewhere: None,
             iterations,
             trace: Vec::new(),
             fit_seconds: None,
         }
+    }
+
+    /// The better of two fits; ended early if the later one was.
+    fn or_better(self, later: Self) -> Self {
+        let interrupted = later.interrupted;
+        let best = if later.elbo.value > self.elbo.value { later } else { self };
+        if !interrupted {
+            return best;
+        }
+        Self { converged: false, interrupted, words: Convergence::Interrupted.in_words().to_owned(), ..best }
+    }
+
+    /// That other starting points led elsewhere, for people.
+    pub fn doubt(&self, names: &[String]) -> Option<String> {
+        let Elsewhere { nats, coordinate, deviations } = self.elsewhere?;
+        let name = names.get(coordinate - 1).map_or("", String::as_str);
+        Some(format!(
+            "other starting points led elsewhere ({name} is {deviations:.1} standard deviations away), with a bound that is \
+             {:.1} nats {}: there may be modes that this fit leaves out; compare `--method multi-pathfinder`",
+            nats.abs(),
+            if nats < 0.0 { "higher" } else { "lower" }
+        ))
     }
 
     /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]).
@@ -231,7 +260,8 @@ impl Fitted {
     /// How wrong means and standard deviations can be. log Z is taken for some standard errors below what is below it in
     /// expectation.
     pub fn errors(&self, k_hat: Option<f64>, bounds: &Bounds) -> Option<ErrorBounds> {
-        if self.elbo.log_ratios.iter().any(|ratio| !ratio.is_finite()) {
+        // Draws of the approximation know nothing of a mode that it leaves out.
+        if self.elsewhere.is_some() || self.elbo.log_ratios.iter().any(|ratio| !ratio.is_finite()) {
             return None;
         }
         let q = &*self.approximation;
@@ -269,4 +299,28 @@ pub(crate) fn bounds(elbo: &Estimate, forward: &[f64], reverse: &[f64]) -> Bound
     let draws = elbo.log_ratios.len() / GROUPS;
     let weighted = elbo::importance_weighted(&elbo.log_ratios, draws).map(|(value, error)| (value, error, draws));
     Bounds::new((elbo.value, elbo.standard_error), weighted, forward, reverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crust_infer::approximate::evaluate::Points;
+
+    fn fitted(elbo: f64, interrupted: bool) -> Fitted {
+        let estimate =
+            Estimate { value: elbo, standard_error: 0.0, points: Points::new(1, vec![]), log_ratios: vec![] };
+        let q = Elliptical::normal(vec![0.0], Scale::Diagonal(vec![1.0]));
+        Fitted { interrupted, converged: !interrupted, ..Fitted::new(q, estimate, 1, String::new()) }
+    }
+
+    /// The fit that was ended early may be worse than one before: the run was ended early all the same.
+    #[test]
+    fn an_end_by_the_user_is_not_forgotten() {
+        for (earlier, later) in [(-1.0, -2.0), (-2.0, -1.0)] {
+            let best = fitted(earlier, false).or_better(fitted(later, true));
+            assert!(best.interrupted && !best.converged && best.words.contains("ended early"));
+            assert!((best.elbo.value + 1.0).abs() < 1e-12);
+        }
+        assert!(!fitted(-1.0, false).or_better(fitted(-2.0, false)).interrupted);
+    }
 }

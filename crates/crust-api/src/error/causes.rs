@@ -20,6 +20,14 @@ pub enum Refusal {
     )]
     NoOutcome,
     #[error(
+        "--simulator {simulator} simulates no outcome of the program: it generates {}, and the {} {}; give generated quantities \
+         the outcomes' names",
+        if .generated.is_empty() { "nothing".to_owned() } else { quoted(.generated) },
+        if .wanted.len() == 1 { "outcome is" } else { "outcomes are" },
+        quoted(.wanted)
+    )]
+    NothingSimulated { simulator: String, generated: Vec<String>, wanted: Vec<String> },
+    #[error(
         "{} in {file} {} no values: there is nothing to learn from",
         quoted(.outcomes),
         if .outcomes.len() == 1 { "has" } else { "have" }
@@ -57,9 +65,14 @@ pub enum Refusal {
         .folder.display()
     )]
     OtherModel { folder: PathBuf, model: String },
+    #[error(
+        "{} has results about another program ({model}), which would be lost: remove them, or choose another folder",
+        .folder.display()
+    )]
+    OtherResult { folder: PathBuf, model: String },
     #[error("{} is there, but was not written by crust: choose another folder", .0.display())]
     NotOurs(PathBuf),
-    #[error("{} has the results of another command: choose another folder", .0.display())]
+    #[error("{} has the results of another command, which would be lost: choose another folder", .0.display())]
     OtherCommand(PathBuf),
 }
 
@@ -121,6 +134,8 @@ pub enum ValuesError {
     NoneGiven { what: &'static str, file: String, parameters: Vec<String> },
     #[error("the initial values in {file} cannot be used: {error}")]
     Unusable { file: String, error: UnconstrainError },
+    #[error("the fixed values in {file} cannot be used: {error}")]
+    Fixed { file: String, error: UnconstrainError },
     #[error("{file} must hold a JSON array of points, each an array of numbers: {error}")]
     NoPoints { file: String, error: serde_json::Error },
     #[error("{file} holds no points; a point is an array of {dimension} numbers")]

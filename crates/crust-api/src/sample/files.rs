@@ -1,6 +1,7 @@
 //! The folder that a run writes to.
 
 use crate::error::{Error, Refusal};
+use crate::folder::claim_for_draws;
 use crust_diagnose::draws::Draws;
 use crust_diagnose::zarr::write_zarr;
 use std::fs;
@@ -15,6 +16,7 @@ const STORE: &str = "draws.zarr";
 pub fn prepare(folder: &Path, model: &str, chains: usize) -> Result<(), Error> {
     let cannot = |e: io::Error| Error::folder(folder)(e);
     fs::create_dir_all(folder).map_err(cannot)?;
+    claim_for_draws(folder)?;
     for entry in fs::read_dir(folder).map_err(cannot)? {
         let name = entry.map_err(cannot)?.file_name();
         let name = name.to_string_lossy();

@@ -39,6 +39,8 @@ pub(super) struct Start {
     /// Of an approximation with a density.
     pub elbo: Option<Estimate>,
     pub notes: Vec<String>,
+    /// Why no verdict can be good.
+    pub doubt: Option<String>,
     /// The draws of `before`, where they are from files.
     given: Option<Given>,
 }
@@ -63,11 +65,12 @@ impl Start {
                 let wanted = Wanted { method: *method, radius: options.radius, seed: functionals.seed };
                 let fitted = fit(evaluations, wanted)?;
                 let (k_hat, q) = (fitted.k_hat(), fitted.approximation.as_ref());
+                let doubt = fitted.doubt(&functionals.model.unconstrained_names());
                 let mut start = Self::of_approximation(q, fitted.normal, chains, (functionals, evaluations))?;
                 if !fitted.converged {
                     start.notes.push(format!("the fit: {}", fitted.words));
                 }
-                Ok(Self { k_hat, elbo: Some(fitted.elbo), ..start })
+                Ok(Self { k_hat, elbo: Some(fitted.elbo), doubt, ..start })
             }
         }
     }
@@ -91,7 +94,18 @@ impl Start {
         let weights = weights(&drawn.log_density.iter().enumerate().map(ratio).collect::<Vec<_>>());
         let lengths = [Vec::new(), Vec::new()];
         let points = draw(chains, key);
-        Ok(Self { points, frame, before, lengths, k_hat: None, weights, elbo: None, notes: Vec::new(), given: None })
+        Ok(Self {
+            points,
+            frame,
+            before,
+            lengths,
+            k_hat: None,
+            weights,
+            elbo: None,
+            notes: Vec::new(),
+            doubt: None,
+            given: None,
+        })
     }
 
     /// Draws of other programs: those of parameters are needed, others are judged if they are there.
@@ -129,7 +143,7 @@ impl Start {
         let ratios = log_ratios(draws);
         let k_hat = ratios.as_ref().and_then(|ratios| k_hat(ratios));
         let weights = ratios.as_ref().and_then(|ratios| weights(ratios));
-        Ok(Self { points, frame, before, lengths, k_hat, weights, elbo: None, notes, given: Some(given) })
+        Ok(Self { points, frame, before, lengths, k_hat, weights, elbo: None, notes, doubt: None, given: Some(given) })
     }
 
     /// Where the values of row `i` of `before` come from.

@@ -8,6 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A distribution that stands for the posterior. `crust taddaa --approximation` reads it back.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Approximate {
+    /// The file of the program, and that of the data, without their folders; empty if there was none.
+    #[serde(default)]
+    pub model: String,
+    #[serde(default)]
+    pub data: String,
     /// In the words of the command line.
     pub method: String,
     /// Of the unconstrained parameters.
@@ -45,6 +50,9 @@ pub struct Approximate {
     pub partial: bool,
     /// How the fit ended, in words.
     pub convergence: String,
+    /// What to mind, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub iterations: usize,
     /// The bound on the way of the optimiser; empty for methods that do not maximise it.
     pub trace: Vec<ElboStep>,
@@ -62,6 +70,14 @@ pub struct ElboStep {
 /// Lower bounds on the errors of an approximation, or of draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Taddaa {
+    /// The file of the program, and that of the data, without their folders; empty if there was none.
+    #[serde(default)]
+    pub model: String,
+    #[serde(default)]
+    pub data: String,
+    /// What was judged, in words.
+    #[serde(default)]
+    pub subject: String,
     #[serde(flatten)]
     pub found: taddaa::Taddaa,
     /// Of the approximation, or of draws that come with both densities; `null` where there is no density.

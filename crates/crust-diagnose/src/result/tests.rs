@@ -94,6 +94,9 @@ fn taddaa() -> Taddaa {
     let before = Known::exactly(0.0);
     let item = Item { functional, end: &[0.5, 1.5, 2.5], states: 1, other: None, before, efficiency: 1.0 };
     Taddaa {
+        model: "m.stan".to_owned(),
+        data: String::new(),
+        subject: "a meanfield fit".to_owned(),
         found: judge(&[item], &[0.25], &Settings { iterations: 7, tolerances: Tolerances::default(), seed: 1 }),
         k_hat: None,
         bounds: Some(Bounds { log_z_lower: Some(f64::NEG_INFINITY), ..Bounds::default() }),

@@ -68,8 +68,7 @@ impl std::str::FromStr for Request {
         let bad = || NotAFunctional(text.to_owned());
         let (name, rest) = text.trim().split_once('(').ok_or_else(bad)?;
         let inside = rest.trim_end().strip_suffix(')').ok_or_else(bad)?.trim();
-        // Names of elements have commas as well, but without blanks: `L[2,1]`.
-        let two = || inside.split_once(", ").map(|(a, b)| (a.trim(), b.trim())).ok_or_else(bad);
+        let two = || two_parts(inside).ok_or_else(bad);
         if inside.is_empty() {
             return Err(bad());
         }
@@ -97,6 +96,20 @@ impl std::str::FromStr for Request {
             _ => Err(bad()),
         }
     }
+}
+
+/// The parts on both sides of the only comma that is not inside of an element's name, as in `L[2,1],0.9`.
+fn two_parts(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0;
+    let mut commas = text.char_indices().filter(|(_, c)| {
+        depth += i32::from(*c == '[') - i32::from(*c == ']');
+        *c == ',' && depth == 0
+    });
+    let (at, _) = commas.next()?;
+    if commas.next().is_some() {
+        return None;
+    }
+    Some((text[..at].trim(), text[at + 1..].trim())).filter(|(a, b)| !a.is_empty() && !b.is_empty())
 }
 
 impl std::fmt::Display for Functional {
@@ -261,7 +274,21 @@ mod tests {
         assert_eq!((event.quantity.as_str(), event.event), ("a[1,2]", Some((false, -0.5))));
         let both: Request = "covariance(a[1,2], b)".parse().unwrap();
         assert_eq!((both.quantity.as_str(), both.other.as_deref()), ("a[1,2]", Some("b")));
-        for text in ["mean", "mean()", "median(x)", "quantile(x, 2)", "P(x)", "covariance(x)", "P(x > y)"] {
+        let tight: Request = "quantile(x[1,2],0.9)".parse().unwrap();
+        assert_eq!((tight.quantity.as_str(), tight.functional.kind), ("x[1,2]", Kind::Quantile(0.9)));
+        let tight: Request = "covariance(a[1,2],b[1])".parse().unwrap();
+        assert_eq!((tight.functional.of.as_str(), tight.other.as_deref()), ("a[1,2], b[1]", Some("b[1]")));
+        for text in [
+            "mean",
+            "mean()",
+            "quantile(x[1,0.9])",
+            "covariance(a,b,c)",
+            "median(x)",
+            "quantile(x, 2)",
+            "P(x)",
+            "covariance(x)",
+            "P(x > y)",
+        ] {
             assert!(text.parse::<Request>().is_err(), "{text}");
         }
     }

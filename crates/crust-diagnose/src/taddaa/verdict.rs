@@ -88,6 +88,14 @@ pub(super) fn verdict(functionals: &[Judged], tolerances: &Tolerances, doubts: D
 }
 
 impl Verdict {
+    /// Takes back that it is good: chains do not find modes that are far from where they start.
+    pub fn doubt(&mut self, why: &str) {
+        if self.level == Level::Good {
+            self.level = Level::Unknown;
+            self.sentence = format!("{}, but {why}", self.sentence);
+        }
+    }
+
     /// Counts KL(q‖p) in nats, which is at least so much, if that is more than is acceptable: what is wrong may be in no
     /// functional that was looked at, as a correlation is in none of the marginal ones.
     pub fn heed_divergence(&mut self, at_least: f64, acceptable: f64) {

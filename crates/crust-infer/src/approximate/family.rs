@@ -248,6 +248,26 @@ impl Document {
         Self { names, mean: q.mean.clone(), sd: Some(sd), covariance, degrees: q.degrees }
     }
 
+    /// Standard deviations beside a covariance must be its own.
+    fn check_sd(&self, rows: &[Vec<f64>]) -> Result<(), Error> {
+        /// Relative: both may be rounded.
+        const ROUNDED: f64 = 1e-3;
+        let Some(sd) = &self.sd else { return Ok(()) };
+        if sd.len() != rows.len() {
+            return Err(Error::Document(format!("sd has {} elements, and mean has {}", sd.len(), rows.len())));
+        }
+        let own = |i: usize| rows[i][i].sqrt();
+        match (0..sd.len()).find(|&i| (sd[i] - own(i)).abs() > ROUNDED * own(i)) {
+            Some(i) => Err(Error::Document(format!(
+                "sd {} is {}, but by the covariance it is {}: give only one of both",
+                i + 1,
+                sd[i],
+                own(i)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The approximation that was written down.
     pub fn read(&self) -> Result<Elliptical, Error> {
         let d = self.mean.len();
@@ -271,6 +291,7 @@ impl Document {
             if let Some((i, j)) = (0..d).flat_map(|i| (0..i).map(move |j| (i, j))).find(|&(i, j)| asymmetric(i, j)) {
                 return bad(format!("covariance[{}, {}] and its mirror image differ", i + 1, j + 1));
             }
+            self.check_sd(rows)?;
             Scale::of_covariance(d, &rows.concat().iter().map(|c| c / spread).collect::<Vec<f64>>())?
         } else if let Some(sd) = &self.sd {
             if sd.len() != d {
@@ -387,6 +408,7 @@ mod tests {
         let bad = |text: &str| serde_json::from_str::<Document>(text).unwrap().read().unwrap_err().to_string();
         assert!(bad(r#"{"mean":[0,1]}"#).contains("neither"));
         assert!(bad(r#"{"mean":[0,1],"sd":[1,-1]}"#).contains("sd 2"));
+        assert!(bad(r#"{"mean":[0],"sd":[2],"covariance":[[1]]}"#).contains("only one of both"));
         assert!(bad(r#"{"mean":[0,1],"covariance":[[1,2],[2,1]]}"#).contains("positive definite"));
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::coordinates::{Coordinates, Family};
 use super::curvature::Curvature;
 use super::elbo::{self, Estimate};
+use super::elsewhere::{Elsewhere, elsewhere};
 use super::evaluate::Evaluations;
 use super::family::{Elliptical, float};
 use super::fixed_draws::FixedDraws;
@@ -87,14 +88,18 @@ pub struct Fit {
     pub trace: Vec<Step>,
     /// What draws for the bound took after the fit had ended. They could have made it go on, and did not.
     pub bound_seconds: f64,
+    /// Where other starting points led, if that is somewhere else.
+    pub elsewhere: Option<Elsewhere>,
 }
 
 /// Fits from where Pathfinder ends. If the user ends it on the way, what there is is the fit.
 pub fn fit<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, settings: &Settings) -> Result<Fit, Error> {
     let search = pathfinder::Settings { radius: settings.radius, ..pathfinder::Settings::to_start(settings.key) };
     let paths = pathfinder::paths(evaluations, &search)?;
-    let best = paths.into_iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
-    fit_near(evaluations, settings, best.approximation)
+    let best = paths.iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
+    let elsewhere = elsewhere(evaluations, best, &paths)?;
+    let fit = fit_near(evaluations, settings, best.approximation.clone())?;
+    Ok(Fit { elsewhere, ..fit })
 }
 
 /// Fits from an approximation, of whatever degrees of freedom. If the user ends it on the way, what there is is the fit.
@@ -166,7 +171,8 @@ pub fn fit_from<T: Target + Clone + Send>(
             };
             let bound_seconds = if looks { ended.elapsed().as_secs_f64() } else { 0.0 };
             let approximation = found.approximation;
-            return Ok(Fit { approximation, elbo, convergence, iterations, draws, trace, bound_seconds });
+            let elsewhere = None;
+            return Ok(Fit { approximation, elbo, convergence, iterations, draws, trace, bound_seconds, elsewhere });
         }
         draws *= 4;
         fixed = FixedDraws::new(&coordinates, draws, key.step(key.step + 500));

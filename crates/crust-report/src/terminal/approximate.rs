@@ -22,19 +22,26 @@ pub fn approximate(result: &Approximate, width: usize) -> String {
         let least = result.bounds.kl_at_least;
         lines.push(format!("KL(q‖p) is at least {least:.2} nats, by the importance-weighted bound"));
     }
-    if let Some(errors) = &result.errors {
-        lines.extend(wrap(&errors_in_words(errors, result), width));
-    }
-    if result.k_hat.is_none_or(|k| k > 0.7) {
-        let poor = "The importance weights are too heavy-tailed for averages with them: do not rely on this \
-                    approximation before `crust taddaa` has judged it.";
-        lines.extend(wrap(poor, width));
-    }
+    lines.extend(reliability(result).iter().flat_map(|words| wrap(words, width)));
     lines.push(format!("{:24}{:>14}{:>14}", "unconstrained", "mean", "sd"));
     let rows = result.names.iter().zip(&result.mean).zip(&result.sd);
     lines.extend(rows.take(MOST).map(|((name, mean), sd)| format!("{:24}{mean:>14.5}{sd:>14.5}", cut(name, 24))));
     more(&mut lines, result.names.len());
     lines.join("\n")
+}
+
+/// How wrong the approximation can be, and whether its importance weights say so at all.
+pub(crate) fn reliability(result: &Approximate) -> Vec<String> {
+    let mut words = result.notes.clone();
+    words.extend(result.errors.iter().map(|errors| errors_in_words(errors, result)));
+    if result.k_hat.is_none_or(|k| k > 0.7) {
+        words.push(
+            "The importance weights are too heavy-tailed for averages with them: do not rely on this approximation before \
+             `crust taddaa` has judged it."
+                .to_owned(),
+        );
+    }
+    words
 }
 
 /// The largest errors that there can be, in standard deviations of the approximation.

@@ -163,6 +163,11 @@ pub(super) fn lanes(text: &str) -> Result<NonZero<usize>, String> {
     non_zero(text, MOST_AT_ONCE)
 }
 
+/// Where a list of them is wanted.
+pub(super) fn lanes_at_once(text: &str) -> Result<usize, String> {
+    between(text, 1, MOST_AT_ONCE)
+}
+
 fn non_zero(text: &str, most: usize) -> Result<NonZero<usize>, String> {
     NonZero::new(between(text, 1, most)?).ok_or_else(|| "must not be 0".to_owned())
 }

@@ -10,7 +10,7 @@ pub fn run(arguments: &Approximate, common: &Common) -> Result<Exit, Error> {
     let screen = Screen::new(common);
     let problem = arguments.program.problem()?;
     terminal::check_writable(common.json.as_deref())?;
-    arguments.out.as_deref().map_or(Ok(()), terminal::report_folder)?;
+    terminal::report_folder(arguments.out.as_deref(), "approximate", &problem)?;
     let run = crust_api::approximate(&problem, &arguments.options(), &screen.session(&arguments.computing));
     screen.end();
     let result = run?;

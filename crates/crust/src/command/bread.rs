@@ -32,8 +32,8 @@ fn approximation(arguments: &Bread, common: &Common, choice: ApproximationChoice
     if annealing.webppl(&arguments.model, data)?.is_some() {
         return Err(Error::option("method", "", "is for Stan programs"));
     }
-    annealing.out.as_deref().map_or(Ok(()), terminal::report_folder)?;
     let problem = annealing.includes.problem(&arguments.model, data)?;
+    terminal::report_folder(annealing.out.as_deref(), "bread-approximation", &problem)?;
     let method = (choice.choice(arguments.rank), 2.0);
     let session = screen.session(&annealing.computing);
     let run = crust_api::bread_approximation(&problem, &arguments.options()?, method, &session);

@@ -10,7 +10,7 @@ pub fn run(arguments: &Evidence, common: &Common) -> Result<Exit, Error> {
     let screen = Screen::new(common);
     terminal::check_writable(common.json.as_deref())?;
     let problem = arguments.includes.problem(&arguments.model, arguments.data.as_deref())?;
-    arguments.out.as_deref().map_or(Ok(()), terminal::report_folder)?;
+    terminal::report_folder(arguments.out.as_deref(), "evidence", &problem)?;
     let run = crust_api::evidence(&problem, &arguments.options(), &screen.session(&arguments.computing));
     screen.end();
     let run = run?;
