@@ -218,9 +218,9 @@ fn compare(program: &str, data: &str, points: &[Vec<f64>]) {
     // Lanes alone may have other bits.
     for (k, part) in points.chunks(8).enumerate().filter(|(_, part)| part.len() > 1) {
         let some = evaluate(&mut model.evaluator(), part, None, TERMS);
-        for l in 0..part.len() {
-            assert_eq!(some.log_density(l).to_bits(), found.log_density(8 * k + l).to_bits(), "{:?}", part[l]);
-            assert_eq!(some.gradient[l], found.gradient[8 * k + l], "{:?}", part[l]);
+        for (l, point) in part.iter().enumerate() {
+            assert_eq!(some.log_density(l).to_bits(), found.log_density(8 * k + l).to_bits(), "{point:?}");
+            assert_eq!(some.gradient[l], found.gradient[8 * k + l], "{point:?}");
         }
     }
 }
@@ -285,6 +285,12 @@ fn ordered_outcomes_are_taken_one_by_one() {
           v ~ std_normal();
         }";
     compare(program, DATA, &points(17, 11));
+    // However many there are, and beside a large vectorised term.
+    let program =
+        "transformed data { array[1500] int y; vector[1500] x; for (i in 1:1500) { y[i] = 1 + i % 3; x[i] = cos(i); } }
+        parameters { ordered[2] cuts; real b; }
+        model { y ~ ordered_logistic(b * x, cuts); x ~ student_t(4, b * x, exp(b)); }";
+    compare(program, "{}", &points(9, 3));
 }
 
 /// Also of numbers that are positive and depend on parameters, as exponents do.

@@ -1,6 +1,7 @@
 //! Loops in statements and in the functions that they call.
 
-use crate::code::{Code, Kind, Node, Stmt, StmtKind};
+use crate::code::{Code, DensityCall, Kind, Node, Stmt, StmtKind};
+use crate::density::Density;
 
 /// Functions that call each other so deeply count as loops.
 const DEEPEST: usize = 8;
@@ -23,6 +24,10 @@ fn calls_loops(code: &Code, node: &Node, depth: usize) -> bool {
             code.functions[*function as usize].body.iter().any(|stmt| controls(code, stmt, depth + 1))
         }
         Kind::HigherOrder(_) => true,
+        // The machine takes outcomes one by one, as a loop does.
+        Kind::Density(DensityCall { density: Density::Vector(density), .. }) => {
+            density.0.name() == "ordered_logistic_lpmf"
+        }
         // Computed once, from data.
         Kind::Hoisted(..) => return false,
         _ => false,
