@@ -55,8 +55,9 @@ fn draws_that_are_given_are_judged_themselves() {
     {
         let files: Vec<String> = (0..4)
             .map(|chain| {
-                let rows: String = (0..500).map(|_| format!("{}\n", mean + 0.2 * (shift + scale * normal()))).collect();
-                folder.file(&format!("{name}-{chain}.csv"), &format!("m\n{rows}"))
+                let numbers = (0..500).map(|_| (mean + 0.2 * (shift + scale * normal())).to_string());
+                let rows: Vec<String> = std::iter::once("m".to_owned()).chain(numbers).collect();
+                folder.file(&format!("{name}-{chain}.csv"), &rows.join("\n"))
             })
             .collect();
         let (level, sentence) = verdict(&[&model, &data, "--draws", &files.join(",")]);

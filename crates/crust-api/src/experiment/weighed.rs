@@ -132,7 +132,7 @@ impl Weights {
 fn distance(mut values: Vec<(f64, f64)>) -> f64 {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut sum, mut most) = (0.0_f64, 0.0_f64);
-    for equal in values.chunk_by(|a, b| a.0 == b.0) {
+    for equal in values.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq()) {
         sum += equal.iter().map(|(_, w)| w).sum::<f64>();
         most = most.max(sum.abs());
     }

@@ -130,6 +130,12 @@ impl Search {
         Self { line, domain, points: vec![(at, log_density)], open: [true; 2], poles: Vec::new() }
     }
 
+    /// The largest product of density and distance from a point, the logarithm of which is about that of a mass.
+    fn top_mass(&self, from: f64) -> f64 {
+        let masses = self.points.iter().map(|(x, log)| log + (x - from).abs().ln());
+        masses.filter(|mass| *mass < f64::INFINITY).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     pub(super) fn top(&self) -> f64 {
         self.points.iter().map(|(_, x)| *x).filter(|x| *x < f64::INFINITY).fold(f64::NEG_INFINITY, f64::max)
     }
@@ -238,9 +244,11 @@ fn explore(all: &mut dyn Along, searches: &mut [Search], landmarks: &Landmarks) 
                 let end = s.points.iter().copied().max_by(|a, b| (side * a.0).total_cmp(&(side * b.0)));
                 let Some(end) = end else { return Vec::new() };
                 let edge = if side > 0.0 { s.domain.upper } else { s.domain.lower };
-                let finished = end.1 < top - NEGLIGIBLE || end.0.total_cmp(&edge).is_eq() || top == f64::NEG_INFINITY;
                 let centre = s.points.get(s.points.len() / 2).map_or(0.0, |p| p.0);
                 let away = (end.0 - centre).abs().max(spread);
+                // Beside a density that is high where it is narrow, a long tail may be low and have a mass.
+                let low = end.1 < top - NEGLIGIBLE && end.1 + away.ln() < s.top_mass(centre) - NEGLIGIBLE;
+                let finished = low || end.0.total_cmp(&edge).is_eq() || top == f64::NEG_INFINITY;
                 if finished { Vec::new() } else { vec![end.0 + side * away] }
             })?;
             if !moved {
@@ -367,8 +375,10 @@ impl Job {
     fn new(search: &Search) -> Self {
         let top = search.top();
         let density = |x: f64| (x - top).exp();
-        let near = |w: &&[(f64, f64)]| w.iter().any(|p| p.1 > top - NEGLIGIBLE);
         let windows = if top.is_finite() { search.points.as_slice() } else { &[] };
+        let mass = |w: &[(f64, f64)]| w[0].1.max(w[1].1) + (w[1].0 - w[0].0).ln();
+        let most = windows.windows(2).map(mass).filter(|mass| *mass < f64::INFINITY).fold(f64::NEG_INFINITY, f64::max);
+        let near = |w: &&[(f64, f64)]| w.iter().any(|p| p.1 > top - NEGLIGIBLE) || mass(w) > most - NEGLIGIBLE;
         let open = windows.windows(2).filter(near).map(|w| {
             let at = [density(w[0].1), f64::NAN, f64::NAN, f64::NAN, density(w[1].1)];
             (Panel { from: w[0].0, to: w[1].0, at }, 0)
