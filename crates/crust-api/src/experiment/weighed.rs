@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const DRAWS: u32 = 4000;
 /// Those that tell how long one takes.
 const FIRST: u32 = 100;
+/// They may take so long in any case: a fit may be done in a moment.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Draws of the fit, of each chain.
 const MOST: usize = 1000;
 /// With fewer independent draws than these, weights say nothing.
@@ -36,7 +38,7 @@ pub(super) struct Missed {
 }
 
 impl StanExperiment<'_> {
-    /// What the weighted prior has elsewhere than the fit, if that cannot be chance. It may take so long.
+    /// What the weighted prior has elsewhere than the fit, if that cannot be chance. Draws may take so long.
     pub(super) fn weigh_prior(
         &mut self,
         fit: &[Chain],
@@ -80,7 +82,7 @@ impl StanExperiment<'_> {
         let mut draws = Vec::new();
         for i in 0..DRAWS {
             draws.extend(simulator.draw_parameters(None, key.step(i.into())));
-            let slow = i == FIRST && begin.elapsed() * (DRAWS / FIRST) > most;
+            let slow = i == FIRST && begin.elapsed() * (DRAWS / FIRST) > most.max(PATIENCE);
             if slow || self.settings.control.is_interrupted() {
                 return None;
             }
