@@ -236,6 +236,12 @@ pub(super) fn bound_axis(series: &[Series]) -> Axis {
 pub(crate) fn weights(rung: &Rung) -> Option<Figure> {
     let bins = Bins::over(rung)?;
     let centre = bins.centre;
+    let (label, middle, crossing) = if is_relative(rung) {
+        ("log weight of one chain around the common middle, in nats".to_owned(), "middle", "where both are as likely")
+    } else {
+        let label = format!("estimate of log-ML by one chain, minus {}, in nats", nats(centre));
+        (label, "log-ML", "exactly at log-ML")
+    };
     let outside = rung.forward.iter().chain(&rung.reverse).filter(|v| !bins.holds(**v)).count();
     let histogram = |label: &str, tone, dash, values: &[f64]| Series {
         label: label.to_owned(),
@@ -246,10 +252,7 @@ pub(crate) fn weights(rung: &Rung) -> Option<Figure> {
     };
     let plot = Plot {
         title: format!("Weights of both directions at T = {}", rung.t),
-        x: Axis {
-            label: format!("estimate of log-ML by one chain, minus {}, in nats", nats(centre)),
-            ..Axis::default()
-        },
+        x: Axis { label, ..Axis::default() },
         y: Axis {
             label: "share of chains per nat".to_owned(),
             ends: Some((0.0, bins.highest(rung))),
@@ -259,7 +262,7 @@ pub(crate) fn weights(rung: &Rung) -> Option<Figure> {
             histogram("forward: log w", Tone::Forward, Dash::Solid, &rung.forward),
             histogram("reverse: −log w", Tone::Reverse, Dash::Dashed, &rung.reverse),
         ],
-        rules: vec![Rule::Upright { x: 0.0, label: "log-ML".to_owned(), tone: Tone::Ink, dash: Dash::Dotted }],
+        rules: vec![Rule::Upright { x: 0.0, label: middle.to_owned(), tone: Tone::Ink, dash: Dash::Dotted }],
     };
     let left_out = match outside {
         0 => String::new(),
@@ -267,7 +270,7 @@ pub(crate) fn weights(rung: &Rung) -> Option<Figure> {
         n => format!(" {n} chains lie outside of the plot."),
     };
     let caption = format!(
-        "The densities of the two histograms cross exactly at log-ML (Crooks' relation), up to chance. Where they overlap, both directions visit the same \
+        "The densities of the two histograms cross {crossing} (Crooks' relation), up to chance. Where they overlap, both directions visit the same \
          states; where they lie apart, T is too small.{left_out}"
     );
     Some(Figure { plot, caption })
