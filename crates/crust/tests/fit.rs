@@ -65,3 +65,15 @@ fn draws_that_are_given_are_judged_themselves() {
         assert!(good || sentence.contains("short chains that start at its draws"), "{name}: {sentence}");
     }
 }
+
+/// A fit needs more draws than two: the message says how many.
+#[test]
+fn too_few_draws_are_told() {
+    let folder = Folder::new("few");
+    let model = folder.file("model.stan", "data { real y; } parameters { real m; } model { y ~ normal(m, 1); }");
+    let data = folder.file("data.json", r#"{"y": 0.3}"#);
+    let draws = folder.file("draws.csv", "m\n0.1\n0.2\n");
+    let output = crust(&["bread", &model, &data, "--draws", &draws]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("there are 2 draws, but at least 50 are needed"), "{}", text(&output));
+}

@@ -29,8 +29,8 @@ pub enum SubjectError {
     Document { file: String, error: ApproximateError },
     #[error(transparent)]
     Draws(#[from] DrawsError),
-    #[error("there are {found} draws, but at least 2 are needed")]
-    FewDraws { found: usize },
+    #[error("there are {found} draws, but at least {needed} are needed")]
+    FewDraws { found: usize, needed: usize },
     #[error("the parameter {parameter} is a tuple, and draws of tuples cannot be read")]
     Tuple { parameter: String },
     #[error("the draws have no column for {name}, which is a parameter of the program")]

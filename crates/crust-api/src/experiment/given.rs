@@ -17,7 +17,7 @@ pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, 
     let draws = &given.draws;
     let (least, _) = draws.lengths();
     if least < FEWEST {
-        return Err(Error::subject(SubjectError::FewDraws { found: least }));
+        return Err(Error::subject(SubjectError::FewDraws { found: least, needed: FEWEST }));
     }
     let column = |name: &str| -> Vec<Vec<f64>> {
         draws.sampler(name).map(|parts| parts.into_iter().map(<[f64]>::to_vec).collect()).unwrap_or_default()

@@ -45,7 +45,8 @@ impl StanExperiment<'_> {
         (ess, names): (f64, &[String]),
         most: Duration,
     ) -> Result<Option<Missed>, Trouble> {
-        if self.loaded.likelihood_only {
+        // Draws that a sampler made of the prior come again and again, so that they are worth less than they seem.
+        if self.loaded.likelihood_only || self.loaded.approximate.is_some() {
             return Ok(None);
         }
         let Some(prior) = self.draws_of_prior(most) else { return Ok(None) };

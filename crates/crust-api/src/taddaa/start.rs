@@ -114,7 +114,7 @@ impl Start {
         let draws = &given.draws;
         let total = given.total();
         if total < 2 {
-            return Err(Error::subject(SubjectError::FewDraws { found: total }));
+            return Err(Error::subject(SubjectError::FewDraws { found: total, needed: 2 }));
         }
         let n = chains.min(total);
         let mut notes = Vec::new();

@@ -146,7 +146,7 @@ fn whatever_is_bad_is_named() {
         (with_fit(|fit| (fit.scouts, fit.scouts_elsewhere) = (16, 3)), "3 of 16 further chains"),
         (
             with_fit(|fit| (fit.missed_share, fit.missed_name) = (0.352, "the log prior".to_owned())),
-            "35 % of the posterior",
+            "about 35 % of the posterior",
         ),
         (with_fit(|fit| fit.wrong = "the mean of b is off.".to_owned()), "short chains"),
         // small on average, but not surely

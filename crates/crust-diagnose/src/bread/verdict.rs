@@ -228,8 +228,8 @@ fn bad_fit(fit: &Fit) -> Option<String> {
     }
     if fit.missed_share > 0.0 {
         return Some(format!(
-            "draws of the prior, weighted with the likelihood, have {:.0} % of the posterior where it has not (by {}), so that \
-             it has missed a part",
+            "draws of the prior, weighted with the likelihood, have about {:.0} % of the posterior elsewhere (by {}), so that it \
+             has missed a part",
             100.0 * fit.missed_share,
             fit.missed_name
         ));
