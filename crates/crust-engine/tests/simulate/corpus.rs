@@ -115,7 +115,7 @@ fn readings() -> Vec<(String, Result<How, String>)> {
 }
 
 /// Where the program does not say how data come about, or crust cannot see it: refused, and not drawn wrongly.
-const REFUSED: [&str; 2] = ["change_point", "zip_count_zeros"];
+const REFUSED: [&str; 1] = ["change_point"];
 /// Programs with observations that are censored.
 const CENSORED: [&str; 3] = ["brms_censored", "survival_exponential_hazard", "survival_weibull"];
 

@@ -54,6 +54,22 @@ const READINGS: &[(&str, &str)] = &[
     ("data { vector[2] y; } parameters { real a; } model { real l = normal_lpdf(a | 0, 1) + normal_lpdf(y | a, 1); target += l; }", "mixed-terms"),
     ("parameters { real a; real b; } model { b ~ normal(0, 1); if (b > 0) a ~ normal(0, 1); else a ~ normal(1, 1); }",
      "parametric-branch parametric-branch"),
+    // what leaves a loop, and where it ends, decides for all that stands in it
+    ("parameters { real a; vector[2] b; } model { a ~ normal(0, 1); for (i in 1:2) { if (a > 0) continue; b[i] ~ normal(0, 1); } }",
+     "parametric-branch"),
+    ("parameters { real a; vector[2] b; } model { a ~ normal(0, 1); for (i in 1:2) { b[i] ~ normal(0, 1); if (a > 0) break; } }",
+     "parametric-branch"),
+    ("parameters { real a; vector[2] b; } model { a ~ normal(0, 1); for (i in 1:(a > 0 ? 2 : 1)) b[i] ~ normal(0, 1); }",
+     "parametric-branch"),
+    ("data { int N; array[N] int y; } transformed data { int k = 0; for (n in 1:N) { if (y[n] == 0) continue; k += 1; } }
+      parameters { vector[k] b; real<lower=0, upper=1> t; } model { b ~ normal(0, 1); t ~ beta(1, 1); y ~ bernoulli(t); }",
+     "declaration-depends-on-outcome"),
+    ("data { int N; array[N] int y; } transformed data { int k = 0; for (n in 1:N) { for (i in 1:y[n]) k += 1; } }
+      parameters { vector[k] b; real<lower=0, upper=1> t; } model { b ~ normal(0, 1); t ~ beta(1, 1); y ~ bernoulli(t); }",
+     "declaration-depends-on-outcome"),
+    ("data { int N; array[N] int y; } transformed data { int k = 0; for (n in 1:N) { for (i in 1:2) if (y[n] > 0) break; k += 1; } }
+      parameters { vector[k] b; real<lower=0, upper=1> t; } model { b ~ normal(0, 1); t ~ beta(1, 1); y ~ bernoulli(t); }",
+     ""),
 ];
 
 #[test]

@@ -47,10 +47,13 @@ impl Depends {
                 walk::in_place(target, &mut |e| all.extend(self.sources(e)));
                 walk::assigned(target).into_iter().for_each(|id| self.note(id, value, &all));
             }
-            StmtKind::If { branches, .. } => branches.iter().for_each(|(e, _)| inside.extend(self.sources(e))),
-            StmtKind::While { condition, .. } => inside.extend(self.sources(condition)),
+            // which iteration it is depends on where the loop begins and ends
+            StmtKind::For { variable, over: LoopOver::Range { lower, upper }, .. } => {
+                [lower, upper].into_iter().for_each(|e| self.note(*variable, e, under));
+            }
             _ => {}
         }
+        walk::decides(stmt, &mut |e| inside.extend(self.sources(e)));
         walk::children(stmt, &mut |child| self.statement(child, &inside));
     }
 

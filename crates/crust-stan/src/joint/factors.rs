@@ -141,11 +141,7 @@ impl Collector<'_> {
         match &stmt.kind {
             StmtKind::Tilde(tilde) => self.tilde(tilde, stmt.span, parametric),
             StmtKind::TargetPlus(e) => self.term(e, stmt.span, before),
-            StmtKind::If { branches, .. } => {
-                inside |= branches.iter().any(|(e, _)| self.split.depends.is_parametric(e));
-            }
-            StmtKind::While { condition, .. } => inside |= self.split.depends.is_parametric(condition),
-            _ => {}
+            _ => walk::decides(stmt, &mut |e| inside |= self.split.depends.is_parametric(e)),
         }
         let branch = u32::from(matches!(stmt.kind, StmtKind::If { .. }));
         self.branches += branch;

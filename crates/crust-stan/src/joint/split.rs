@@ -171,10 +171,7 @@ impl Split {
                 additive(e, false, &mut list);
                 self.under.extend(list.iter().map(|(e, _)| (e.span.start, e.span.end)));
             }
-            StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::For { .. } => {
-                walk::own(stmt, &mut |e| inside |= !self.depends.sources(e).is_disjoint(known));
-            }
-            _ => {}
+            _ => walk::decides(stmt, &mut |e| inside |= !self.depends.sources(e).is_disjoint(known)),
         }
         walk::children(stmt, &mut |child| self.below(child, inside, known));
     }

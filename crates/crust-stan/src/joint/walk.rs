@@ -56,6 +56,40 @@ pub fn own<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
+/// Visits what decides whether, and how often, the statements below one are run: conditions, the bounds of a loop, and
+/// the conditions under which `break` or `continue` leaves it.
+pub fn decides<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(&'a Expr)) {
+    match &stmt.kind {
+        StmtKind::If { branches, .. } => branches.iter().for_each(|(e, _)| visit(e)),
+        StmtKind::While { condition, body } => {
+            visit(condition);
+            leaves(body, &mut Vec::new(), visit);
+        }
+        StmtKind::For { over, body, .. } => {
+            if let LoopOver::Range { lower, upper } = over {
+                [lower, upper].into_iter().for_each(&mut *visit);
+            }
+            leaves(body, &mut Vec::new(), visit);
+        }
+        _ => {}
+    }
+}
+
+/// Visits the conditions around each `break` and `continue` of the loop that has this body.
+fn leaves<'a>(stmt: &'a Stmt, around: &mut Vec<&'a Expr>, visit: &mut dyn FnMut(&'a Expr)) {
+    match &stmt.kind {
+        StmtKind::Break | StmtKind::Continue => around.iter().for_each(|e| visit(e)),
+        // those inside leave the inner loop
+        StmtKind::For { .. } | StmtKind::While { .. } => {}
+        StmtKind::If { branches, .. } => {
+            around.extend(branches.iter().map(|(e, _)| e));
+            children(stmt, &mut |child| leaves(child, around, visit));
+            around.truncate(around.len() - branches.len());
+        }
+        _ => children(stmt, &mut |child| leaves(child, around, visit)),
+    }
+}
+
 /// The bounds of a truncation.
 pub fn bounds(tilde: &Tilde) -> impl Iterator<Item = &Expr> {
     tilde.truncation.iter().flat_map(|t| t.lower.iter().chain(&t.upper))
