@@ -143,18 +143,16 @@ fn estimate(
     };
     for method in wanted {
         match run(&mut estimation, method) {
-            // Nobody has asked for the second look, which is taken from the prior: its failure is no reason to say nothing.
-            Err(Failure::Infer(InferError::NoLikelihood { draws, .. })) if by_default && method == Estimator::Smc => {
-                warnings.push(format!(
-                    "the likelihood is 0 at all of {draws} draws from the prior, so that nothing was estimated from there \
-                     and a part of the posterior may be missed; a narrower prior helps"
-                ));
+            Err(failure) if by_default && method == Estimator::Smc => {
+                warnings.push(without_prior(failure, faults)?);
             }
             other => other?,
         }
     }
-    if let (true, Some(method)) = (by_default, estimation.second_opinion()) {
-        run(&mut estimation, method)?;
+    if let (true, Some(method)) = (by_default, estimation.second_opinion())
+        && let Err(failure) = run(&mut estimation, method)
+    {
+        warnings.push(without_prior(failure, faults)?);
     }
     if by_default {
         let begin = Instant::now();
@@ -163,6 +161,24 @@ fn estimate(
         methods.extend(seen);
     }
     Ok(Estimates { methods, warnings })
+}
+
+/// Nobody has asked for the second look, which is taken from the prior: that nothing can be drawn from there, or that the
+/// likelihood is 0 there, is no reason to say nothing.
+fn without_prior(failure: Failure, faults: &Faults) -> Result<String, Failure> {
+    let why = match &failure {
+        Failure::Infer(InferError::NoLikelihood { draws, .. }) => {
+            format!("the likelihood is 0 at all of {draws} draws from the prior")
+        }
+        Failure::Infer(InferError::Fatal(_)) => match faults.take_draw_at_edge() {
+            Some(_) => "draws from the prior round to the edges of constraints, since it is so wide".to_owned(),
+            None => return Err(failure),
+        },
+        _ => return Err(failure),
+    };
+    Ok(format!(
+        "{why}, so that nothing was estimated from there and a part of the posterior may be missed; a narrower prior helps"
+    ))
 }
 
 /// Draws of the prior, weighted with the likelihood, know modes that no chain came to, however narrow they are, where data

@@ -226,16 +226,43 @@ fn ladder<E: Fitted, X: Executor<E>>(
         }
         match next {
             Some(next) if further(workshop, clock, next, findings) => t = next,
-            _ => return Ok(None),
+            Some(next) => match nearer(workshop, plan, clock, next, findings) {
+                Some(between) => t = between,
+                None => return Ok(None),
+            },
+            None => return Ok(None),
         }
     }
+}
+
+/// What a rung takes with its confirmation and the way back on real data, in times that the rung itself takes.
+const WITH_CONFIRMATION: f64 = 2.2;
+
+/// A T below the next one for which there is time, where the next one would take too long and this may be enough: B̂ falls
+/// as 1/T.
+fn nearer<X>(
+    workshop: &Workshop<'_, X>,
+    plan: &Plan,
+    clock: Clock,
+    next: usize,
+    findings: &Findings,
+) -> Option<usize> {
+    /// Less would say little that is new.
+    const LEAST: f64 = 1.5;
+    let rung = findings.simulated.rungs.last()?;
+    let seconds = seconds_at(workshop.journal, rung.t, |dataset| dataset <= SIMULATED);
+    let factor = clock.left(workshop.journal) / (WITH_CONFIRMATION * seconds);
+    let between = crate::ladder::between(rung.t, next, factor)?;
+    let gain = crate::number::count(between) / crate::number::count(rung.t);
+    let good = rung.jeffreys_upper <= plan.acceptable;
+    (gain >= LEAST && !good && rung.jeffreys_bound / gain <= plan.acceptable).then_some(between)
 }
 
 /// Whether there is time for another rung, its confirmation, and the way back on real data. What is left out is told.
 fn further<X>(workshop: &Workshop<'_, X>, clock: Clock, next: usize, findings: &mut Findings) -> bool {
     let Some(t) = findings.simulated.rungs.last().map(|rung| rung.t) else { return true };
     let factor = crate::number::count(next) / crate::number::count(t);
-    let needed = 2.2 * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
+    let needed = WITH_CONFIRMATION * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
     let allowed = clock.allows(workshop.journal, needed);
     if !allowed {
         findings.skipped.push(format!("T = {next} and beyond, which would take {needed:.0} s more"));

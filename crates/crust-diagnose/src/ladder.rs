@@ -40,9 +40,23 @@ impl Ladder {
 
     /// The T that were meant to be run, and those that were added.
     pub fn with_rungs(&self, rungs: &[Rung]) -> Vec<usize> {
-        let last = self.steps.last().copied().unwrap_or(0);
-        self.steps.iter().copied().chain(rungs.iter().map(|rung| rung.t).filter(|&t| t > last)).collect()
+        let mut all: Vec<usize> = self.steps.iter().copied().chain(rungs.iter().map(|rung| rung.t)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
+}
+
+/// The roundest T of two figures between t and the next one that is at most `factor` times t.
+pub(crate) fn between(t: usize, next: usize, factor: f64) -> Option<usize> {
+    let most = (factor * count(t)).min(count(next) - 1.0);
+    if most.is_nan() || most <= count(t) {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the next T")]
+    let most = most as usize;
+    let unit = 10_usize.pow(most.ilog10().saturating_sub(1));
+    Some(most / unit * unit).filter(|&between| between > t)
 }
 
 impl Default for Ladder {
@@ -81,11 +95,24 @@ mod tests {
     }
 
     #[test]
+    fn between_two_rungs_there_is_what_time_allows() {
+        assert_eq!(between(300, 1000, 2.117), Some(630));
+        assert_eq!(between(300, 1000, 3.4), Some(990));
+        assert_eq!(between(30, 100, 1.51), Some(45));
+        assert_eq!(between(300, 1000, 1.001), None);
+        for nothing in [0.5, 0.0, -1.0, f64::NAN] {
+            assert_eq!(between(300, 1000, nothing), None);
+        }
+        assert_eq!(between(300, 1000, f64::INFINITY), Some(990));
+    }
+
+    #[test]
     fn a_ladder_of_ones_own_is_obeyed() {
         let own = Ladder::exactly(vec![7, 70]);
         assert_eq!(run(&own, |_| 3.0), [7, 70]);
         assert_eq!(own.with_rungs(&[Rung { t: 7, ..Rung::default() }]), [7, 70]);
         let rungs = [3000, 10_000].map(|t| Rung { t, ..Rung::default() });
         assert_eq!(Ladder::default().with_rungs(&rungs)[4..], [1000, 3000, 10_000]);
+        assert_eq!(own.with_rungs(&[7, 30].map(|t| Rung { t, ..Rung::default() })), [7, 30, 70]);
     }
 }

@@ -264,6 +264,9 @@ pub struct ForwardRung {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     pub chains: usize,
+    /// Further chains that had hardly a draw when the time was over, and are left out.
+    #[serde(default)]
+    pub stuck: usize,
     /// Iterations of warm-up in each chain.
     #[serde(default)]
     pub warmup: usize,

@@ -257,11 +257,17 @@ impl Prover<'_> {
         if supplied { self.bet(Part::Likelihood, work.bets, None, &points) } else { Ok(()) }
     }
 
-    /// Draws from the prior. Some may fail where a prior is very wide; all of them may not.
+    /// Draws from the prior. Where it is very wide some fail, or nearly all: then more are tried.
     fn draws(&mut self, number: u32) -> Result<Vec<ScoredDraw>, ProveError> {
+        /// Draws that are enough where they are rare.
+        const FEW: usize = 5;
+        const MOST_TRIES: u32 = 2000;
         let mut draws = Vec::new();
         let mut trouble = None;
-        for i in 0..number {
+        for i in 0..MOST_TRIES {
+            if i >= number && draws.len() >= FEW.min(number as usize) {
+                break;
+            }
             let key = self.key(0).dataset(i);
             match self.simulator.scored_parameters(&mut self.scorer, key) {
                 Ok(draw) => draws.push(draw),

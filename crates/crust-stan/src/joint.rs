@@ -5,6 +5,7 @@ mod bounds;
 mod depends;
 mod factors;
 mod inline;
+mod inside;
 mod linked;
 mod messages;
 pub mod mixture;

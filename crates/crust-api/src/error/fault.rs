@@ -34,6 +34,19 @@ impl Faults {
         Fatal::new(words)
     }
 
+    /// Takes the mistake if it is that a draw from the prior is no value of its parameter, and gives it in words.
+    pub fn take_draw_at_edge(&self) -> Option<String> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            Some(Fault::Simulate(error @ SimulateError::Unconstrain(_))) => {
+                let words = error.to_string();
+                *kept = None;
+                Some(words)
+            }
+            _ => None,
+        }
+    }
+
     fn take(&self) -> Option<Fault> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -36,7 +36,7 @@ struct Draws<'a> {
     first: u32,
     /// When to stop, if there are draws then.
     deadline: Option<Instant>,
-    /// How many draws of a chain are enough to stop then, and when to stop whatever there is.
+    /// How many draws of every chain are enough to stop then, and when to stop whatever there is.
     patience: Option<(usize, Instant)>,
     /// The axes along which chains move, if they are not those of the parameters.
     axes: Option<Arc<Axes>>,
@@ -53,23 +53,28 @@ pub struct Chain {
 }
 
 impl Draws<'_> {
-    /// Whether a chain with so many draws has to stop.
-    fn is_over(&self, draws: usize) -> bool {
+    /// Whether all chains have to stop: none stops alone, so that those with draws wait for those without.
+    fn is_over(&self) -> bool {
         let Some(deadline) = self.deadline else { return false };
         let now = Instant::now();
-        let waits = self.patience.is_some_and(|(enough, last)| draws < enough && now < last);
-        now >= deadline && !waits
+        now >= deadline && !self.patience.is_some_and(|(enough, last)| now < last && self.least() < enough)
+    }
+
+    /// Draws of the chain that has fewest.
+    fn least(&self) -> usize {
+        let draws = |chain: &Mutex<Chain>| chain.lock().unwrap_or_else(PoisonError::into_inner).points.len();
+        self.chains.iter().map(draws).min().unwrap_or(0)
     }
 }
 
 impl Observer for Draws<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
         self.control.count_iteration();
-        let chain = &self.chains[(draw.chain - self.first) as usize];
-        let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.control.is_interrupted() || self.is_over(chain.points.len()) {
+        if self.control.is_interrupted() || self.is_over() {
             return ControlFlow::Break(());
         }
+        let chain = &self.chains[(draw.chain - self.first) as usize];
+        let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
         if !draw.warmup {
             let mut point = draw.state.q.clone();
             if let Some(axes) = &self.axes {
@@ -216,14 +221,28 @@ fn fit_once(
     let dimension = path.dimension();
     let patience = last.map(|last| (FEWEST_DRAWS, last));
     let mut chains = draw_within(path, key, (way, effort), settings, (deadline, patience))?;
+    let stuck = without_stuck(&mut chains);
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
     chains.iter_mut().for_each(|chain| chain.cut(least));
     let mut fitted = summarise(chains, dimension, names);
+    fitted.fit.stuck = stuck;
     fitted.fit.unfinished = least < FEWEST_DRAWS;
     fitted.fit.warmup = effort.warmup;
     fitted.fit.delta = effort.delta;
     Ok(fitted)
+}
+
+/// Takes out chains that hardly have a draw where others have, and says how many there were: without them there is
+/// something to say, if nothing good.
+fn without_stuck(chains: &mut Vec<Chain>) -> usize {
+    let stuck = |chain: &Chain| chain.points.len() < FEWEST_DRAWS;
+    let lost = chains.iter().filter(|chain| stuck(chain)).count();
+    if lost == 0 || lost + 2 > chains.len() {
+        return 0;
+    }
+    chains.retain(|chain| !stuck(chain));
+    lost
 }
 
 /// How long an evaluation of all chains takes.
@@ -402,9 +421,10 @@ fn indexed(name: &str, sizes: &[usize], mut at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Draws, Effort, Fitted, indexed, more};
+    use super::{Chain, Draws, Effort, Fitted, indexed, more, without_stuck};
     use crust_diagnose::result::Fit;
     use crust_infer::drive::Control;
+    use std::sync::Mutex;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -424,21 +444,37 @@ mod tests {
         assert!(Effort { delta: 0.95, ..first }.cost() > 1.9 * first.cost());
     }
 
-    /// At the deadline a chain with draws stops, and one without them goes on until the last moment.
+    fn chain(draws: usize) -> Chain {
+        Chain { points: vec![vec![0.0]; draws], ..Chain::default() }
+    }
+
+    /// At the deadline chains with draws go on as long as one has none, until the last moment: to stop one is to stop all.
     #[test]
     fn chains_without_draws_get_more_time() {
         let (now, hour) = (Instant::now(), Duration::from_hours(1));
         let control = Control::default();
         let over = |deadline: Option<Instant>, last: Option<Instant>, draws: usize| {
             let patience = last.map(|last| (50, last));
-            let axes = None;
-            Draws { chains: Vec::new(), first: 1, deadline, patience, axes, control: &control }.is_over(draws)
+            let chains = [chain(1000), chain(draws)].map(Mutex::new).into();
+            Draws { chains, first: 1, deadline, patience, axes: None, control: &control }.is_over()
         };
         assert!(!over(None, None, 0) && !over(Some(now + hour), None, 1000));
         assert!(over(Some(now), None, 0), "the end is the end");
-        assert!(!over(Some(now), Some(now + hour), 49));
+        assert!(!over(Some(now), Some(now + hour), 49), "one is without draws");
         assert!(over(Some(now), Some(now + hour), 50), "there are draws enough");
         assert!(over(Some(now), Some(now), 0), "there is no more time");
+    }
+
+    #[test]
+    fn chains_that_are_stuck_are_left_out_where_two_others_are_not() {
+        let left = |draws: &[usize]| {
+            let mut chains: Vec<Chain> = draws.iter().map(|&draws| chain(draws)).collect();
+            let lost = without_stuck(&mut chains);
+            (lost, chains.iter().map(|chain| chain.points.len()).collect::<Vec<usize>>())
+        };
+        assert_eq!(left(&[1000, 0, 800, 49]), (2, vec![1000, 800]));
+        assert_eq!(left(&[1000, 0, 10, 49]), (0, vec![1000, 0, 10, 49]));
+        assert_eq!(left(&[50, 60]), (0, vec![50, 60]));
     }
 
     #[test]

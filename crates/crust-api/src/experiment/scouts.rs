@@ -12,6 +12,7 @@ use super::StanExperiment;
 use super::fit::{Chain, Effort, draw_from};
 use crate::error::Trouble;
 use crate::target::Evaluation;
+use crust_diagnose::convergence;
 use crust_diagnose::experiment::REAL;
 use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
@@ -55,7 +56,7 @@ impl StanExperiment<'_> {
         let region = Region::of(fit);
         let first = self.rounds(&self.scout_starts(fit)?, BRIEF, took)?;
         let mut scouted = Scouted { scouts: first.len(), ..Scouted::default() };
-        let away = first.iter().filter(|chain| region.coordinate_outside(chain).is_some());
+        let away = first.iter().filter(|chain| region.outside(chain).is_some());
         let again = away.filter_map(|chain| chain.points.last()).zip(AGAIN..);
         let again: Vec<Start> = again.map(|(point, number)| Start::at(number, point)).collect();
         if again.is_empty() {
@@ -66,9 +67,9 @@ impl StanExperiment<'_> {
         let whole = self.with_own_densities(fit)?;
         let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
         for chain in second.iter().filter(|chain| log_mass(chain, correlated) >= least - negligible(names.len())) {
-            if let Some(i) = region.coordinate_outside(chain) {
+            if let Some(place) = region.outside(chain) {
                 scouted.elsewhere += 1;
-                scouted.name = names.get(i).cloned().unwrap_or_default();
+                scouted.name = place.words(names);
             }
         }
         Ok(scouted)
@@ -194,25 +195,52 @@ fn is_about_chains(trouble: &Trouble) -> bool {
 }
 
 /// Where the draws of the fit are.
-struct Region {
+struct Region<'a> {
+    chains: &'a [Chain],
+    /// The range of each coordinate, with a margin.
     ends: Vec<(f64, f64)>,
+    mean: Vec<f64>,
+    deviation: Vec<f64>,
 }
 
-impl Region {
-    fn of(chains: &[Chain]) -> Self {
-        let mut points = chains.iter().flat_map(|chain| &chain.points);
-        let mut ends: Vec<(f64, f64)> = points.next().map(|p| p.iter().map(|x| (*x, *x)).collect()).unwrap_or_default();
-        for point in points {
-            ends.iter_mut().zip(point).for_each(|((low, high), x)| (*low, *high) = (low.min(*x), high.max(*x)));
+/// How a chain is beyond all draws of the fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outside {
+    Coordinate(usize),
+    /// In a direction in which several coordinates add up, of which this one has the largest part.
+    Direction(usize),
+}
+
+impl Outside {
+    fn words(self, names: &[String]) -> String {
+        let name = |i: usize| names.get(i).cloned().unwrap_or_default();
+        match self {
+            Self::Coordinate(i) => name(i),
+            Self::Direction(i) => format!("{} and others together", name(i)),
         }
-        for (low, high) in &mut ends {
-            let margin = MARGIN * (*high - *low);
-            (*low, *high) = (*low - margin, *high + margin);
+    }
+}
+
+impl<'a> Region<'a> {
+    fn of(chains: &'a [Chain]) -> Self {
+        let points = || chains.iter().flat_map(|chain| &chain.points);
+        let dimension = points().next().map_or(0, Vec::len);
+        let column = |i: usize| -> Vec<f64> { points().map(|point| point[i]).collect() };
+        let (mut ends, mut mean, mut deviation) = (Vec::new(), Vec::new(), Vec::new());
+        for i in 0..dimension {
+            let column = column(i);
+            ends.push(range_with_margin(&column));
+            mean.push(convergence::mean(&column));
+            deviation.push(convergence::sd(&column).max(f64::MIN_POSITIVE));
         }
-        Self { ends }
+        Self { chains, ends, mean, deviation }
     }
 
-    /// A coordinate in which all draws of a chain are beyond those of the fit, on one side.
+    /// Whether all draws of a chain are beyond those of the fit, on one side of a coordinate; or of a direction.
+    fn outside(&self, chain: &Chain) -> Option<Outside> {
+        self.coordinate_outside(chain).map(Outside::Coordinate).or_else(|| self.direction_outside(chain))
+    }
+
     fn coordinate_outside(&self, chain: &Chain) -> Option<usize> {
         let outside = |(i, (low, high)): (usize, &(f64, f64))| {
             let all = |beyond: &dyn Fn(f64) -> bool| chain.points.iter().all(|point| beyond(point[i]));
@@ -220,6 +248,33 @@ impl Region {
         };
         self.ends.iter().enumerate().find(|&at| outside(at)).map(|(i, _)| i)
     }
+
+    /// Modes of forty coordinates that are x and −x may overlap in each of them, and be far from each other all the same:
+    /// in the direction from the fit's mean to that of the chain's first half, its second half is beyond all draws of the
+    /// fit. By chance it is not, since the direction knows nothing of the second half.
+    fn direction_outside(&self, chain: &Chain) -> Option<Outside> {
+        let (first, second) = chain.points.split_at(chain.points.len() / 2);
+        // The difference of the means, and what it has to be multiplied with, in deviations.
+        let mut difference = vec![0.0; self.mean.len()];
+        for point in first {
+            let rows = difference.iter_mut().zip(point).zip(self.mean.iter().zip(&self.deviation));
+            rows.for_each(|((to, x), (mean, deviation))| *to += (x - mean) / deviation);
+        }
+        let weights: Vec<f64> = difference.iter().zip(&self.deviation).map(|(x, deviation)| x / deviation).collect();
+        let along = |x: &[f64]| x.iter().zip(&weights).map(|(x, w)| x * w).sum::<f64>();
+        let fit: Vec<f64> = self.chains.iter().flat_map(|chain| &chain.points).map(|x| along(x)).collect();
+        let (_, high) = range_with_margin(&fit);
+        let largest = (0..difference.len()).max_by(|a, b| difference[*a].abs().total_cmp(&difference[*b].abs()))?;
+        let beyond = !first.is_empty() && second.iter().all(|point| along(point) > high);
+        beyond.then_some(Outside::Direction(largest))
+    }
+}
+
+fn range_with_margin(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let margin = MARGIN * (high - low);
+    (low - margin, high + margin)
 }
 
 #[cfg(test)]
@@ -232,9 +287,36 @@ mod tests {
 
     #[test]
     fn only_chains_that_stay_away_are_elsewhere() {
-        let region = Region::of(&[chain(&[[0.0, 5.0], [1.0, 6.0]]), chain(&[[2.0, 5.5], [-2.0, 5.2]])]);
+        let fit = [chain(&[[0.0, 5.0], [1.0, 6.0]]), chain(&[[2.0, 5.5], [-2.0, 5.2]])];
+        let region = Region::of(&fit);
         assert_eq!(region.coordinate_outside(&chain(&[[2.9, 5.0], [9.0, 9.0]])), None, "within the margin at times");
         assert_eq!(region.coordinate_outside(&chain(&[[0.0, 8.0], [1.0, 6.3]])), Some(1));
         assert_eq!(region.coordinate_outside(&chain(&[[0.0, 8.0], [1.0, 3.0]])), None, "on both sides");
+    }
+
+    /// Normal draws of forty coordinates about ±0.9 each.
+    fn normal_chain(number: u32, draws: usize, centre: f64) -> Chain {
+        let mut stream = StreamKey::new(4, Purpose::TEST).chain(number).stream();
+        let mut draw = || {
+            let mut x = vec![0.0; 40];
+            stream.fill_normal(&mut x);
+            x.iter_mut().for_each(|x| *x += centre);
+            x
+        };
+        Chain { points: (0..draws).map(|_| draw()).collect(), ..Chain::default() }
+    }
+
+    /// The mirror image of the fit overlaps with it in every coordinate; a hundred chains in the fit's own place are not
+    /// elsewhere, short as they are.
+    #[test]
+    fn modes_that_overlap_in_every_coordinate_are_told_apart() {
+        let fit = [normal_chain(1, 1000, 0.9), normal_chain(2, 1000, 0.9)];
+        let region = Region::of(&fit);
+        let mirrored = normal_chain(3, 50, -0.9);
+        assert_eq!(region.coordinate_outside(&mirrored), None);
+        assert!(matches!(region.outside(&mirrored), Some(Outside::Direction(_))));
+        assert!((100..200).all(|number| region.outside(&normal_chain(number, 50, 0.9)).is_none()));
+        let words = Outside::Direction(1).words(&["a".to_owned(), "b".to_owned()]);
+        assert_eq!(words, "b and others together");
     }
 }

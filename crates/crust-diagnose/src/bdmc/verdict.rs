@@ -11,7 +11,8 @@ pub(crate) fn nats(value: f64) -> String {
         x if x < 0.095 => format!("{value:.3}"),
         x if x < 9.95 => format!("{value:.2}"),
         x if x < 99.5 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        x if x < 1e7 => format!("{value:.0}"),
+        _ => format!("{value:.1e}"),
     };
     text.replace('-', "−")
 }
@@ -19,6 +20,9 @@ pub(crate) fn nats(value: f64) -> String {
 /// The same with its standard error, to as many decimals.
 pub(crate) fn nats_with_error(value: f64, se: f64) -> String {
     let text = nats(value);
+    if value.abs() >= 1e7 || se.abs() >= 1e7 {
+        return format!("{text} ± {}", nats(se));
+    }
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     if se.is_finite() { format!("{text} ± {se:.decimals$}") } else { format!("{text} (error unknown)") }
 }

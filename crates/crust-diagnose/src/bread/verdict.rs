@@ -205,6 +205,10 @@ fn bad_fit(fit: &Fit) -> Option<String> {
     const MOST_DIVERGENCES: f64 = 0.01;
     const LEAST_E_BFMI: f64 = 0.2;
     let draws = count(fit.chains * fit.draws);
+    if fit.stuck > 0 {
+        let all = fit.chains + fit.stuck;
+        return Some(format!("{} of its {all} chains had hardly a draw when the time was over", fit.stuck));
+    }
     if fit.worst_r_hat.is_nan() || fit.worst_r_hat > MOST_R_HAT {
         return Some(format!("R-hat of {} is {:.2}", fit.worst_r_hat_name, fit.worst_r_hat));
     }

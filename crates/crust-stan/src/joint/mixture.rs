@@ -31,17 +31,20 @@ pub enum Components {
 impl Mixture {
     /// What the mixture is made of, for people.
     pub fn words(&self) -> String {
-        match &self.components {
-            Components::Listed(list) => {
-                let name = |tilde: &Tilde| match &tilde.density {
-                    Callee::Library(name) => Suffix::split(name).0.to_owned(),
-                    Callee::User(_) => "own density".to_owned(),
-                };
-                let names: Vec<String> = list.iter().filter_map(|(_, d)| d.first().map(name)).collect();
-                format!("mixture of {}", names.join(" and "))
-            }
-            Components::Collected { .. } => "mixture".to_owned(),
+        match self.distributions() {
+            names if names.is_empty() => "mixture".to_owned(),
+            names => format!("mixture of {}", names.join(" and ")),
         }
+    }
+
+    /// The distribution of each component, where they stand in one expression.
+    pub fn distributions(&self) -> Vec<String> {
+        let Components::Listed(list) = &self.components else { return Vec::new() };
+        let name = |tilde: &Tilde| match &tilde.density {
+            Callee::Library(name) => Suffix::split(name).0.to_owned(),
+            Callee::User(_) => "own density".to_owned(),
+        };
+        list.iter().filter_map(|(_, densities)| densities.first().map(name)).collect()
     }
 
     /// The parameters that weights and components depend on, without the variate itself; nothing where that cannot be

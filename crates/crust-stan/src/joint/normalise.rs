@@ -6,7 +6,7 @@ use super::inline::{self, inline};
 use super::samplers::user_sampler;
 use super::split::{Role, Split, root};
 use super::walk;
-use crate::ast::{BinaryOp, BlockKind, SpecialType};
+use crate::ast::{BinaryOp, BlockKind, SpecialType, UnaryOp};
 use crate::names::Suffix;
 use crate::typed::{
     Call, Callee, Expr, ExprKind, Index, Level, LoopOver, Program, SizedKind, Stmt, StmtKind, Tilde, Truncation,
@@ -69,26 +69,40 @@ fn target(program: &Program, split: &Split, e: &Expr, stmt: &Stmt) -> Stmt {
     }
     let terms = split.terms(e);
     let mut densities: Vec<Tilde> = Vec::new();
-    let mut rest: Vec<(&Expr, bool)> = Vec::new();
+    let mut rest: Vec<(&Expr, bool, Role)> = Vec::new();
     for term in &terms {
         match density(split, term.expr) {
             Some(tilde) if !term.negative => densities.push(tilde),
-            _ => rest.push((term.expr, term.negative)),
+            _ => rest.push((term.expr, term.negative, term.role)),
         }
     }
     let mut out: Vec<Stmt> = Vec::new();
-    for (expr, negative) in rest {
+    // What makes up a likelihood by hand stays together: its normaliser alone would not be known for what it is.
+    let by_hand = |e: &Expr| !split.holds_density(e) && !split.is_chosen(e) && !split.is_censored(e);
+    let mut together: Option<Expr> = None;
+    for (expr, negative, role) in rest {
         if negative && densities.iter_mut().any(|d| truncates(program, split, d, expr)) {
             continue;
         }
-        let kind = if negative {
-            let minus = ExprKind::Unary { op: crate::ast::UnaryOp::Minus, operand: Box::new(expr.clone()) };
+        let signed = if negative {
+            let minus = ExprKind::Unary { op: UnaryOp::Minus, operand: Box::new(expr.clone()) };
             Expr { kind: minus, ..expr.clone() }
         } else {
             expr.clone()
         };
-        out.push(Stmt { kind: StmtKind::TargetPlus(kind), span: stmt.span });
+        if densities.is_empty() && role == Role::Likelihood && by_hand(expr) {
+            together = Some(match together {
+                Some(sum) => {
+                    let kind = ExprKind::Binary { op: BinaryOp::Add, left: Box::new(sum), right: Box::new(signed) };
+                    Expr { kind, ty: Type::Real, level: e.level, span: e.span }
+                }
+                None => signed,
+            });
+            continue;
+        }
+        out.push(Stmt { kind: StmtKind::TargetPlus(signed), span: stmt.span });
     }
+    out.extend(together.map(|sum| Stmt { kind: StmtKind::TargetPlus(sum), span: stmt.span }));
     out.extend(densities.into_iter().map(|d| apart(plain(d), stmt.span)));
     match (out.pop(), out.is_empty()) {
         (Some(only), true) => only,

@@ -119,6 +119,11 @@ impl Reader<'_> {
                 if bounds.is_none() {
                     return Ok(Cut::Alone);
                 }
+                // A component is drawn as a whole: what of it is outside is drawn again, with all other parameters.
+                let of_numbers = |stem: &String| sampler(stem) == Some(Sampler::Scalar);
+                if !factor.components.is_empty() && factor.components.iter().all(of_numbers) {
+                    return cut(!factor.components.iter().all(|stem| keeps_to(stem, bounds)));
+                }
                 if !scalar {
                     return Err(Box::new(
                         error(format!("`{name}` has bounds, which crust cannot draw `{stem}` within"))
@@ -182,14 +187,23 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the distribution lives inside of the bounds anyway.
-fn inside(stem: &str, factor: &Factor, bounds: Bounds<'_>) -> bool {
+/// Whether a distribution of positive numbers, or of shares, has nothing outside of the bounds.
+fn keeps_to(stem: &str, bounds: Bounds<'_>) -> bool {
     let at_most = |e: Option<&Expr>, x: f64| e.is_none_or(|e| constant(e).is_some_and(|c| c <= x));
     let at_least = |e: Option<&Expr>, x: f64| e.is_none_or(|e| constant(e).is_some_and(|c| c >= x));
-    let is = |e: Option<&Expr>, i: usize| e.is_none_or(|e| factor.arguments.get(i).is_some_and(|a| same(a, e)));
     match support(stem) {
         Support::Positive => at_most(bounds.lower, 0.0) && bounds.upper.is_none(),
         Support::Unit => at_most(bounds.lower, 0.0) && at_least(bounds.upper, 1.0),
+        _ => false,
+    }
+}
+
+/// Whether the distribution lives inside of the bounds anyway.
+fn inside(stem: &str, factor: &Factor, bounds: Bounds<'_>) -> bool {
+    let at_most = |e: Option<&Expr>, x: f64| e.is_none_or(|e| constant(e).is_some_and(|c| c <= x));
+    let is = |e: Option<&Expr>, i: usize| e.is_none_or(|e| factor.arguments.get(i).is_some_and(|a| same(a, e)));
+    match support(stem) {
+        Support::Positive | Support::Unit => keeps_to(stem, bounds),
         Support::Arguments => is(bounds.lower, 0) && is(bounds.upper, 1),
         Support::AboveFirst => bounds.upper.is_none() && (is(bounds.lower, 0) || at_most(bounds.lower, 0.0)),
         Support::Line | Support::Other => false,
@@ -219,7 +233,9 @@ fn stated(factor: &Factor, bounds: Bounds<'_>) -> bool {
 /// Whether a distribution is one of values of this type.
 fn fits(special: SpecialType, stem: &str) -> bool {
     match special {
-        SpecialType::Simplex => stem == "dirichlet",
+        SpecialType::Simplex | SpecialType::ColumnStochasticMatrix | SpecialType::RowStochasticMatrix => {
+            stem == "dirichlet"
+        }
         SpecialType::CorrMatrix => stem == "lkj_corr",
         SpecialType::CholeskyFactorCorr => stem == "lkj_corr_cholesky",
         SpecialType::CovMatrix => matches!(stem, "wishart" | "inv_wishart"),

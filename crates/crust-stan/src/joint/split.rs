@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::depends::{Depends, values_of_data};
+use super::inside::variate_arguments;
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
 use crate::names::Suffix;
@@ -105,6 +106,7 @@ impl Split {
     /// Collects what stands on the left of densities.
     fn variates(&mut self, program: &Program) {
         let mut found = Vec::new();
+        let inside = variate_arguments(program);
         for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
             walk::each(stmt, &mut |s| {
                 if let StmtKind::Tilde(tilde) = &s.kind {
@@ -114,6 +116,12 @@ impl Split {
                     walk::parts(e, &mut |e| {
                         if let ExprKind::Call(call) = &e.kind {
                             found.extend(self.variate(call).cloned());
+                            if let Callee::User(id) = &call.callee
+                                && !self.is_density(call)
+                            {
+                                let places = inside[id.0 as usize].iter();
+                                found.extend(places.filter_map(|&place| call.arguments.get(place)).cloned());
+                            }
                         }
                     });
                 });
