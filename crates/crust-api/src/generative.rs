@@ -163,7 +163,11 @@ impl<'a> Generative<'a> {
             Err(Error::Reading { program, problems }) if problems.iter().any(|p| p.code == "not-a-density") => {
                 Err(Error::Reading { program, problems })
             }
-            Err(_) => first,
+            // Why a draw of something that is not meant failed says nothing to anybody.
+            Err(other) => match &first {
+                Err(Error::Simulate { error, .. }) if matches!(**error, SimulateError::Rejected(_)) => Err(other),
+                _ => first,
+            },
         }
     }
 

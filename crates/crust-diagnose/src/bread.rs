@@ -138,10 +138,15 @@ pub fn bread_with<E: Fitted, X: Executor<E>>(
         Err(halt) => return Err(halt),
     }
     findings.checks = violation_checks(&vec![findings.simulated.rungs.as_slice()], plan.start_steps > 0);
-    findings.violation = findings.checks.iter().any(|check| check.failed && check.rigorous);
+    findings.violation = contradictory(&findings) && !verdict::rests_on_bad_fit(&findings, plan);
     findings.timing = timing(&findings, journal);
     findings.verdict = verdict::verdict(&findings, plan);
     Ok(findings)
+}
+
+/// Whether upper bounds lie below lower ones.
+fn contradictory(findings: &Findings) -> bool {
+    findings.checks.iter().any(|check| check.failed && check.rigorous)
 }
 
 fn run<E: Fitted, X: Executor<E>>(

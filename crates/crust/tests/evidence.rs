@@ -358,3 +358,66 @@ fn a_needle_that_chains_leave_is_told() {
         assert!(result["warnings"].to_string().contains("missed a part of the posterior"), "{}", result["warnings"]);
     }
 }
+
+/// A likelihood by hand with its normaliser beside it, and a mixture as the prior of a bounded parameter.
+#[test]
+fn other_spellings_are_read() {
+    let folder = Folder::new("spellings");
+    let y = [0.3, -1.2, 2.0, 0.7, -0.4, 1.1, -2.2, 0.1];
+    let squares: f64 = y.iter().map(|y| y * y).sum();
+    // ∫ Gamma(τ | 2, 3) τ⁴ exp(−τ Σy²/2) dτ, without the (2π)⁻⁴ that the program leaves out
+    let by_hand = 2.0 * 3.0_f64.ln() + 120.0_f64.ln() - 6.0 * (3.0 + 0.5 * squares).ln();
+    // beta-binomial probabilities of 1 of 3, half of each
+    let mixture = (0.5 * (15_300.0 + 900.0) / 148_824.0_f64).ln();
+    let cases = [
+        (
+            "data { int N; vector[N] y; } parameters { real<lower=0> tau; }
+             model { tau ~ gamma(2, 3); target += 0.5 * N * log(tau) - 0.5 * tau * dot_self(y); }",
+            json!({"N": 8, "y": y}),
+            by_hand,
+        ),
+        (
+            "data { int N; vector[N] y; } parameters { real<lower=0> tau; }
+             model { tau ~ gamma(2, 3); for (n in 1:N) target += 0.5 * log(tau) - 0.5 * tau * square(y[n]); }",
+            json!({"N": 8, "y": y}),
+            by_hand,
+        ),
+        (
+            "data { int N; int y; } parameters { real<lower=0, upper=1> theta; real<lower=0, upper=1> w; }
+             model { target += log_mix(w, beta_lpdf(theta | 50, 2), beta_lpdf(theta | 2, 50)); y ~ binomial(N, theta); }",
+            json!({"N": 3, "y": 1}),
+            mixture,
+        ),
+    ];
+    for (program, data, truth) in cases {
+        let model = folder.file("model.stan", program);
+        let data = folder.file("data.json", &data.to_string());
+        check_against(&evidence(&model, &data, &["--seed", "3"]), truth, 0.3);
+    }
+}
+
+/// Half of all draws of Gamma(0.001, 0.001) are below what a number can hold. What begins with the posterior needs none.
+#[test]
+fn priors_wider_than_numbers_leave_what_begins_with_the_posterior() {
+    let folder = Folder::new("edges");
+    let model = folder.file(
+        "model.stan",
+        "data { array[3] int y; } parameters { vector<lower=0>[3] theta; }
+         model { theta ~ gamma(0.001, 0.001); y ~ poisson(theta); }",
+    );
+    let data = folder.file("data.json", r#"{"y": [3, 1, 2]}"#);
+    // negative binomial: Γ(a + y)/(Γ(a) y!) (b/(b + 1))ᵃ (1/(b + 1))ʸ
+    let a = 0.001_f64;
+    let rising = |y: u32| (0..y).map(|k| ((a + f64::from(k)) / f64::from(k + 1)).ln()).sum::<f64>();
+    let log_p = |y: u32| rising(y) + a * (a / (a + 1.0)).ln() - f64::from(y) * a.ln_1p();
+    let truth = log_p(3) + log_p(1) + log_p(2);
+    let result = evidence(&model, &data, &["--seed", "5"]);
+    let methods = result["methods"].as_array().expect("methods");
+    let names: Vec<&str> = methods.iter().filter_map(|m| m["name"].as_str()).collect();
+    assert_eq!(names, ["bridge", "importance"]);
+    check_against(&result, truth, 0.1);
+    assert!(result["warnings"].to_string().contains("round to the edges"), "{}", result["warnings"]);
+    let smc = crust(&["evidence", &model, &data, "--methods", "smc"]);
+    assert_eq!(smc.status.code(), Some(2));
+    assert!(text(&smc).contains("rounds to the edge"), "{}", text(&smc));
+}

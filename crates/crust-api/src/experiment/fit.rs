@@ -1,7 +1,7 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
 use super::Settings;
-use super::way::{TURNS, Way};
+use super::way::{TURNS, Way, got_further, start_along};
 use crate::error::Trouble;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::{bfmi, ess_bulk, ess_tail, mean, rhat};
@@ -154,7 +154,7 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
         }
         let start = Instant::now();
         let again = fit_once(path.clone(), names, (&next, key, effort, deadline, None), settings)?;
-        if !is_better(&again.fit, &fitted.fit) {
+        if !is_better(&again.fit, &fitted.fit) && !got_further(&again.chains, &fitted.chains) {
             break;
         }
         (fitted, way, began) = (again, next, start);
@@ -273,15 +273,16 @@ pub fn draw(
 /// When to stop: see [`Draws`].
 type Limits = (Option<Instant>, Option<(usize, Instant)>);
 
-/// The same from given starts, whose numbers follow each other.
+/// The same from given starts, whose numbers follow each other, and along axes if there are any.
 pub fn draw_from(
     path: StanTarget<'_>,
     key: StreamKey,
-    (starts, effort): (&[Start], Effort),
+    (starts, axes, effort): (&[Start], Option<&Arc<Axes>>, Effort),
     settings: &Settings<'_>,
     deadline: Option<Instant>,
 ) -> Result<Vec<Chain>, Trouble> {
-    let way = Way { starts: starts.to_vec(), axes: None, candidates: 1 };
+    let along = |start: &Start| axes.map_or_else(|| start.clone(), |axes| start_along(axes, start));
+    let way = Way { starts: starts.iter().map(along).collect(), axes: axes.cloned(), candidates: 1 };
     draw_within(path, key, (&way, effort), settings, (deadline, None))
 }
 

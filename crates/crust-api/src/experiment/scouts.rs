@@ -10,16 +10,19 @@ mod starts;
 
 use super::StanExperiment;
 use super::fit::{Chain, Effort, draw_from};
+use super::way::ridge;
 use crate::error::Trouble;
 use crate::target::Evaluation;
 use crust_diagnose::convergence;
 use crust_diagnose::experiment::REAL;
+use crust_infer::axes::Axes;
 use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::sample::Start;
 use crust_math::random::{Purpose, StreamKey};
 use mass::{log_mass, tells_correlations};
 use starts::{Place, Scale};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How many of each kind.
@@ -54,7 +57,9 @@ impl StanExperiment<'_> {
     /// Sends scouts to the real data's posterior. Each of two rounds may take so long.
     pub(super) fn scout(&mut self, fit: &[Chain], took: Duration, names: &[String]) -> Result<Scouted, Trouble> {
         let region = Region::of(fit);
-        let first = self.rounds(&self.scout_starts(fit)?, BRIEF, took)?;
+        // Without the axes that the fit needed scouts would be where they began, which is no mode.
+        let axes = ridge(fit).map(Arc::new);
+        let first = self.rounds(&self.scout_starts(fit, axes.as_ref())?, (axes.as_ref(), BRIEF), took)?;
         let mut scouted = Scouted { scouts: first.len(), ..Scouted::default() };
         let away = first.iter().filter(|chain| region.outside(chain).is_some());
         let again = away.filter_map(|chain| chain.points.last()).zip(AGAIN..);
@@ -62,7 +67,7 @@ impl StanExperiment<'_> {
         if again.is_empty() {
             return Ok(scouted);
         }
-        let second = self.rounds(&again, LONG, took)?;
+        let second = self.rounds(&again, (axes.as_ref(), LONG), took)?;
         let correlated = tells_correlations(LONG.draws, names.len());
         let whole = self.with_own_densities(fit)?;
         let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
@@ -77,7 +82,12 @@ impl StanExperiment<'_> {
 
     /// The chains that come to their end. They run in groups, the first of which may take half of the time, the next half
     /// of what is left, and so on.
-    fn rounds(&self, starts: &[Start], effort: Effort, took: Duration) -> Result<Vec<Chain>, Trouble> {
+    fn rounds(
+        &self,
+        starts: &[Start],
+        (axes, effort): (Option<&Arc<Axes>>, Effort),
+        took: Duration,
+    ) -> Result<Vec<Chain>, Trouble> {
         let least = |budget: f64| Duration::from_secs_f64(LEAST_SHARE * budget);
         let end = self.settings.budget.map(|budget| Instant::now() + took.max(least(budget)));
         let mut chains = Vec::new();
@@ -89,7 +99,7 @@ impl StanExperiment<'_> {
                 let left = end.saturating_duration_since(now);
                 now + if number == last { left } else { left / 2 }
             });
-            chains.extend(self.group(group, effort, deadline)?);
+            chains.extend(self.group(group, (axes, effort), deadline)?);
         }
         chains.retain(|chain| chain.points.len() == effort.draws);
         Ok(chains)
@@ -97,15 +107,20 @@ impl StanExperiment<'_> {
 
     /// One chain that starts where the density is flat, which a vague prior reaches, ends all of its group: the others go
     /// on without it.
-    fn group(&self, starts: &[Start], effort: Effort, deadline: Option<Instant>) -> Result<Vec<Chain>, Trouble> {
+    fn group(
+        &self,
+        starts: &[Start],
+        (axes, effort): (Option<&Arc<Axes>>, Effort),
+        deadline: Option<Instant>,
+    ) -> Result<Vec<Chain>, Trouble> {
         let evaluation = Evaluation::of(self.model(REAL)?, GROUP);
         let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
         let target = self.posterior(REAL, evaluation)?;
-        match draw_from(target, key, (starts, effort), &self.settings, deadline) {
+        match draw_from(target, key, (starts, axes, effort), &self.settings, deadline) {
             Err(trouble) if is_about_chains(&trouble) && starts.len() > 1 => {
                 let (one, other) = starts.split_at(starts.len() / 2);
-                let mut chains = self.group(one, effort, deadline)?;
-                chains.extend(self.group(other, effort, deadline)?);
+                let mut chains = self.group(one, (axes, effort), deadline)?;
+                chains.extend(self.group(other, (axes, effort), deadline)?);
                 Ok(chains)
             }
             Err(trouble) if is_about_chains(&trouble) => Ok(Vec::new()),
@@ -114,7 +129,7 @@ impl StanExperiment<'_> {
     }
 
     /// Starts that have a density, the most telling ones first.
-    fn scout_starts(&self, fit: &[Chain]) -> Result<Vec<Start>, Trouble> {
+    fn scout_starts(&self, fit: &[Chain], axes: Option<&Arc<Axes>>) -> Result<Vec<Start>, Trouble> {
         let mut numbers = (FIRST..).step_by(EACH);
         let mut first = || numbers.next().unwrap_or(FIRST);
         let mut simulator = self.prior.clone();
@@ -123,7 +138,12 @@ impl StanExperiment<'_> {
         if !self.loaded.likelihood_only {
             all.extend(self.starts(first(), prior)?);
         }
-        all.extend(starts::random(first(), EACH));
+        let dimension = fit.iter().find_map(|chain| chain.points.first()).map_or(0, Vec::len);
+        all.extend(match axes {
+            // random numbers along axes would be elsewhere than Stan's
+            Some(_) => self.starts(first(), |_, key| Some(starts::within(dimension, key)))?,
+            None => starts::random(first(), EACH),
+        });
         if let Some(scale) = Scale::of(fit.iter().flat_map(|chain| &chain.points)) {
             for place in Place::ALL {
                 all.extend(self.starts(first(), |number, key| Some(place.point(&scale, number, key)))?);

@@ -1,6 +1,7 @@
 //! Where the chains of a fit begin, and along which axes they move.
 
 use super::fit::{CHAINS, Chain, Fitted, is_short};
+use crust_diagnose::convergence::{mean, sd};
 use crust_infer::axes::Axes;
 use crust_infer::sample::{SEVERAL, Start};
 use std::sync::Arc;
@@ -14,7 +15,40 @@ pub(super) struct Way {
 }
 
 /// How often axes are looked for again: chains that have just begun to move along a ridge do not show all of it.
-pub(super) const TURNS: u32 = 2;
+pub(super) const TURNS: u32 = 6;
+/// What is a ridge: a width, given other coordinates, of a tenth (a correlation of 0.995).
+const NARROW: f64 = 0.1;
+
+/// The axes of chains that lie on a ridge.
+pub(super) fn ridge(chains: &[Chain]) -> Option<Axes> {
+    let chains: Vec<&[Vec<f64>]> = chains.iter().map(|chain| chain.points.as_slice()).collect();
+    Axes::of(&chains).filter(|axes| axes.narrowest() < NARROW)
+}
+
+/// A start at a point in the coordinates of axes; one that is not given as a whole stays random.
+pub(super) fn start_along(axes: &Axes, start: &Start) -> Start {
+    let given: Option<Vec<f64>> = start.given.iter().copied().collect();
+    match given.filter(|point| point.len() == axes.dimension()) {
+        Some(point) => {
+            let mut z = vec![0.0; point.len()];
+            axes.to_coordinates(&point, &mut z);
+            Start { given: z.into_iter().map(Some).collect(), ..start.clone() }
+        }
+        None => start.clone(),
+    }
+}
+
+/// Whether chains got further than those before them: on a ridge that is longer than they are, the way that they made
+/// shows before R-hat does.
+pub(super) fn got_further(chains: &[Chain], before: &[Chain]) -> bool {
+    const FURTHER: f64 = 1.3;
+    let dimension = chains.first().and_then(|chain| chain.points.first()).map_or(0, Vec::len);
+    let spread = |chains: &[Chain], i: usize| {
+        let square = |chain: &Chain| sd(&chain.points.iter().map(|point| point[i]).collect::<Vec<f64>>()).powi(2);
+        mean(&chains.iter().map(square).collect::<Vec<f64>>()).sqrt()
+    };
+    (0..dimension).any(|i| spread(chains, i) > FURTHER * spread(before, i))
+}
 
 impl Way {
     /// As Stan does, but each chain chooses among some starting points. Chains from other starts look for what they may
@@ -27,20 +61,14 @@ impl Way {
     /// steps as short as a ridge is narrow, so that chains hardly move; more draws would not help. They begin where they
     /// ended, so that chains in different modes still are.
     pub(super) fn along_ridges(fitted: &Fitted, turn: u32) -> Option<Self> {
-        /// What is a ridge: a width, given other coordinates, of a tenth (a correlation of 0.995).
-        const NARROW: f64 = 0.1;
         if !is_short(&fitted.fit) || fitted.fit.unfinished {
             return None;
         }
-        let chains: Vec<&[Vec<f64>]> = fitted.chains.iter().map(|chain| chain.points.as_slice()).collect();
-        let axes = Axes::of(&chains).filter(|axes| axes.narrowest() < NARROW)?;
+        let axes = ridge(&fitted.chains)?;
         // Other chains than before, so that their random numbers are others.
         let numbers = turn * CHAINS + 1..;
         let start = |(number, chain): (u32, &Chain)| {
-            let last = chain.points.last()?;
-            let mut z = vec![0.0; last.len()];
-            axes.to_coordinates(last, &mut z);
-            Some(Start::at(number, &z))
+            Some(start_along(&axes, &Start::at(number, chain.points.last()?)))
         };
         let starts = numbers.zip(&fitted.chains).map(start).collect::<Option<_>>()?;
         Some(Self { starts, axes: Some(Arc::new(axes)), candidates: 1 })
@@ -57,6 +85,23 @@ mod tests {
         let chain = |k| Chain { points: (0..40).map(|i| point(i, k)).collect(), ..Chain::default() };
         let fit = Fit { chains: 4, draws: 40, worst_r_hat, least_ess: 500.0, ..Fit::default() };
         Fitted { fit, mean: Vec::new(), chains: (0..4).map(chain).collect() }
+    }
+
+    /// Chains that move twice as far got further, those that have only moved to another place did not.
+    #[test]
+    fn the_way_along_a_ridge_is_measured() {
+        let fitted = |scale: f64, shift: f64| {
+            let mut fitted = fitted(1.5, 1000.0);
+            let points = fitted.chains.iter_mut().flat_map(|chain| &mut chain.points);
+            points.for_each(|point| point.iter_mut().for_each(|x| *x = shift + scale * *x));
+            fitted.chains
+        };
+        assert!(got_further(&fitted(2.0, 0.0), &fitted(1.0, 0.0)));
+        assert!(!got_further(&fitted(1.1, 0.0), &fitted(1.0, 0.0)));
+        assert!(!got_further(&fitted(1.0, 1e4), &fitted(1.0, 0.0)));
+        let axes = ridge(&fitted(1.0, 0.0)).unwrap();
+        let random = Start::random(3);
+        assert_eq!(start_along(&axes, &random), random);
     }
 
     /// Chains of a fit on a ridge go on where they are, under other numbers; others begin as before.

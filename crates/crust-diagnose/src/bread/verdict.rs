@@ -45,7 +45,12 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     let Some(rung) = decisive(findings) else {
         return (Level::Partial, "The run ended before there was a bound.".to_owned());
     };
-    let bound = in_words(rung, plan.simulation);
+    // Reverse chains that begin with draws of a bad fit are no bound: then it is no mistake that they are below.
+    let bound = if super::contradictory(findings) {
+        format!("With T = {} distributions, bounds of annealing contradict each other, as exact draws would not let them", rung.t)
+    } else {
+        in_words(rung, plan.simulation)
+    };
     if findings.partial {
         return (Level::Partial, format!("{bound}; the run was ended before its end."));
     }
@@ -194,6 +199,11 @@ fn few_scouts(fit: &Fit) -> Option<String> {
     const FEW: usize = 8;
     let how_many = if fit.scouts == 0 { "no chain".to_owned() } else { format!("only {} chains", fit.scouts) };
     (fit.scouts < FEW).then(|| format!("modes that the fit has missed: {how_many} from other starts looked for them"))
+}
+
+/// Whether what was found rests on draws of a fit that cannot be trusted.
+pub(super) fn rests_on_bad_fit(findings: &Findings, plan: &Plan) -> bool {
+    plan.simulation.rests_on_fit() && findings.fit.as_ref().is_some_and(|fit| bad_fit(fit).is_some())
 }
 
 /// What makes a fit one that nothing may rest on. The limits are wider than those of warnings: beyond them chains are

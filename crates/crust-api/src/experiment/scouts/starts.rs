@@ -54,6 +54,12 @@ impl Place {
     }
 }
 
+/// Where Stan would start: within 2 of 0.
+pub(super) fn within(dimension: usize, key: StreamKey) -> Vec<f64> {
+    let mut random = key.stream();
+    (0..dimension).map(|_| LEAST * (2.0 * random.uniform() - 1.0)).collect()
+}
+
 /// Draws of a fit, and how far from 0 they get.
 pub(super) struct Scale<'a> {
     draws: Vec<&'a Vec<f64>>,
