@@ -1,7 +1,7 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
 use super::Settings;
-use super::way::{TURNS, Way, got_further, start_along};
+use super::way::{TURNS, Way, by_curvature, got_further, start_along};
 use crate::error::Trouble;
 use crate::target::StanTarget;
 use crust_diagnose::convergence::{bfmi, ess_bulk, ess_tail, mean, rhat};
@@ -148,7 +148,12 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
     let mut way = Way::first();
     let mut fitted = fit_once(path.clone(), names, (&way, key, effort, deadline, last), settings)?;
     for turn in 1..=TURNS {
-        let Some(next) = Way::along_ridges(&fitted, turn) else { break };
+        let gradients = |points: &[Vec<f64>]| {
+            let mut driver = Driver::new(path.clone(), settings.how);
+            let found = driver.evaluate_points(points, 1.0, true, &settings.control).ok()?;
+            Some(found.into_iter().map(|at| at.gradient).collect())
+        };
+        let Some(next) = Way::along_ridges(&fitted, turn, || by_curvature(gradients, &fitted.chains)) else { break };
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             break;
         }

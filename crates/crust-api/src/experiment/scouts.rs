@@ -56,10 +56,11 @@ pub(super) struct Scouted {
 impl StanExperiment<'_> {
     /// Sends scouts to the real data's posterior. Each of two rounds may take so long.
     pub(super) fn scout(&mut self, fit: &[Chain], took: Duration, names: &[String]) -> Result<Scouted, Trouble> {
-        let region = Region::of(fit);
+        let whole = self.with_own_densities(fit)?;
+        let region = Region::of(fit, &whole);
         // Without the axes that the fit needed scouts would be where they began, which is no mode.
         let axes = ridge(fit).map(Arc::new);
-        let first = self.rounds(&self.scout_starts(fit, axes.as_ref())?, (axes.as_ref(), BRIEF), took)?;
+        let first = self.rounds(&self.scout_starts(fit, axes.as_ref(), names)?, (axes.as_ref(), BRIEF), took)?;
         let mut scouted = Scouted { scouts: first.len(), ..Scouted::default() };
         let away = first.iter().filter(|chain| region.outside(chain).is_some());
         let again = away.filter_map(|chain| chain.points.last()).zip(AGAIN..);
@@ -69,7 +70,6 @@ impl StanExperiment<'_> {
         }
         let second = self.rounds(&again, (axes.as_ref(), LONG), took)?;
         let correlated = tells_correlations(LONG.draws, names.len());
-        let whole = self.with_own_densities(fit)?;
         let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
         for chain in second.iter().filter(|chain| log_mass(chain, correlated) >= least - negligible(names.len())) {
             if let Some(place) = region.outside(chain) {
@@ -129,14 +129,24 @@ impl StanExperiment<'_> {
     }
 
     /// Starts that have a density, the most telling ones first.
-    fn scout_starts(&self, fit: &[Chain], axes: Option<&Arc<Axes>>) -> Result<Vec<Start>, Trouble> {
+    fn scout_starts(
+        &self,
+        fit: &[Chain],
+        axes: Option<&Arc<Axes>>,
+        names: &[String],
+    ) -> Result<Vec<Start>, Trouble> {
         let mut numbers = (FIRST..).step_by(EACH);
         let mut first = || numbers.next().unwrap_or(FIRST);
         let mut simulator = self.prior.clone();
-        let prior = |_: usize, key: StreamKey| simulator.draw_parameters(None, key).ok();
+        let mut prior = |key: StreamKey| simulator.draw_parameters(None, key).ok();
+        let scale = Scale::of(fit.iter().flat_map(|chain| &chain.points), names);
         let mut all = Vec::new();
         if !self.loaded.likelihood_only {
-            all.extend(self.starts(first(), prior)?);
+            all.extend(self.starts(first(), |_, key| prior(key))?);
+            if let Some(scale) = &scale {
+                let some = |number, key| Some(starts::with_block_of(scale, &prior(key)?, number, key));
+                all.extend(self.starts(first(), some)?);
+            }
         }
         let dimension = fit.iter().find_map(|chain| chain.points.first()).map_or(0, Vec::len);
         all.extend(match axes {
@@ -144,7 +154,7 @@ impl StanExperiment<'_> {
             Some(_) => self.starts(first(), |_, key| Some(starts::within(dimension, key)))?,
             None => starts::random(first(), EACH),
         });
-        if let Some(scale) = Scale::of(fit.iter().flat_map(|chain| &chain.points)) {
+        if let Some(scale) = scale {
             for place in Place::ALL {
                 all.extend(self.starts(first(), |number, key| Some(place.point(&scale, number, key)))?);
             }
@@ -221,6 +231,8 @@ struct Region<'a> {
     ends: Vec<(f64, f64)>,
     mean: Vec<f64>,
     deviation: Vec<f64>,
+    /// The range of the log density, with a margin.
+    density: (f64, f64),
 }
 
 /// How a chain is beyond all draws of the fit.
@@ -229,6 +241,8 @@ enum Outside {
     Coordinate(usize),
     /// In a direction in which several coordinates add up, of which this one has the largest part.
     Direction(usize),
+    /// In the log density alone: a spike in the middle of a slab.
+    Density,
 }
 
 impl Outside {
@@ -237,12 +251,14 @@ impl Outside {
         match self {
             Self::Coordinate(i) => name(i),
             Self::Direction(i) => format!("{} and others together", name(i)),
+            Self::Density => "the log density".to_owned(),
         }
     }
 }
 
 impl<'a> Region<'a> {
-    fn of(chains: &'a [Chain]) -> Self {
+    /// `whole` are the same chains, or some of their draws, with the program's own densities.
+    fn of(chains: &'a [Chain], whole: &[Chain]) -> Self {
         let points = || chains.iter().flat_map(|chain| &chain.points);
         let dimension = points().next().map_or(0, Vec::len);
         let column = |i: usize| -> Vec<f64> { points().map(|point| point[i]).collect() };
@@ -253,12 +269,22 @@ impl<'a> Region<'a> {
             mean.push(convergence::mean(&column));
             deviation.push(convergence::sd(&column).max(f64::MIN_POSITIVE));
         }
-        Self { chains, ends, mean, deviation }
+        let densities: Vec<f64> = whole.iter().flat_map(|chain| &chain.log_densities).copied().collect();
+        Self { chains, ends, mean, deviation, density: range_with_margin(&densities) }
     }
 
     /// Whether all draws of a chain are beyond those of the fit, on one side of a coordinate; or of a direction.
     fn outside(&self, chain: &Chain) -> Option<Outside> {
-        self.coordinate_outside(chain).map(Outside::Coordinate).or_else(|| self.direction_outside(chain))
+        let coordinate = self.coordinate_outside(chain).map(Outside::Coordinate);
+        coordinate.or_else(|| self.direction_outside(chain)).or_else(|| self.density_outside(chain))
+    }
+
+    /// Whether all densities of a chain are above, or below, those of the fit.
+    fn density_outside(&self, chain: &Chain) -> Option<Outside> {
+        let (low, high) = self.density;
+        let all = |beyond: &dyn Fn(f64) -> bool| chain.log_densities.iter().all(|x| beyond(*x));
+        let beyond = !chain.log_densities.is_empty() && (all(&|x| x < low) || all(&|x| x > high));
+        beyond.then_some(Outside::Density)
     }
 
     fn coordinate_outside(&self, chain: &Chain) -> Option<usize> {
@@ -308,7 +334,7 @@ mod tests {
     #[test]
     fn only_chains_that_stay_away_are_elsewhere() {
         let fit = [chain(&[[0.0, 5.0], [1.0, 6.0]]), chain(&[[2.0, 5.5], [-2.0, 5.2]])];
-        let region = Region::of(&fit);
+        let region = Region::of(&fit, &fit);
         assert_eq!(region.coordinate_outside(&chain(&[[2.9, 5.0], [9.0, 9.0]])), None, "within the margin at times");
         assert_eq!(region.coordinate_outside(&chain(&[[0.0, 8.0], [1.0, 6.3]])), Some(1));
         assert_eq!(region.coordinate_outside(&chain(&[[0.0, 8.0], [1.0, 3.0]])), None, "on both sides");
@@ -331,11 +357,20 @@ mod tests {
     #[test]
     fn modes_that_overlap_in_every_coordinate_are_told_apart() {
         let fit = [normal_chain(1, 1000, 0.9), normal_chain(2, 1000, 0.9)];
-        let region = Region::of(&fit);
+        let region = Region::of(&fit, &fit);
         let mirrored = normal_chain(3, 50, -0.9);
         assert_eq!(region.coordinate_outside(&mirrored), None);
         assert!(matches!(region.outside(&mirrored), Some(Outside::Direction(_))));
         assert!((100..200).all(|number| region.outside(&normal_chain(number, 50, 0.9)).is_none()));
+        // A spike in the middle of a slab has other densities and nothing else.
+        let with_density = |mut chain: Chain, at: f64| {
+            chain.log_densities = (0..50).map(|i| at + f64::from(i) / 10.0).collect();
+            chain
+        };
+        let fit = [with_density(normal_chain(1, 50, 0.0), -5.0)];
+        let region = Region::of(&fit, &fit);
+        assert_eq!(region.outside(&with_density(normal_chain(1, 50, 0.0), 1.3)), Some(Outside::Density));
+        assert_eq!(region.outside(&with_density(normal_chain(1, 50, 0.0), 1.0)), None);
         let words = Outside::Direction(1).words(&["a".to_owned(), "b".to_owned()]);
         assert_eq!(words, "b and others together");
     }
