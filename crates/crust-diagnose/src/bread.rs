@@ -245,13 +245,7 @@ const WITH_CONFIRMATION: f64 = 2.2;
 
 /// A T below the next one for which there is time, where the next one would take too long and this may be enough: B̂ falls
 /// as 1/T.
-fn nearer<X>(
-    workshop: &Workshop<'_, X>,
-    plan: &Plan,
-    clock: Clock,
-    next: usize,
-    findings: &Findings,
-) -> Option<usize> {
+fn nearer<X>(workshop: &Workshop<'_, X>, plan: &Plan, clock: Clock, next: usize, findings: &Findings) -> Option<usize> {
     /// Less would say little that is new.
     const LEAST: f64 = 1.5;
     let rung = findings.simulated.rungs.last()?;

@@ -218,7 +218,9 @@ impl<T: Target> Target for Along<T> {
         if batch.wants_gradient() {
             match &self.axes.0 {
                 Form::Lower(lower) => lower.pull_back(batch),
-                Form::LowRank(_) => each_lane(&mut batch.gradient, &mut self.vectors, |g, to| self.axes.pull_back(g, to)),
+                Form::LowRank(_) => {
+                    each_lane(&mut batch.gradient, &mut self.vectors, |g, to| self.axes.pull_back(g, to))
+                }
             }
         }
         Ok(())

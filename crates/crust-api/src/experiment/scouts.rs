@@ -129,12 +129,7 @@ impl StanExperiment<'_> {
     }
 
     /// Starts that have a density, the most telling ones first.
-    fn scout_starts(
-        &self,
-        fit: &[Chain],
-        axes: Option<&Arc<Axes>>,
-        names: &[String],
-    ) -> Result<Vec<Start>, Trouble> {
+    fn scout_starts(&self, fit: &[Chain], axes: Option<&Arc<Axes>>, names: &[String]) -> Result<Vec<Start>, Trouble> {
         let mut numbers = (FIRST..).step_by(EACH);
         let mut first = || numbers.next().unwrap_or(FIRST);
         let mut simulator = self.prior.clone();

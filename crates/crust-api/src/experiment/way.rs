@@ -104,9 +104,7 @@ impl Way {
         let axes = ridge(&fitted.chains).or_else(|| curvature().filter(|axes| axes.narrowest() < NARROW))?;
         // Other chains than before, so that their random numbers are others.
         let numbers = turn * CHAINS + 1..;
-        let start = |(number, chain): (u32, &Chain)| {
-            Some(start_along(&axes, &Start::at(number, chain.points.last()?)))
-        };
+        let start = |(number, chain): (u32, &Chain)| Some(start_along(&axes, &Start::at(number, chain.points.last()?)));
         let starts = numbers.zip(&fitted.chains).map(start).collect::<Option<_>>()?;
         Some(Self { starts, axes: Some(Arc::new(axes)), candidates: 1 })
     }

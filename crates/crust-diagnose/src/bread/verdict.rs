@@ -36,7 +36,7 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     }
     if findings.fit.as_ref().is_some_and(|fit| fit.unfinished) {
         return (
-            Level::Poor,
+            Level::Partial,
             "The fit to the real data did not come far enough in its time for a bound: a longer `--budget`, or `--draws` with draws of \
              your own, would."
                 .to_owned(),
@@ -47,7 +47,10 @@ fn judge(findings: &Findings, plan: &Plan) -> (Level, String) {
     };
     // Reverse chains that begin with draws of a bad fit are no bound: then it is no mistake that they are below.
     let bound = if super::contradictory(findings) {
-        format!("With T = {} distributions, bounds of annealing contradict each other, as exact draws would not let them", rung.t)
+        format!(
+            "With T = {} distributions, bounds of annealing contradict each other, as exact draws would not let them",
+            rung.t
+        )
     } else {
         in_words(rung, plan.simulation)
     };

@@ -18,6 +18,7 @@ mod evaluate;
 mod given;
 mod lanes;
 mod line;
+mod narrow;
 mod poles;
 mod prefix;
 mod structure;
@@ -161,6 +162,11 @@ impl Likelihood {
         let model = Arc::new(Model::bind(&written.program, data, 1)?);
         let mut terms = Terms::new(model, base.len(), written.sizes_vary);
         terms.until = until;
+        let mut start = 0;
+        for size in &sizes {
+            narrow::narrow(&terms, &base, start..start + size, &mut domains);
+            start += size;
+        }
         let names = written.drawn.iter().map(|id| format!("`{}`", name(*id))).collect::<Vec<_>>().join(", ");
         let kind = match Structure::find(&mut terms, &base, &domains) {
             Ok(structure) => Kind::Blocks(Arc::new(structure)),

@@ -1,7 +1,7 @@
 //! Readings of the likelihood alone: parameters are given, priors may be anything.
 
 use crust_engine::{Misreading, ProveError, ProveOptions, SimulateError, Simulator, prove};
-use crust_stan::joint::{Joint, ReadOptions};
+use crust_stan::joint::{ByDensity, Joint, ReadOptions};
 
 use super::{data_of, key, parse};
 
@@ -77,4 +77,38 @@ fn likelihoods_are_proven() {
     let right = text.replace("lccdf(1", "lccdf(0");
     let found = alone(&right, r#"{"N": 4, "y": [2, 2, 3, 5]}"#, &[vec![0.5]]);
     assert!(found.is_ok(), "{:?}", found.err());
+}
+
+/// Nobody declared how many categories there are, and four answers of a person share a latent class. All combinations can be
+/// gone through, since the program refuses an index beyond the last category; the proof adds their probabilities up.
+#[test]
+fn bounds_that_nobody_declared_are_found() {
+    let text = "data { int N; int T; array[N, T] int y; }
+        parameters { real<lower=0, upper=1> w; array[2] simplex[3] p; }
+        model {
+          for (n in 1:N) {
+            vector[2] lp = [log(w), log1m(w)]';
+            for (t in 1:T) for (k in 1:2) lp[k] += log(p[k][y[n, t]]);
+            target += log_sum_exp(lp);
+          }
+        }";
+    let reading = parse(text);
+    let options = ReadOptions { by_density: ByDensity::WhereNeeded, ..ALONE() };
+    let joint = Joint::read(&reading.typed, &options).expect("readable");
+    // the fourth category is in nobody's answers, since there is none; the third is, or it would not be looked for
+    let json = r#"{"N": 3, "T": 4, "y": [[1, 2, 1, 1], [3, 3, 2, 3], [1, 1, 2, 2]]}"#;
+    let data = data_of(&reading, &joint, json);
+    let mut simulator = Simulator::new(&reading.typed, &joint, &data, None).expect("drawn by values");
+    let proof = prove(&reading.typed, &simulator, &ProveOptions::default()).expect("proven");
+    assert!(proof.log_likelihood_integral.is_some_and(|log| log.abs() < 1e-9), "{proof:?}");
+    let mut seen = [0; 3];
+    for i in 0..100 {
+        let drawn = simulator.draw_data(&[0.4; 5], key(i)).expect("data");
+        let y = drawn.by_name(&reading.typed, "y").and_then(crust_stan::value::Value::to_reals).expect("numbers");
+        for answer in y {
+            let category = (1..=3).position(|k| (answer - f64::from(k)).abs() < 0.5).expect("one of three");
+            seen[category] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
