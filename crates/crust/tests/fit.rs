@@ -27,11 +27,50 @@ fn a_needle_that_all_chains_leave_is_no_good_verdict() {
     for seed in ["1", "2"] {
         let (level, sentence) = verdict(&[&model, &near, "--seed", seed]);
         assert_ne!(level, "good", "seed {seed}: {sentence}");
-        assert!(sentence.contains("draws of the prior") || sentence.contains("R-hat"), "seed {seed}: {sentence}");
+        let reasons = ["draws of the prior", "R-hat", "by the log density"];
+        assert!(reasons.iter().any(|reason| sentence.contains(reason)), "seed {seed}: {sentence}");
     }
     let far = folder.file("far.json", r#"{"y": 9.5}"#);
     let (level, sentence) = verdict(&[&model, &far]);
     assert_eq!(level, "good", "{sentence}");
+}
+
+/// Half of the posterior is in a spike of twenty dimensions, in the middle of what all chains see: no coordinate shows it,
+/// only how high the density is there.
+#[test]
+fn a_spike_in_the_middle_of_a_slab_is_seen() {
+    let folder = Folder::new("needle");
+    let model = folder.file(
+        "model.stan",
+        "parameters { vector[20] x; } model { target += log_mix(0.5, normal_lpdf(x | 0, 1), normal_lpdf(x | 0, 0.01)); }",
+    );
+    let (level, sentence) = verdict(&[&model]);
+    assert_eq!(level, "poor", "{sentence}");
+    assert!(sentence.contains("by the log density"), "{sentence}");
+}
+
+/// Age, income and year as they are: the posterior is a ridge along which chains with a diagonal metric do not move at all.
+/// It has one mode, since it is log-concave.
+#[test]
+fn predictors_on_their_own_scales_are_no_trouble() {
+    let folder = Folder::new("unscaled");
+    let model = folder.file(
+        "model.stan",
+        "data { int N; matrix[N, 3] X; array[N] int<lower=0, upper=1> vote; }
+         parameters { real alpha; vector[3] beta; }
+         model { vote ~ bernoulli_logit(alpha + X * beta); }",
+    );
+    let n = 240_u32;
+    let row = |i: u32| [20 + i * 37 % 60, 15_000 + i * 7919 % 120_000, 1950 + i * 53 % 50].map(f64::from);
+    let rows: Vec<[f64; 3]> = (0..n).map(row).collect();
+    let logit = |x: &[f64; 3]| 0.03 * (x[0] - 50.0) - 0.00001 * (x[1] - 70_000.0) + 0.02 * (x[2] - 1975.0);
+    let votes: Vec<u8> =
+        rows.iter().zip(0..n).map(|(x, i)| u8::from(logit(x) > f64::from(i * 29 % 41) / 10.0 - 2.0)).collect();
+    let data = folder.file("data.json", &json!({"N": n, "X": rows, "vote": votes}).to_string());
+    for seed in ["1", "3"] {
+        let (level, sentence) = verdict(&[&model, &data, "--seed", seed, "--replicates", "0"]);
+        assert_eq!(level, "good", "seed {seed}: {sentence}");
+    }
 }
 
 /// y ~ N(m, 1) with a flat m and 25 data: the posterior is N(ȳ, 1/25). Draws of it are good, moved or narrow ones are not.
