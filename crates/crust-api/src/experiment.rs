@@ -4,6 +4,7 @@ mod anchor;
 mod damping;
 mod fit;
 pub(crate) mod given;
+mod lost;
 mod path;
 mod scouts;
 mod way;

@@ -267,6 +267,9 @@ pub struct Fit {
     /// Further chains that had hardly a draw when the time was over, and are left out.
     #[serde(default)]
     pub stuck: usize,
+    /// Chains that were begun anew, since they stayed where there is next to nothing of the posterior.
+    #[serde(default)]
+    pub anew: usize,
     /// Iterations of warm-up in each chain.
     #[serde(default)]
     pub warmup: usize,

@@ -1,6 +1,7 @@
 //! The fit to real data: NUTS, judged by R-hat and effective sample size, and the mean of its draws.
 
 use super::Settings;
+use super::lost::lost;
 use super::way::{TURNS, Way, by_curvature, got_further, start_along};
 use crate::error::Trouble;
 use crate::target::StanTarget;
@@ -38,6 +39,11 @@ struct Draws<'a> {
     deadline: Option<Instant>,
     /// How many draws of every chain are enough to stop then, and when to stop whatever there is.
     patience: Option<(usize, Instant)>,
+    /// When the run began, and after which time each chain had all of its draws.
+    began: Instant,
+    done: Mutex<Vec<Duration>>,
+    /// How many draws are wanted.
+    wanted: usize,
     /// The axes along which chains move, if they are not those of the parameters.
     axes: Option<Arc<Axes>>,
     /// Of the whole run.
@@ -50,6 +56,8 @@ pub struct Chain {
     pub divergences: usize,
     pub energies: Vec<f64>,
     pub log_densities: Vec<f64>,
+    /// The log density where the chain is, warm-up included.
+    pub last: f64,
 }
 
 impl Draws<'_> {
@@ -58,6 +66,15 @@ impl Draws<'_> {
         let Some(deadline) = self.deadline else { return false };
         let now = Instant::now();
         now >= deadline && !self.patience.is_some_and(|(enough, last)| now < last && self.least() < enough)
+    }
+
+    /// Whether a chain that still warms up has taken far longer than others took for everything.
+    fn is_left_behind(&self) -> bool {
+        /// Times as long, and a second.
+        const LONGER: u32 = 3;
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(second) = done.get(1) else { return false };
+        self.patience.is_some() && self.began.elapsed() > *second * LONGER + Duration::from_secs(1)
     }
 
     /// Draws of the chain that has fewest.
@@ -70,11 +87,12 @@ impl Draws<'_> {
 impl Observer for Draws<'_> {
     fn draw(&self, draw: &Draw<'_>) -> ControlFlow<()> {
         self.control.count_iteration();
-        if self.control.is_interrupted() || self.is_over() {
+        if self.control.is_interrupted() || self.is_over() || (draw.warmup && self.is_left_behind()) {
             return ControlFlow::Break(());
         }
         let chain = &self.chains[(draw.chain - self.first) as usize];
         let mut chain = chain.lock().unwrap_or_else(PoisonError::into_inner);
+        chain.last = draw.state.log_density();
         if !draw.warmup {
             let mut point = draw.state.q.clone();
             if let Some(axes) = &self.axes {
@@ -84,6 +102,9 @@ impl Observer for Draws<'_> {
             chain.divergences += usize::from(draw.statistics.divergent);
             chain.energies.push(draw.statistics.energy);
             chain.log_densities.push(draw.state.log_density());
+            if chain.points.len() == self.wanted {
+                self.done.lock().unwrap_or_else(PoisonError::into_inner).push(self.began.elapsed());
+            }
         }
         ControlFlow::Continue(())
     }
@@ -117,7 +138,7 @@ const LONGEST_SHARE: f64 = 0.8;
 /// Evaluations of an iteration, on average, where trajectories are not short.
 const EVALUATIONS: f64 = 20.0;
 /// The fewest draws of a chain that say anything.
-const FEWEST_DRAWS: usize = 50;
+pub(super) const FEWEST_DRAWS: usize = 50;
 
 /// The longest fit that is likely to end in its time, from the seconds that an evaluation of all chains takes.
 fn affordable(evaluation: f64, seconds: f64) -> Effort {
@@ -225,17 +246,44 @@ fn fit_once(
 ) -> Result<Fitted, Trouble> {
     let dimension = path.dimension();
     let patience = last.map(|last| (FEWEST_DRAWS, last));
-    let mut chains = draw_within(path, key, (way, effort), settings, (deadline, patience))?;
+    let begin = Instant::now();
+    let mut chains = draw_within(path.clone(), key, (way, effort), settings, (deadline, patience))?;
+    let anew = if way.axes.is_none() { renew(&path, &mut chains, (key, effort, begin, last), settings)? } else { 0 };
     let stuck = without_stuck(&mut chains);
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
     chains.iter_mut().for_each(|chain| chain.cut(least));
     let mut fitted = summarise(chains, dimension, names);
-    fitted.fit.stuck = stuck;
+    (fitted.fit.stuck, fitted.fit.anew) = (stuck, anew);
     fitted.fit.unfinished = least < FEWEST_DRAWS;
     fitted.fit.warmup = effort.warmup;
     fitted.fit.delta = effort.delta;
     Ok(fitted)
+}
+
+/// Begins chains anew that are lost, and says how many there were.
+fn renew(
+    path: &StanTarget<'_>,
+    chains: &mut [Chain],
+    (key, effort, began, last): (StreamKey, Effort, Instant, Option<Instant>),
+    settings: &Settings<'_>,
+) -> Result<usize, Trouble> {
+    /// Their numbers, beyond those of chains along ridges and below those of scouts.
+    const FIRST: u32 = 501;
+    const ATTEMPTS: u32 = 2;
+    let mut anew = 0;
+    for attempt in 0..ATTEMPTS {
+        let lost = lost(chains);
+        let enough = last.is_none_or(|last| Instant::now() + began.elapsed() / 3 < last);
+        if lost.is_empty() || !enough {
+            break;
+        }
+        let starts: Vec<Start> = lost.iter().zip(FIRST + attempt * CHAINS..).map(|(_, k)| Start::random(k)).collect();
+        let found = draw_from(path.clone(), key, (&starts, None, effort), settings, last)?;
+        anew = anew.max(lost.len());
+        lost.into_iter().zip(found).for_each(|(i, chain)| chains[i] = chain);
+    }
+    Ok(anew)
 }
 
 /// Takes out chains that hardly have a draw where others have, and says how many there were: without them there is
@@ -309,11 +357,13 @@ fn draw_within(
     };
     let chains = starts.iter().map(|_| Mutex::default()).collect();
     let first = starts.first().map_or(1, |start| start.chain);
-    let draws = Draws { chains, first, deadline, patience, axes: axes.clone(), control: &settings.control };
+    let (began, done) = (Instant::now(), Mutex::default());
+    let (wanted, axes) = (draws, axes.clone());
+    let draws = Draws { chains, first, deadline, patience, began, done, wanted, axes, control: &settings.control };
     let hard = patience.map(|(_, last)| last).filter(|last| Some(*last) > deadline).or(deadline);
     // A transition may be a thousand evaluations, each of which may take a second.
     let control = Control::part_of(&settings.control, hard);
-    match axes {
+    match &draws.axes {
         None => sample(&mut Driver::new(path, settings.how), &sampling, starts, &draws, &control)?,
         Some(axes) => {
             let along = Along::new(path, Arc::clone(axes));
@@ -462,7 +512,9 @@ mod tests {
         let over = |deadline: Option<Instant>, last: Option<Instant>, draws: usize| {
             let patience = last.map(|last| (50, last));
             let chains = [chain(1000), chain(draws)].map(Mutex::new).into();
-            Draws { chains, first: 1, deadline, patience, axes: None, control: &control }.is_over()
+            let (began, done) = (now, Mutex::default());
+            Draws { chains, first: 1, deadline, patience, began, done, wanted: 1000, axes: None, control: &control }
+                .is_over()
         };
         assert!(!over(None, None, 0) && !over(Some(now + hour), None, 1000));
         assert!(over(Some(now), None, 0), "the end is the end");

@@ -33,6 +33,7 @@ pub(crate) fn read(files: &[PathBuf], model: &Arc<Model>) -> Result<Vec<Chain>, 
             divergences: of(&divergent).iter().filter(|x| **x > 0.5).count(),
             energies: of(&energies),
             log_densities: of(&densities),
+            ..Chain::default()
         });
     }
     chains.iter_mut().for_each(|chain| chain.cut(least));

@@ -20,7 +20,7 @@ use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::sample::Start;
 use crust_math::random::{Purpose, StreamKey};
-use mass::{log_mass, tells_correlations};
+pub(super) use mass::{log_mass, tells_correlations};
 use starts::{Place, Scale};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -207,7 +207,7 @@ impl StanExperiment<'_> {
 /// e⁻¹⁵ have no business there; that they do says that others may, and that chance decided where the fit is. Beyond that
 /// there is room for what is not normal about either.
 #[expect(clippy::cast_precision_loss, reason = "dimensions are far fewer than 2⁵³")]
-fn negligible(dimension: usize) -> f64 {
+pub(super) fn negligible(dimension: usize) -> f64 {
     15.0 + dimension as f64
 }
 

@@ -384,7 +384,11 @@ fn fit_in_words(fit: &Fit, simulation: Simulation) -> String {
     let judged = if fit.unfinished {
         format!("fit: {draws} {} chains and {} draws of each, which are too few to be judged", fit.chains, fit.draws)
     } else {
-        format!("fit: {draws} {} chains, worst R-hat {:.3}", fit.chains, fit.worst_r_hat)
+        let anew = match fit.anew {
+            0 => String::new(),
+            n => format!(" ({n} begun anew: where it was there is next to nothing of the posterior)"),
+        };
+        format!("fit: {draws} {} chains{anew}, worst R-hat {:.3}", fit.chains, fit.worst_r_hat)
     };
     if simulation.rests_on_fit() {
         return judged;
