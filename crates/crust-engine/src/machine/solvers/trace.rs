@@ -358,38 +358,44 @@ impl Kernel for Forward<'_> {
 
     #[inline(always)]
     fn run(self) -> bool {
-        let Trace { numbers, operations, pulls, tangents, lines, steady, stale, .. } = self.0;
+        // Eight directions or fewer are the rule: then there is no arithmetic of places.
+        if self.0.lines == 1 { self.0.forward::<true>() } else { self.0.forward::<false>() }
+    }
+}
+
+impl Trace {
+    /// Values and directions of all results; `ONE` says that directions are a single line.
+    #[inline(always)]
+    fn forward<const ONE: bool>(&mut self) -> bool {
+        let Self { numbers, operations, pulls, tangents, lines, steady, stale, .. } = self;
         let done = if *stale { 0 } else { *steady };
-        let (first, lines) = (numbers.len() - operations.len() + done, *lines);
+        let (first, lines) = (numbers.len() - operations.len() + done, if ONE { 1 } else { *lines });
         for (k, (operation, pull)) in operations[done..].iter().zip(&pulls[done..]).enumerate() {
             let Some((value, by)) = operation.linearised(numbers) else { return false };
             numbers[first + k] = value;
+            if *pull == Pull::Nothing {
+                continue;
+            }
             let [a, b] = operation.operands().map(|x| x as usize);
             let (known, rest) = tangents.split_at_mut((first + k) * lines);
-            // Eight directions or fewer are the rule.
-            if lines == 1 {
+            if ONE {
                 rest[0] = match pull {
-                    Pull::Nothing => continue,
-                    Pull::First => known[a].times(by[0]),
-                    Pull::Second => known[b].times(by[1]),
                     Pull::Both => known[a].combined(by, known[b]),
+                    Pull::Second => known[b].times(by[1]),
+                    _ => known[a].times(by[0]),
                 };
                 continue;
             }
             let row = |x: usize| &known[x * lines..][..lines];
             let own = rest[..lines].iter_mut();
-            match pull {
-                Pull::Nothing => {}
-                Pull::First | Pull::Second => {
-                    let (row, by) = if *pull == Pull::First { (row(a), by[0]) } else { (row(b), by[1]) };
-                    for (own, x) in own.zip(row) {
-                        *own = x.times(by);
-                    }
+            if *pull == Pull::Both {
+                for ((own, a), b) in own.zip(row(a)).zip(row(b)) {
+                    *own = a.combined(by, *b);
                 }
-                Pull::Both => {
-                    for ((own, a), b) in own.zip(row(a)).zip(row(b)) {
-                        *own = a.combined(by, *b);
-                    }
+            } else {
+                let (row, by) = if *pull == Pull::First { (row(a), by[0]) } else { (row(b), by[1]) };
+                for (own, x) in own.zip(row) {
+                    *own = x.times(by);
                 }
             }
         }

@@ -162,7 +162,40 @@ impl Kernel for Worst<'_> {
     }
 }
 
+/// An attempt at a step of length h: one kernel, so that what is done between two rates uses vector registers, too.
+struct Attempt<'x, 'a, 's> {
+    stepper: &'x mut Stepper<'a, 's>,
+    h: f64,
+}
+
+impl Kernel for Attempt<'_, '_, '_> {
+    type Output = Result<f64, SolverError>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { stepper, h } = self;
+        let pair = stepper.pair;
+        for (stage, coefficients) in pair.matrix.iter().enumerate().skip(1) {
+            stepper.propose(h, coefficients);
+            stepper.evaluate(stage, stepper.t + h * pair.nodes[stage])?;
+        }
+        // The last stage of some pairs is the new state already.
+        if pair.matrix[pair.nodes.len() - 1] != pair.weights {
+            stepper.propose(h, pair.weights);
+        }
+        let Stepper { tolerances, ref state, ref stages, .. } = *stepper;
+        Ok(Worst { pair, tolerances, h, state, stages }.run())
+    }
+}
+
 impl<'a, 's> Stepper<'a, 's> {
+    /// The proposal becomes the state moved by stages.
+    #[inline(always)]
+    fn propose(&mut self, h: f64, coefficients: &[f64]) {
+        let Self { proposal: out, state: start, stages, .. } = self;
+        Combine { out, start, h, coefficients, stages }.run();
+    }
+
     fn new(
         pair: &'static Pair,
         system: &'a mut CoupledRows<'s>,
@@ -177,6 +210,7 @@ impl<'a, 's> Stepper<'a, 's> {
     }
 
     /// The rate at the proposal becomes a stage.
+    #[inline(always)]
     fn evaluate(&mut self, stage: usize, t: f64) -> Result<(), SolverError> {
         let own = &mut self.stages[stage * self.state.len()..][..self.state.len()];
         self.system.rate(t, &self.proposal, own)?;
@@ -195,16 +229,7 @@ impl<'a, 's> Stepper<'a, 's> {
 
     /// Computes the stages and the new state, and returns the error in units of the tolerances.
     fn attempt(&mut self, h: f64) -> Result<f64, SolverError> {
-        for stage in 1..self.pair.nodes.len() {
-            combine(&mut self.proposal, &self.state, h, self.pair.matrix[stage], &self.stages);
-            self.evaluate(stage, self.t + h * self.pair.nodes[stage])?;
-        }
-        // The last stage of some pairs is the new state already.
-        if self.pair.matrix[self.pair.nodes.len() - 1] != self.pair.weights {
-            combine(&mut self.proposal, &self.state, h, self.pair.weights, &self.stages);
-        }
-        let Self { pair, tolerances, ref state, ref stages, .. } = *self;
-        Ok(dispatch(Worst { pair, tolerances, h, state, stages }))
+        dispatch(Attempt { stepper: self, h })
     }
 
     /// The last stage becomes the first.
