@@ -74,24 +74,33 @@ fn measure(model: &Arc<Model>, options: &BenchOptions, seed: u64, start: Instant
         if let Some(why) = points.replace_rejected(&mut evaluator)? {
             return Err(Stop::AllRejected { why });
         }
-        let mut best = f64::INFINITY;
-        let begin = Instant::now();
-        while best.is_infinite() || begin.elapsed().as_secs_f64() < options.seconds {
-            // Batches of evaluations of at least a millisecond: the clock is exact enough for that.
-            let (mut count, round) = (0_u32, Instant::now());
-            while round.elapsed().as_secs_f64() < 1e-3 {
+        let mut time = |count: u32| -> Result<f64, Stop> {
+            let round = Instant::now();
+            for _ in 0..count {
                 evaluator.evaluate(&mut points.batch(), TERMS)?;
-                count += 1;
             }
-            #[allow(clippy::cast_precision_loss, reason = "few lanes")]
-            let chains = f64::from(count) * lanes as f64;
-            best = best.min(round.elapsed().as_secs_f64() * 1e6 / chains);
+            Ok(round.elapsed().as_secs_f64())
+        };
+        let begin = Instant::now();
+        // Rounds of a millisecond at least, for which the clock is exact enough; to read it more often would be measured.
+        let (mut count, mut round) = (1, time(1)?);
+        while round < ROUND {
+            count *= 2;
+            round = time(count)?;
         }
-        rows.push(BenchRow { lanes, us_per_gradient: best, memory: evaluator.memory() });
+        while begin.elapsed().as_secs_f64() < options.seconds {
+            round = round.min(time(count)?);
+        }
+        #[allow(clippy::cast_precision_loss, reason = "few lanes")]
+        let us_per_gradient = round * 1e6 / (f64::from(count) * lanes as f64);
+        rows.push(BenchRow { lanes, us_per_gradient, memory: evaluator.memory() });
     }
     let ir = options.ir.then(|| evaluator.ir());
     Ok(Bench { compile_ms, dimension, rows, ir })
 }
+
+/// Seconds of a round of evaluations that are measured together.
+const ROUND: f64 = 1e-3;
 
 /// As samplers evaluate: constants do not matter.
 const TERMS: Terms = Terms { propto: true, jacobian: true };
