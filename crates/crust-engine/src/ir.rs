@@ -18,6 +18,7 @@ mod endings;
 mod first;
 mod forward;
 mod graph;
+mod nested;
 mod passes;
 mod reverse;
 mod run;
@@ -27,6 +28,7 @@ mod stage;
 mod tests;
 
 pub use graph::{ContainerCall, Graph, Ref, ScalarCall};
+pub use nested::nest;
 pub use passes::fuse;
 pub use run::{Call, Pass, Room, run};
 pub use schedule::{List, Place, schedule};

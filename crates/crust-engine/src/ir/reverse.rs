@@ -95,7 +95,7 @@ impl Whole<'_> {
             }
         }
         for l in 0..L {
-            self.fine[l] &= finite[l] == 0.0;
+            self.fine[l] &= finite[l] == 0.0 || self.outside[l];
         }
     }
 }
