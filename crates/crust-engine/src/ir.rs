@@ -20,9 +20,11 @@ mod forward;
 mod graph;
 mod nested;
 mod passes;
+mod products;
 mod reverse;
 mod run;
 mod schedule;
+mod shares;
 mod stage;
 #[cfg(test)]
 mod tests;

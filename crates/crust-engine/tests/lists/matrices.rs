@@ -98,3 +98,57 @@ fn functions_of_two_numbers_have_kernels() {
         }";
     compare(program, "{}", &points(17, 3));
 }
+
+/// Eight lanes at once against one.
+#[test]
+fn precision_matrices_of_many_dimensions_in_lanes() {
+    let program = "transformed data { matrix[9, 9] w = rep_matrix(0, 9, 9); array[3] vector[9] y;
+            for (i in 1:8) { w[i, i + 1] = 1; w[i + 1, i] = 1; }
+            for (n in 1:3) for (i in 1:9) y[n, i] = cos(n * i); }
+        parameters { vector[9] phi; real<lower=0> tau; real<lower=0, upper=0.49> alpha; real mu; }
+        model {
+          matrix[9, 9] q = tau * (add_diag(-alpha * w, 1));
+          phi ~ multi_normal_prec(rep_vector(mu, 9), q);
+          y ~ multi_normal_prec(phi, q);
+          tau ~ exponential(1); mu ~ std_normal();
+        }";
+    let model = crate::common::bind(program, "{}");
+    let points = points(17, 12);
+    let together = crate::common::evaluate(&mut model.evaluator(), &points, None, super::TERMS);
+    let mut single = model.evaluator().with_width(1);
+    for (l, point) in points.iter().enumerate() {
+        let alone = crate::common::evaluate(&mut single, std::slice::from_ref(point), None, super::TERMS);
+        assert!(crate::common::agree(together.log_density(l), alone.log_density(0), 1e-13));
+        for (a, b) in together.gradient[l].iter().zip(&alone.gradient[0]) {
+            assert!(crate::common::agree(*a, *b, 1e-11), "{a} is not {b}");
+        }
+    }
+}
+
+/// Data times what items have in common, of more terms than are taken at once, and with ones and zeros among them.
+#[test]
+fn rows_of_data_times_vectors_are_sums_in_any_number_of_lanes() {
+    let program = |n: usize| {
+        format!(
+            "transformed data {{ matrix[70, {n}] x; for (i in 1:70) for (k in 1:{n}) x[i, k] = k == 1 ? 1 : cos(i * k); }}
+            parameters {{ vector[{n}] b; real a; }}
+            model {{
+              vector[70] s; vector[{n}] c = exp(0.1 * b) * a;
+              for (i in 1:2) {{ s = x * c; target += -sum(square(s - i)); c = 0.5 * c; }}
+              b ~ std_normal(); a ~ std_normal();
+            }}"
+        )
+    };
+    for n in [2, 4, 5, 9] {
+        let program = program(n);
+        let all = points(33, n + 1);
+        compare(&program, "{}", &all);
+        let model = crate::common::bind(&program, "{}");
+        let wide = crate::common::evaluate(&mut model.evaluator(), &all, None, super::TERMS);
+        let mut single = model.evaluator().with_width(1);
+        for (l, point) in all.iter().enumerate() {
+            let alone = crate::common::evaluate(&mut single, std::slice::from_ref(point), None, super::TERMS);
+            assert!(crate::common::agree(alone.log_density(0), wide.log_density(l), 1e-13));
+        }
+    }
+}
