@@ -42,6 +42,10 @@ pub fn dots<const L: usize>(
             k += 4;
             continue;
         }
+        if chunk.1 <= FEW && neighbours(from, k).is_some() {
+            k = few_items::<L>(from, k, chunk, low, to);
+            continue;
+        }
         let into = if first { Into::Set } else { Into::Add };
         if let Some(a) = of(k) {
             columns::<L, 1>(list, [a], first, chunk, low, to);
@@ -54,6 +58,49 @@ pub fn dots<const L: usize>(
         }
         k += 1;
     }
+}
+
+/// So few items that their sums stay in registers.
+const FEW: usize = 8;
+
+/// The slot of the first item's number and what all of them are multiplied with, in term `k`.
+fn neighbours(from: &[Operand], k: usize) -> Option<(u32, f64)> {
+    match (from.get(k)?, from.get(from.len() / 2 + k)?) {
+        (Operand::Run(slot), Operand::Uniform(by)) | (Operand::Uniform(by), Operand::Run(slot)) => Some((*slot, *by)),
+        _ => None,
+    }
+}
+
+/// Terms of neighbours times a number, from term `k` on; the first term that is none of those.
+#[inline(always)]
+fn few_items<const L: usize>(
+    from: &[Operand],
+    mut k: usize,
+    (start, m): (usize, usize),
+    low: &[f64],
+    to: &mut [f64],
+) -> usize {
+    let mut sums = [[0.0; L]; FEW];
+    if k > 0 {
+        for i in 0..m {
+            sums[i] = load::<L>(to, i * L);
+        }
+    }
+    while k < from.len() / 2 {
+        let Some((slot, by)) = neighbours(from, k) else { break };
+        let own = &low[(slot as usize + start) * L..][..m * L];
+        for i in 0..m {
+            let x = load::<L>(own, i * L);
+            for l in 0..L {
+                sums[i][l] = fma(by, x[l], sums[i][l]);
+            }
+        }
+        k += 1;
+    }
+    for i in 0..m {
+        store(to, i * L, sums[i]);
+    }
+    k
 }
 
 /// Sets what items have so far, or adds `N` terms to it.
