@@ -1,6 +1,6 @@
 //! Batches on the way forward.
 
-use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
+use crust_math::lanes::scalar::{exp, log};
 
 use super::graph::{Op, ScalarCall};
 use super::products::dots;
@@ -267,13 +267,7 @@ fn log_sum_exp<const L: usize>(list: &List, batch: &Batch, low: &[f64], high: &m
             let (a, b) = (stage::<L>(list, low, *a, chunk, r0), stage::<L>(list, low, *b, chunk, r1));
             let (first, second) = kept.split_at_mut(items * L);
             let (first, second) = (&mut first[chunk.0 * L..][..n], &mut second[chunk.0 * L..][..n]);
-            let (a, b) = (&a[..n], &b[..n]);
-            for i in 0..n {
-                let (value, slopes) = log_add_exp_with_slopes(a[i], b[i]);
-                out[i] = value;
-                first[i] = slopes[0];
-                second[i] = slopes[1];
-            }
+            steps::log_add_exp(a, b, out, [first, second]);
             continue;
         }
         out.copy_from_slice(stage::<L>(list, low, from[0], chunk, r0));
