@@ -2,7 +2,7 @@
 
 mod fast;
 
-pub use fast::Pattern;
+pub use fast::{Pattern, pair};
 
 use crust_math::density::{DomainError, Terms};
 use crust_math::distributions::continuous::{self, ContinuousDistribution, SliceCumulative, SliceDensity};

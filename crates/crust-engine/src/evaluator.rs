@@ -63,6 +63,8 @@ pub struct Evaluator {
     rejections: Rejections,
     spare: Vec<Spare>,
     settled: Option<again::Settled>,
+    /// Whether lanes that do not fail have their results, where others do.
+    stored: bool,
 }
 
 /// Room for a part of a batch.
@@ -140,6 +142,7 @@ impl Evaluator {
             rejections: Rejections::default(),
             spare: Vec::new(),
             settled: None,
+            stored: false,
         }
     }
 
@@ -273,7 +276,7 @@ impl Evaluator {
     }
 
     fn piece(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<(), EngineError> {
-        if self.run_again(batch, terms, piece) {
+        if self.run_again(batch, terms, piece)? {
             return Ok(());
         }
         let printed = self.machine.messages.len();
@@ -307,14 +310,11 @@ impl Evaluator {
                 Err(Stop::FlatFails) => {
                     self.machine.unsettle_loops();
                     let fine = self.machine.split.clone();
-                    let flat = std::mem::replace(&mut self.flat, false);
-                    let failed = if piece.lanes == 1 {
-                        self.piece(batch, terms, piece)
-                    } else {
-                        self.part(batch, terms, piece, |l| !fine[l])
-                    };
-                    self.flat = flat;
-                    failed?;
+                    let stored = std::mem::take(&mut self.stored);
+                    self.by_machine(batch, terms, piece, &fine)?;
+                    if stored {
+                        return Ok(());
+                    }
                     return self.part(batch, terms, piece, |l| fine[l]);
                 }
                 Err(Stop::LanesPart) => {
@@ -341,6 +341,18 @@ impl Evaluator {
                 }
             }
         }
+    }
+
+    /// Lanes for which flat loops and lists do not hold.
+    fn by_machine(&mut self, batch: &mut Batch, terms: Terms, piece: Piece, fine: &[bool]) -> Result<(), EngineError> {
+        let flat = std::mem::replace(&mut self.flat, false);
+        let done = if piece.lanes == 1 {
+            self.piece(batch, terms, piece)
+        } else {
+            self.part(batch, terms, piece, |l| !fine[l])
+        };
+        self.flat = flat;
+        done
     }
 
     /// Evaluates some of the lanes of a piece by themselves.
@@ -425,9 +437,12 @@ impl Evaluator {
         let likelihood_seed = seed(batch.beta.map_or(&[1.0], |beta| &beta[piece.own()]))?;
         machine.totals = Some(Totals { prior, likelihood, prior_seed, likelihood_seed });
         let free = machine.free_block(batch.points, batch.lanes, piece.own())?;
-        if let Some(list) = machine.run_direct(code, free)? {
+        if let Some((list, all)) = machine.run_direct(code, free) {
             let places = again::Places { prior, likelihood, seed: likelihood_seed, free };
             self.settle(batch, terms, piece, list, places);
+            self.store(batch, piece, Some((prior, likelihood, free)));
+            self.stored = !all;
+            return if all { Ok(()) } else { Err(Stop::FlatFails) };
         } else {
             machine.constrain_parameters(code, free)?;
             machine.run_program(code)?;

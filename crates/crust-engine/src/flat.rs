@@ -26,6 +26,7 @@ use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 use crate::code::{Factor, Node, Slot};
 use crate::density::Scalar;
 use crate::kernels::arithmetic::Arithmetic;
+use crate::machine::RowKernel;
 
 pub use run::{Call, MOST_KEPT, Room, run};
 
@@ -318,7 +319,7 @@ pub enum Function {
     Density(Scalar),
     /// `bernoulli_logit`, in the place of `bernoulli` with a probability that is not given by its log odds.
     LogOdds(Scalar),
-    Binary(&'static Binary),
+    Binary(&'static Binary, Option<RowKernel>),
     Ternary(&'static Ternary),
 }
 

@@ -18,15 +18,19 @@ mod endings;
 mod first;
 mod forward;
 mod graph;
+mod nested;
 mod passes;
+mod products;
 mod reverse;
 mod run;
 mod schedule;
+mod shares;
 mod stage;
 #[cfg(test)]
 mod tests;
 
 pub use graph::{ContainerCall, Graph, Ref, ScalarCall};
+pub use nested::nest;
 pub use passes::fuse;
 pub use run::{Call, Pass, Room, run};
 pub use schedule::{List, Place, schedule};

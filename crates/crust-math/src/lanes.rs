@@ -19,6 +19,7 @@ mod logarithm;
 mod map;
 mod normal;
 mod power;
+mod quantile;
 mod rows;
 pub mod scalar;
 mod trigonometric;

@@ -10,6 +10,7 @@
 
 mod counts;
 mod location;
+mod pairs;
 mod positive;
 mod proportion;
 mod rising;
@@ -88,6 +89,22 @@ const KERNELS: &[(&str, RowKernel)] = kernels![
     tails::weibull_lcdf,
     tails::weibull_lccdf,
 ];
+
+/// The vectorised functions of two numbers by name.
+const PAIRS: &[(&str, RowKernel)] = kernels![
+    pairs::log_diff_exp,
+    pairs::log_inv_logit_diff,
+    pairs::fmax,
+    pairs::fmin,
+    pairs::lmultiply,
+    pairs::multiply_log,
+    pairs::pow,
+];
+
+/// The vectorised version of a function of two numbers.
+pub fn pair(name: &str) -> Option<RowKernel> {
+    PAIRS.iter().find(|(known, _)| *known == name).map(|(_, kernel)| *kernel)
+}
 
 /// The vectorised version of a density, by its name without suffix; of (log) probabilities, with it.
 pub fn kernel(name: &str) -> Option<RowKernel> {

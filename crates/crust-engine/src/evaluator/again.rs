@@ -4,7 +4,7 @@
 //! does in small programs: memory is laid out, parameters are put into it, results are looked for. If the next
 //! evaluation asks for the same, everything is where it was, and only numbers change.
 
-use super::{Batch, Evaluator, Piece, Terms, repeat_last};
+use super::{Batch, EngineError, Evaluator, Piece, Terms, repeat_last};
 use crate::machine::DirectList;
 use crate::memory::Block;
 
@@ -53,13 +53,13 @@ impl Evaluator {
         self.settled = Some(Settled { like, layout, list, places });
     }
 
-    /// Runs the list again, if the last evaluation was like this one. Says `false` if it was not, or if lanes fail: then
-    /// the whole way is gone.
-    pub(super) fn run_again(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> bool {
+    /// Runs the list again, if the last evaluation was like this one; lanes that fail are run by the machine. Says
+    /// `false` if it was not: then the whole way is gone.
+    pub(super) fn run_again(&mut self, batch: &mut Batch, terms: Terms, piece: Piece) -> Result<bool, EngineError> {
         let like = Like::of(batch, terms, piece);
-        let Some(settled) = &self.settled else { return false };
-        if settled.like != like || settled.layout != self.machine.arena.layout() {
-            return false;
+        let Some(settled) = &self.settled else { return Ok(false) };
+        if !self.flat || settled.like != like || settled.layout != self.machine.arena.layout() {
+            return Ok(false);
         }
         let (machine, places) = (&mut self.machine, settled.places);
         let width = machine.width;
@@ -73,10 +73,12 @@ impl Evaluator {
         if like.gradient {
             machine.arena.adjoint_mut(places.free, width).fill(0.0);
         }
-        if !machine.run_list(&settled.list) {
-            return false;
-        }
+        let all = machine.run_list(&settled.list);
         self.store(batch, piece, Some((places.prior, places.likelihood, places.free)));
-        true
+        if !all {
+            let fine = self.machine.split.clone();
+            self.by_machine(batch, terms, piece, &fine)?;
+        }
+        Ok(true)
     }
 }

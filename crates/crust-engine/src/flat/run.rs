@@ -11,6 +11,7 @@ pub use room::Room;
 use room::{Repeats, make_room};
 
 use crust_math::density::Terms;
+use crust_math::functions::elementwise::Binary;
 use crust_math::lanes::{Kernel, dispatch};
 
 use super::rows::{column, fill, load, load_unchecked, store, store_unchecked, sum};
@@ -131,8 +132,13 @@ impl Function {
     pub(crate) fn fast(&self) -> Option<RowKernel> {
         match self {
             Self::Density(scalar) | Self::LogOdds(scalar) => scalar.fast,
-            Self::Binary(_) | Self::Ternary(_) => None,
+            Self::Binary(_, fast) => *fast,
+            Self::Ternary(_) => None,
         }
+    }
+
+    pub(crate) fn binary(function: &'static Binary) -> Self {
+        Self::Binary(function, crate::density::pair(function.name))
     }
 
     /// Value and derivatives for one item; nothing outside of the domain.
@@ -141,7 +147,7 @@ impl Function {
         match self {
             Self::Density(scalar) => scalar.at(x, terms).ok(),
             Self::LogOdds(_) => None,
-            Self::Binary(function) => {
+            Self::Binary(function, _) => {
                 let p = (function.at)(x[0], x[1]).ok()?;
                 all[..2].copy_from_slice(&p.d);
                 Some((p.value, all))

@@ -448,12 +448,27 @@ pub fn log_sum_exp_of<const K: usize>(xs: [&[f64]; K], out: &mut [f64], mut weig
     }
 }
 
-/// The same for two: with one exponential.
+/// The same for two: with one exponential. Line by line: of rows that might overlap, as far as the compiler knows, it
+/// would take number by number.
 #[inline(always)]
-fn log_add_exp(a: &[f64], b: &[f64], out: &mut [f64], [first, second]: [&mut [f64]; 2]) {
+pub fn log_add_exp(a: &[f64], b: &[f64], out: &mut [f64], [first, second]: [&mut [f64]; 2]) {
     let n = out.len();
     let (a, b, first, second) = (&a[..n], &b[..n], &mut first[..n], &mut second[..n]);
-    for i in 0..n {
+    let whole = n - n % LINE;
+    for at in (0..whole).step_by(LINE) {
+        let (x, y) = (load::<LINE>(a, at), load::<LINE>(b, at));
+        let (mut value, mut slopes) = ([0.0; LINE], [[0.0; LINE]; 2]);
+        for l in 0..LINE {
+            let (sum, [by_x, by_y]) = log_add_exp_with_slopes(x[l], y[l]);
+            value[l] = sum;
+            slopes[0][l] = by_x;
+            slopes[1][l] = by_y;
+        }
+        store(out, at, value);
+        store(first, at, slopes[0]);
+        store(second, at, slopes[1]);
+    }
+    for i in whole..n {
         let (value, slopes) = log_add_exp_with_slopes(a[i], b[i]);
         out[i] = value;
         first[i] = slopes[0];

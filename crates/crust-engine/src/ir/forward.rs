@@ -1,8 +1,9 @@
 //! Batches on the way forward.
 
-use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
+use crust_math::lanes::scalar::{exp, log};
 
 use super::graph::{Op, ScalarCall};
+use super::products::dots;
 use super::run::{chunks, each_lane, operands};
 use super::schedule::{Batch, List, Operand};
 use super::stage::{CHUNK, Row, fetch, item_sum, pattern, stage};
@@ -53,8 +54,10 @@ fn elementwise<const L: usize>(
     rows: &mut [Row],
 ) {
     let [r0, r1, r2, ..] = rows else { return };
-    if matches!(op, Op::Sum | Op::Dot) {
-        return sums::<L>(list, op, from, chunk, low, to, [r0, r1]);
+    match op {
+        Op::Dot => return dots::<L>(list, from, chunk, low, to, [r0, r1]),
+        Op::Sum => return sums::<L>(list, from, chunk, low, to, r0),
+        _ => {}
     }
     if L > GROUP
         && from.iter().any(|operand| matches!(operand, Operand::Table(_)))
@@ -155,22 +158,15 @@ fn gathered<const L: usize>(
 #[inline(always)]
 fn sums<const L: usize>(
     list: &List,
-    op: Op,
     from: &[Operand],
     chunk: (usize, usize),
     low: &[f64],
     to: &mut [f64],
-    [r0, r1]: [&mut Row; 2],
+    row: &mut Row,
 ) {
-    let terms = if op == Op::Dot { from.len() / 2 } else { from.len() };
-    for k in 0..terms {
-        let into = if k == 0 { Into::Set } else { Into::Add };
-        let a = stage::<L>(list, low, from[k], chunk, r0);
-        if op == Op::Dot {
-            steps::pull_times(into, to, a, stage::<L>(list, low, from[terms + k], chunk, r1));
-        } else {
-            steps::pull(into, to, a, 1.0);
-        }
+    for (k, &operand) in from.iter().enumerate() {
+        let a = stage::<L>(list, low, operand, chunk, row);
+        steps::pull(if k == 0 { Into::Set } else { Into::Add }, to, a, 1.0);
     }
 }
 
@@ -271,13 +267,7 @@ fn log_sum_exp<const L: usize>(list: &List, batch: &Batch, low: &[f64], high: &m
             let (a, b) = (stage::<L>(list, low, *a, chunk, r0), stage::<L>(list, low, *b, chunk, r1));
             let (first, second) = kept.split_at_mut(items * L);
             let (first, second) = (&mut first[chunk.0 * L..][..n], &mut second[chunk.0 * L..][..n]);
-            let (a, b) = (&a[..n], &b[..n]);
-            for i in 0..n {
-                let (value, slopes) = log_add_exp_with_slopes(a[i], b[i]);
-                out[i] = value;
-                first[i] = slopes[0];
-                second[i] = slopes[1];
-            }
+            steps::log_add_exp(a, b, out, [first, second]);
             continue;
         }
         out.copy_from_slice(stage::<L>(list, low, from[0], chunk, r0));

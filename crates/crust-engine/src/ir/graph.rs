@@ -88,7 +88,7 @@ impl ScalarCall {
     pub fn name(&self) -> &'static str {
         match &self.function {
             Function::Density(scalar) | Function::LogOdds(scalar) => scalar.name,
-            Function::Binary(function) => function.name,
+            Function::Binary(function, _) => function.name,
             Function::Ternary(function) => function.name,
         }
     }
@@ -96,7 +96,7 @@ impl ScalarCall {
     fn same(&self, other: &Self) -> bool {
         let alike = match (&self.function, &other.function) {
             (Function::Density(a), Function::Density(b)) => a.same(b),
-            (Function::Binary(a), Function::Binary(b)) => std::ptr::eq(*a, *b),
+            (Function::Binary(a, _), Function::Binary(b, _)) => std::ptr::eq(*a, *b),
             (Function::Ternary(a), Function::Ternary(b)) => std::ptr::eq(*a, *b),
             _ => false,
         };
@@ -276,6 +276,15 @@ impl Graph {
         let first = crate::memory::cast(self.arguments.len());
         self.arguments.extend_from_slice(arguments);
         self.nodes[node as usize] = Node { op, first, count: crate::memory::cast(arguments.len()) };
+    }
+
+    /// Puts operations in another order, in which `place` says where each one is.
+    pub(super) fn rearrange(&mut self, order: &[Ref], place: impl Fn(Ref) -> Ref) {
+        self.nodes = order.iter().map(|&node| self.nodes[node as usize]).collect();
+        let named = self.arguments.iter_mut().chain(self.adds.iter_mut().map(|(x, _)| x));
+        named.chain(&mut self.guards).chain(&mut self.outputs).for_each(|x| *x = place(*x));
+        // Nothing is added any more.
+        self.seen.clear();
     }
 
     pub fn constant(&mut self, x: f64) -> Ref {

@@ -4,6 +4,7 @@ use crust_math::lanes::scalar::inv_logit;
 
 use super::calls::reverse_call;
 use super::graph::Op;
+use super::products::pull_weighted;
 use super::run::{Whole, chunks, each_lane, operands, part};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
@@ -95,7 +96,7 @@ impl Whole<'_> {
             }
         }
         for l in 0..L {
-            self.fine[l] &= finite[l] == 0.0;
+            self.fine[l] &= finite[l] == 0.0 || self.outside[l];
         }
     }
 }
@@ -372,7 +373,12 @@ fn pull_staged<const L: usize>(
     d: &[f64],
     [staged, row]: [&mut Row; 2],
 ) {
-    if !constant(target.0) {
+    if let (Operand::Run(slot), Operand::Uniform(by)) = (target.0, other) {
+        let to = &mut low[(slot as usize + chunk.0) * L..][..chunk.1 * L];
+        steps::pull(target.1, to, d, by);
+        return;
+    }
+    if !constant(target.0) && !pull_weighted::<L>(list, low, (target.0, other), chunk, d) {
         let by = stage::<L>(list, values, other, chunk, staged);
         pull::<L>(list, low, target, chunk, (d, by), row);
     }

@@ -109,7 +109,8 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
     for group in 0..groups {
         let lane = group * width;
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
-        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine: &mut fine[lane..lane + width] };
+        let fine = &mut fine[lane..lane + width];
+        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine, outside: [false; WIDEST] };
         match width {
             1 => dispatch(Lanes::<1>(whole)),
             16 => dispatch(Lanes::<16>(whole)),
@@ -130,6 +131,8 @@ pub(super) struct Whole<'a> {
     /// Where the values of these lanes begin.
     pub at: usize,
     pub fine: &'a mut [bool],
+    /// Lanes whose density is 0: nothing else has to be said of them, and nobody needs their derivatives.
+    pub outside: [bool; WIDEST],
 }
 
 /// So many lanes.
@@ -299,7 +302,9 @@ impl Whole<'_> {
             }
         }
         for l in 0..L {
-            fine[l] &= sums[0][l].is_finite() && sums[1][l].is_finite();
+            // Neither infinite nor no number; mistakes are no numbers.
+            fine[l] &= sums[0][l] < f64::INFINITY && sums[1][l] < f64::INFINITY;
+            self.outside[l] = sums[0][l] + sums[1][l] == f64::NEG_INFINITY;
         }
         for &guard in &list.guards {
             let row = load::<L>(values, guard as usize * L);

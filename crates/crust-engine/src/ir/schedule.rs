@@ -11,6 +11,7 @@ use std::hash::BuildHasherDefault;
 use super::first::settle;
 use super::graph::{ContainerCall, Graph, Op, Quick, Ref, ScalarCall};
 use super::passes::{endings, live};
+use super::shares;
 use crate::code::Factor;
 use crust_math::functions::elementwise::Unary;
 
@@ -323,7 +324,20 @@ impl Scheduler<'_> {
         all.sort_unstable();
         let alone = |op: Op| matches!(op, Op::Call(_) | Op::Density(_));
         let same = |a: &(u32, Kind, Ref), b: &(u32, Kind, Ref)| (a.0, a.1) == (b.0, b.1) && !alone(a.1.op);
-        all.chunk_by(same).map(|group| group.iter().map(|(.., node)| *node).collect()).collect()
+        // Where results will lie beside each other; inputs know already.
+        let (mut place, mut next) = (self.slot.clone(), crate::memory::cast(2 * self.live.len()));
+        let mut groups = Vec::new();
+        for group in all.chunk_by(same) {
+            let group: Vec<Ref> = group.iter().map(|(.., node)| *node).collect();
+            for part in shares::parts(self.graph, &group, &place) {
+                for &node in &part {
+                    place[node as usize] = next;
+                    next += 1;
+                }
+                groups.push(part);
+            }
+        }
+        groups
     }
 
     /// What a group does if its operations run one by one.
@@ -500,10 +514,12 @@ impl Scheduler<'_> {
         for group in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let nodes: Vec<Ref> = group.iter().map(|(_, _, node, _)| *node).collect();
             let Op::Function(function) = group[0].1.op else { continue };
-            let (operands, items) = (self.operands(&nodes), crate::memory::cast(nodes.len()));
-            self.list.operations += nodes.len();
             let normal = self.list.functions[function as usize].is_normal();
-            self.list.endings.push(Ending { function, normal, factor: group[0].3, items, operands });
+            for part in shares::parts(graph, &nodes, &self.slot) {
+                let (operands, items) = (self.operands(&part), crate::memory::cast(part.len()));
+                self.list.operations += part.len();
+                self.list.endings.push(Ending { function, normal, factor: group[0].3, items, operands });
+            }
         }
     }
 

@@ -97,12 +97,23 @@ pub fn item_sum<const L: usize>(rows: &[f64], m: usize) -> [f64; L] {
             |i| rows[i],
         ); L];
     }
+    item_sum_of::<L>(
+        m,
+        #[inline(always)]
+        |i| load::<L>(rows, i * L),
+    )
+}
+
+/// The same of rows that are computed.
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
+pub fn item_sum_of<const L: usize>(m: usize, of: impl Fn(usize) -> [f64; L]) -> [f64; L] {
     let mut sums = [[0.0; L]; 8];
     let whole = m - m % 8;
     let mut i = 0;
     while i < whole {
         for (j, sum) in sums.iter_mut().enumerate() {
-            let row = load::<L>(rows, (i + j) * L);
+            let row = of(i + j);
             for l in 0..L {
                 sum[l] += row[l];
             }
@@ -111,7 +122,7 @@ pub fn item_sum<const L: usize>(rows: &[f64], m: usize) -> [f64; L] {
     }
     let mut rest = [0.0; L];
     for i in whole..m {
-        let row = load::<L>(rows, i * L);
+        let row = of(i);
         for l in 0..L {
             rest[l] += row[l];
         }

@@ -397,3 +397,48 @@ fn a_list_can_be_read() {
         "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 to likelihood\n"
     );
 }
+
+/// A mixture of two components, item after item.
+#[test]
+fn operations_with_an_argument_in_common_share_a_batch() {
+    let mut graph = Graph::default();
+    let means = [input(&mut graph, 0), input(&mut graph, 1)];
+    let scales = [input(&mut graph, 2), input(&mut graph, 3)];
+    let Some(Density::Scalar(normal)) = Density::named("normal_lpdf") else { panic!("it is there") };
+    let call = ScalarCall { function: Function::Density(normal), terms: Terms::ALL };
+    for n in 0..40 {
+        let y = graph.constant(f64::from(n));
+        let each = [0, 1].map(|k| graph.function(call, &[y, means[k], scales[k]]));
+        let both = graph.log_sum_exp(&each);
+        graph.add(both, Factor::Likelihood);
+    }
+    let list = schedule(&graph);
+    let operands: Vec<Vec<Operand>> = list
+        .instructions
+        .iter()
+        .filter_map(|i| if let Instruction::Batch(batch) = i { Some(batch) } else { None })
+        .map(|batch| list.operands[batch.operands.0 as usize..][..batch.operands.1 as usize].to_vec())
+        .collect();
+    assert_eq!(operands.len(), 3);
+    for (k, own) in operands[..2].iter().enumerate() {
+        let k = u32::try_from(k).expect("small");
+        assert!(matches!(own[0], Operand::Column(_)));
+        assert_eq!(own[1..], [Operand::Same(k), Operand::Same(2 + k)]);
+    }
+    assert!(operands[2].iter().all(|x| matches!(x, Operand::Run(_))), "{:?}", operands[2]);
+}
+
+/// Where arguments in common would scatter others, nothing is gained.
+#[test]
+fn operations_stay_together_where_others_would_be_scattered() {
+    let mut graph = Graph::default();
+    let common = [input(&mut graph, 0), input(&mut graph, 1)];
+    for n in 0..40 {
+        let own = input(&mut graph, 2 + n);
+        let product = graph.arithmetic(Arithmetic::Multiply, own, common[n as usize % 2]);
+        graph.add(product, Factor::Prior);
+    }
+    let list = schedule(&graph);
+    let batches = list.instructions.iter().filter(|i| matches!(i, Instruction::Batch(_))).count();
+    assert_eq!(batches, 1);
+}

@@ -529,6 +529,7 @@ impl Machine {
         if self.stack.abs_diff(stack_address()) > DEEPEST {
             return fatal("too-deep", "functions call each other without end, or too deeply", span);
         }
+        self.enter_call(function)?;
         let code = std::sync::Arc::clone(&self.code);
         let called = &code.functions[function as usize];
         let (frame, outer_varies, outer_propto) = (self.frame, self.varies, self.propto);
@@ -539,6 +540,7 @@ impl Machine {
         let flow = self.statements(&called.body);
         self.locals.truncate(self.frame);
         (self.frame, self.varies, self.propto) = (frame, outer_varies, outer_propto);
+        self.leave_call();
         match flow? {
             Flow::Return(value) => Ok(value),
             _ => Ok(None),

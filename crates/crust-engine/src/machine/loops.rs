@@ -71,11 +71,15 @@ impl Machine {
             return self.tiles(for_loop, low, high, pure).map(|()| Flow::Next);
         }
         #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
+        if self.tracer.is_some() {
+            return self.traced_rounds(low..=high, |machine, i| machine.iteration(for_loop, i as f64, pure));
+        }
+        #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
         for i in low..=high {
             match self.iteration(for_loop, i as f64, pure)? {
                 Flow::Break => break,
                 flow @ Flow::Return(_) => return Ok(flow),
-                Flow::Next | Flow::Continue => {}
+                _ => {}
             }
         }
         Ok(Flow::Next)
@@ -106,15 +110,29 @@ impl Machine {
             if whole.shape.array_rank() > 0 { whole.shape.element() } else { crust_math::functions::Shape::SCALAR };
         let n = element.len();
         let count = whole.block.count().checked_div(n).unwrap_or(0);
+        let bind = |machine: &mut Self, i: usize| {
+            let block = whole.block.elements(i * n, n, machine.width);
+            let block = Block { flags: block.flags.with(Flags::SHARED), ..block };
+            *machine.slot_mut(for_loop.slot) = Variable::of(Value::Numbers(View { shape: element, block }));
+        };
+        if self.tracer.is_some() {
+            return self.traced_rounds(0..count, |machine, i| {
+                let mark = machine.mark();
+                bind(machine, i);
+                let flow = machine.statements(&for_loop.body)?;
+                if pure {
+                    machine.release(mark);
+                }
+                Ok(flow)
+            });
+        }
         for i in 0..count {
             let mark = self.mark();
-            let block = whole.block.elements(i * n, n, self.width);
-            let block = Block { flags: block.flags.with(Flags::SHARED), ..block };
-            *self.slot_mut(for_loop.slot) = Variable::of(Value::Numbers(View { shape: element, block }));
+            bind(self, i);
             match self.statements(&for_loop.body)? {
                 Flow::Break => break,
                 flow @ Flow::Return(_) => return Ok(flow),
-                Flow::Next | Flow::Continue => {}
+                _ => {}
             }
             if pure && !self.transaction {
                 self.reverse(mark.tape);

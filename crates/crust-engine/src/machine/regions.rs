@@ -373,6 +373,7 @@ impl Machine {
         }
         let outputs = machine.region_outputs(code, &range).map_err(|stop| (range.start, stop))?;
         let mut graph = machine.tracer.take().map(|tracer| tracer.graph).unwrap_or_default();
+        ir::nest(&mut graph);
         ir::fuse(&mut graph);
         let mut list = ir::schedule(&graph);
         let mut inputs: Vec<u32> = list.inputs.iter().map(|(slot, _)| *slot).collect();

@@ -7,6 +7,7 @@ use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Run, Stop, fatal};
 use crate::code::{Factor, Kind, Message, Node, Stmt, StmtKind, Truncation};
+use crate::ir::Ref;
 use crate::memory::{Block, Flags};
 
 /// How control goes on.
@@ -16,6 +17,13 @@ pub enum Flow {
     Break,
     Continue,
     Return(Option<Value>),
+    /// While a list is made: some lanes leave the loop, and some go on to the next round.
+    Part {
+        breaks: Ref,
+        continues: Ref,
+    },
+    /// While a list is made: nobody comes to the end of this way.
+    Never,
 }
 
 impl Machine {
@@ -80,6 +88,7 @@ impl Machine {
                 return self.statements(otherwise);
             }
             StmtKind::For(for_loop) => return self.for_loop(for_loop, stmt.pure),
+            StmtKind::While { condition, body } if self.tracer.is_some() => return self.traced_while(condition, body),
             StmtKind::While { condition, body } => loop {
                 let truth = self.numbers(condition)?;
                 if !self.decide(truth)? {
@@ -88,7 +97,7 @@ impl Machine {
                 match self.statements(body)? {
                     Flow::Break => break,
                     flow @ Flow::Return(_) => return Ok(flow),
-                    Flow::Next | Flow::Continue => {}
+                    _ => {}
                 }
             },
             StmtKind::Break => return Ok(Flow::Break),

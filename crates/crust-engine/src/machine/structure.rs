@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use super::value::{Value, View};
 use super::{Machine, Run, Stop, fatal};
-use crate::code::Node;
+use crate::code::{Comparison, Node};
+use crate::ir::{Graph, Ref};
 use crate::memory::{Flags, cast};
 use crate::structure::Structure;
 
@@ -54,10 +55,13 @@ impl Machine {
                 Ok(View { shape: Shape::array(&[dims.len()]), block })
             }
             S::ToInt => self.each(views[0], f64::trunc),
-            S::IntStep => self.each(views[0], |x| f64::from(x > 0.0)),
-            S::IsInf => self.each(views[0], |x| f64::from(x.is_infinite())),
-            S::IsNan => self.each(views[0], |x| f64::from(x.is_nan())),
-            S::LogicalNegation => self.each(views[0], |x| f64::from(x == 0.0)),
+            S::IntStep => self.truths(views[0], |x| x > 0.0, |graph, x| against(graph, Comparison::Greater, x, 0.0)),
+            S::IsInf => self.truths(views[0], f64::is_infinite, |graph, x| {
+                let ends = [f64::INFINITY, f64::NEG_INFINITY].map(|end| against(graph, Comparison::Equal, x, end));
+                graph.connect(true, ends[0], ends[1])
+            }),
+            S::IsNan => self.truths(views[0], f64::is_nan, |graph, x| graph.compare(Comparison::NotEqual, x, x)),
+            S::LogicalNegation => self.truths(views[0], |x| x == 0.0, Graph::not),
             S::LogicalOr
             | S::LogicalAnd
             | S::LogicalEq
@@ -93,6 +97,19 @@ impl Machine {
         let (low, out) = self.arena.below(y, self.width);
         for (y, x) in out.iter_mut().zip(&low[x.block.range(self.width)]) {
             *y = f(*x);
+        }
+        Ok(View { shape: x.shape, block: y })
+    }
+
+    /// A truth about each number.
+    fn truths(&mut self, x: View, f: fn(f64) -> bool, traced: fn(&mut Graph, Ref) -> Ref) -> Run<View> {
+        if self.is_symbolic(x) {
+            return self.traced_map(&[x], x.shape, |graph, x| traced(graph, x[0]));
+        }
+        let y = self.allocate(x.block.count(), x.block.flags.without(Flags::GRADIENT))?;
+        let (low, out) = self.arena.below(y, self.width);
+        for (y, x) in out.iter_mut().zip(&low[x.block.range(self.width)]) {
+            *y = f64::from(f(*x));
         }
         Ok(View { shape: x.shape, block: y })
     }
@@ -363,6 +380,11 @@ impl Machine {
         };
         Ok(View { shape, block })
     }
+}
+
+fn against(graph: &mut Graph, comparison: Comparison, x: Ref, bound: f64) -> Ref {
+    let bound = graph.constant(bound);
+    graph.compare(comparison, x, bound)
 }
 
 /// The same numbers in one dimension.

@@ -7,6 +7,8 @@
 
 mod branches;
 mod containers;
+mod dense;
+mod elliptical;
 
 use std::collections::HashSet;
 
@@ -36,6 +38,10 @@ pub struct Tracer {
     journal: Vec<(usize, f64)>,
     /// How many branches we are in.
     depth: usize,
+    /// Whether tracing stops because nobody comes here, up to the next branch.
+    elsewhere: bool,
+    /// The functions that we are in.
+    functions: Vec<u32>,
     /// Results of `softmax`: nobody has to check that they are simplexes.
     simplexes: HashSet<Refs>,
 }
@@ -183,7 +189,7 @@ impl Machine {
     }
 
     pub(super) fn traced_binary(&mut self, function: &'static Binary, views: &[View], shape: Shape) -> Run<View> {
-        let call = ScalarCall { function: Function::Binary(function), terms: Terms::ALL };
+        let call = ScalarCall { function: Function::binary(function), terms: Terms::ALL };
         match function.name {
             "log_sum_exp" => self.traced_map(views, shape, Graph::log_sum_exp),
             "pow" => {
@@ -283,6 +289,21 @@ impl Machine {
         graph.guard(condition);
     }
 
+    /// Lanes that come here are left to the machine, and what would come after that need not be traced.
+    fn elsewhere<T>(&mut self) -> Run<T> {
+        let never = self.graph().constant(0.0);
+        self.traced_guard(never);
+        self.nobody()
+    }
+
+    /// Nobody comes here: what comes next need not be traced, up to the next branch.
+    fn nobody<T>(&mut self) -> Run<T> {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.elsewhere = true;
+        }
+        Err(Stop::LanesUnfit)
+    }
+
     pub(super) fn traced_bound(&mut self, variate: View, bound: View, upper: bool) -> Run<()> {
         let comparison = if upper { Comparison::LessEqual } else { Comparison::GreaterEqual };
         let shape = if variate.block.n == 1 { bound.shape } else { variate.shape };
@@ -296,7 +317,9 @@ impl Machine {
     pub(super) fn traced_message(&mut self, kind: MessageKind) -> Run<()> {
         let path = self.tracer.as_ref().and_then(|tracer| tracer.path);
         match (kind, path) {
-            (MessageKind::Reject, Some(_)) => {
+            (MessageKind::Reject, Some(_)) => self.elsewhere(),
+            // Lanes that print are left to the machine.
+            (MessageKind::Print, Some(_)) => {
                 let never = self.graph().constant(0.0);
                 self.traced_guard(never);
                 Ok(())

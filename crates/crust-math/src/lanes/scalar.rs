@@ -9,6 +9,7 @@ pub use super::logarithm::{
 };
 pub use super::normal::{erf, erfc, log_phi_with_rate, phi, phi_factors};
 pub use super::power::{pow, pow_with_log};
+pub use super::quantile::inv_phi;
 pub use super::trigonometric::{TRIGONOMETRIC_LIMIT, cos, sin};
 
 /// The square root.

@@ -52,11 +52,24 @@ impl Group<'_> {
                 }
                 i += 4 * GROUP;
             }
-            for i in i..m {
+            while i + GROUP <= m {
+                let mut sum = load::<GROUP>(out, i);
                 for k in 0..inner {
-                    out[i] = fma(rows[k * all + start + i], b(k), out[i]);
+                    sum = add_scaled(sum, b(k), load::<GROUP>(rows, k * all + start + i));
+                }
+                store(out, i, sum);
+                i += GROUP;
+            }
+            // Not in memory: additions would wait for it.
+            let (rest, mut sums) = (m - i, [0.0; GROUP]);
+            sums[..rest].copy_from_slice(&out[i..m]);
+            for k in 0..inner {
+                let column = &rows[k * all + start + i..][..rest];
+                for r in 0..rest {
+                    sums[r] = fma(b(k), column[r], sums[r]);
                 }
             }
+            out[i..m].copy_from_slice(&sums[..rest]);
             return;
         }
         let product = RowProduct { rows, inner, all, start, values, origin, step };
@@ -283,6 +296,11 @@ fn column_times(column: &[f64], by: &[f64]) -> f64 {
             sums[r] = add_product(sums[r], load::<GROUP>(a, r * GROUP), load::<GROUP>(b, r * GROUP));
         }
         i += 4 * GROUP;
+    }
+    let mut r = 0;
+    while i + GROUP <= n {
+        sums[r] = add_product(sums[r], load::<GROUP>(column, i), load::<GROUP>(by, i));
+        (i, r) = (i + GROUP, r + 1);
     }
     let mut rest = 0.0;
     for i in i..n {

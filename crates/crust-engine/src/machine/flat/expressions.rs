@@ -214,7 +214,7 @@ impl Compiler<'_> {
                     compiler.builder.step(|out| Step::Unary { function, x, out })
                 })
             }
-            Kind::Binary(function, parts) => self.function(Function::Binary(function), &**parts),
+            Kind::Binary(function, parts) => self.function(Function::binary(function), &**parts),
             Kind::TernaryFunction(function, parts) => self.function(Function::Ternary(function), &**parts),
             Kind::Product(parts) => {
                 let [a, b] = &**parts;

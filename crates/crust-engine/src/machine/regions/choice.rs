@@ -45,7 +45,7 @@ fn hidden(inlinable: &[(Slot, Node)], filled: &[Filled], slot: Slot) -> bool {
 pub fn stays_flat(flat: &Flat) -> bool {
     let listed = |step: &Step| {
         let (Step::Density { density, .. } | Step::AddDensity { density, .. }) = step else { return false };
-        matches!(density.function, Function::Binary(_) | Function::Ternary(_))
+        matches!(density.function, Function::Binary(..) | Function::Ternary(_))
     };
     // Squares of many observations that were put together.
     let compressed = |strip: &Strip| {

@@ -88,16 +88,18 @@ impl Machine {
         Ok(Some(self.arena.of(block, self.width)[if block.n == 1 { 0 } else { element }]))
     }
 
-    /// Runs the list of the whole program, and returns it; nothing if there is none for what is wanted now.
-    pub(crate) fn run_direct(&mut self, code: &Code, free: Block) -> Run<Option<DirectList>> {
+    /// Runs the list of the whole program, and returns it, and whether it holds for all lanes; nothing if there is none
+    /// for what is wanted now.
+    pub(crate) fn run_direct(&mut self, code: &Code, free: Block) -> Option<(DirectList, bool)> {
         if !self.plans_allowed(code) {
-            return Ok(None);
+            return None;
         }
-        let Some(planned) = self.planned() else { return Ok(None) };
+        let planned = self.planned()?;
         let plan = &self.plans[planned].plan;
-        let Some(region) = &plan.direct else { return Ok(None) };
+        let region = plan.direct.as_ref()?;
         let list = DirectList { region: Arc::clone(region), planned, index: plan.regions.len(), free };
-        if self.run_list(&list) { Ok(Some(list)) } else { Err(Stop::FlatFails) }
+        let all = self.run_list(&list);
+        Some((list, all))
     }
 
     /// Runs the list of the whole program; says `false` if lanes fail.

@@ -30,7 +30,100 @@ fn leaves(list: &[Stmt]) -> bool {
     })
 }
 
+/// So many rounds of a loop are traced whose end depends on parameters; lanes that need more are left to the machine.
+const MOST_ROUNDS: usize = 16;
+
 impl Machine {
+    /// Begins a call. Where functions call themselves as long as something holds that depends on parameters, lanes in
+    /// which that goes deeper than we trace are left to the machine.
+    pub(in crate::machine) fn enter_call(&mut self, function: u32) -> Run<()> {
+        let Some(tracer) = &mut self.tracer else { return Ok(()) };
+        if tracer.depth + 1 >= DEEPEST && tracer.functions.contains(&function) {
+            return self.elsewhere();
+        }
+        tracer.functions.push(function);
+        Ok(())
+    }
+
+    pub(in crate::machine) fn leave_call(&mut self) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.functions.pop();
+        }
+    }
+
+    /// `while`: a round changes what it changes in the lanes in which the condition holds. Where it does not, the next
+    /// round finds what this one has found.
+    pub(in crate::machine) fn traced_while(&mut self, condition: &Node, body: &[Stmt]) -> Run<Flow> {
+        let (mut left, mut rounds) = (None, 0);
+        loop {
+            let truth = self.numbers(condition)?;
+            let truth = self.operations(truth)[0];
+            let graph = self.graph();
+            let goes_on = match left {
+                Some(left) => {
+                    let stays = graph.not(left);
+                    graph.connect(false, stays, truth)
+                }
+                None => truth,
+            };
+            match graph.known(goes_on) {
+                Some(0.0) => return Ok(Flow::Next),
+                None if rounds == MOST_ROUNDS => {
+                    let done = self.graph().not(goes_on);
+                    self.traced_guard(done);
+                    return Ok(Flow::Next);
+                }
+                None => rounds += 1,
+                Some(_) => {}
+            }
+            if let Some(flow) = self.traced_round(goes_on, &mut left, |machine| machine.traced_statements(body))? {
+                return Ok(flow);
+            }
+        }
+    }
+
+    /// The rounds of a `for` that lanes may leave.
+    pub(in crate::machine) fn traced_rounds<T>(
+        &mut self,
+        all: impl Iterator<Item = T>,
+        mut round: impl FnMut(&mut Self, T) -> Run<Flow>,
+    ) -> Run<Flow> {
+        let mut left = None;
+        for i in all {
+            let goes_on = match left {
+                Some(left) => self.graph().not(left),
+                None => self.graph().constant(1.0),
+            };
+            if self.graph().known(goes_on) == Some(0.0) {
+                break;
+            }
+            if let Some(flow) = self.traced_round(goes_on, &mut left, |machine| round(machine, i))? {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// A round of a loop in the lanes that have come to it; how the loop ends, if it does so in all of them.
+    fn traced_round(
+        &mut self,
+        goes_on: Ref,
+        left: &mut Option<Ref>,
+        run: impl FnOnce(&mut Self) -> Run<Flow>,
+    ) -> Run<Option<Flow>> {
+        match self.only(goes_on, run)? {
+            Flow::Break if self.graph().known(goes_on).is_some() => return Ok(Some(Flow::Next)),
+            flow @ Flow::Return(_) => return Ok(Some(flow)),
+            flow => {
+                let (breaks, _) = self.parts(flow)?;
+                let graph = self.graph();
+                let breaks = graph.connect(false, goes_on, breaks);
+                *left = Some(left.map_or(breaks, |left| graph.connect(true, left, breaks)));
+            }
+        }
+        Ok(None)
+    }
+
     pub(in crate::machine) fn traced_statements(&mut self, list: &[Stmt]) -> Run<Flow> {
         for (i, stmt) in list.iter().enumerate() {
             let flow = if let StmtKind::If { branches, otherwise } = &stmt.kind {
@@ -45,7 +138,7 @@ impl Machine {
                 self.statement(stmt)?
             };
             if flow != Flow::Next {
-                return Ok(flow);
+                return self.then(flow, &list[i + 1..]);
             }
         }
         Ok(Flow::Next)
@@ -69,16 +162,64 @@ impl Machine {
     fn traced_ways(&mut self, condition: Ref, yes: &[Stmt], no: Branches, rest: &[Stmt]) -> Run<(Flow, bool)> {
         let leaving = leaves(yes) || leaves(no.1) || no.0.iter().any(|(_, body)| leaves(body));
         let rest = if leaving { rest } else { &[] };
-        let first = self.way(condition, |machine| match machine.traced_statements(yes)? {
-            Flow::Next => machine.traced_statements(rest),
-            flow => Ok(flow),
+        let first = self.way(condition, |machine| {
+            let flow = machine.traced_statements(yes)?;
+            machine.then(flow, rest)
         })?;
         let otherwise = self.graph().not(condition);
         let second = self.way(otherwise, |machine| match machine.traced_if(no, rest)? {
-            (Flow::Next, false) => machine.traced_statements(rest),
-            (flow, _) => Ok(flow),
+            (flow, true) => Ok(flow),
+            (flow, false) => machine.then(flow, rest),
         })?;
         self.merge(condition, &first, &second).map(|flow| (flow, leaving))
+    }
+
+    /// The statements that come after others, for the lanes that come to them.
+    fn then(&mut self, flow: Flow, rest: &[Stmt]) -> Run<Flow> {
+        match flow {
+            Flow::Next => self.traced_statements(rest),
+            Flow::Part { breaks, continues } if !rest.is_empty() => {
+                let graph = self.graph();
+                let gone = graph.connect(true, breaks, continues);
+                let stays = graph.not(gone);
+                let more = self.only(stays, |machine| machine.traced_statements(rest))?;
+                let (b, c) = self.parts(more)?;
+                let graph = self.graph();
+                let (b, c) = (graph.connect(false, stays, b), graph.connect(false, stays, c));
+                Ok(Flow::Part { breaks: graph.connect(true, breaks, b), continues: graph.connect(true, continues, c) })
+            }
+            flow => Ok(flow),
+        }
+    }
+
+    /// Something that only some lanes do. How it ends in these is handed out apart from what it leaves behind.
+    fn only(&mut self, condition: Ref, run: impl FnOnce(&mut Self) -> Run<Flow>) -> Run<Flow> {
+        if self.graph().known(condition).is_some_and(|truth| truth != 0.0) {
+            return run(self);
+        }
+        let done = self.way(condition, run)?;
+        let elsewhere = self.graph().not(condition);
+        let nothing = self.way(elsewhere, |_| Ok(Flow::Next))?;
+        let flow = done.flow;
+        let done = match flow {
+            Flow::Break | Flow::Continue | Flow::Part { .. } => Outcome { flow: Flow::Next, ..done },
+            _ => done,
+        };
+        self.merge(condition, &done, &nothing)?;
+        Ok(if flow == Flow::Never { Flow::Next } else { flow })
+    }
+
+    /// Whether lanes leave a loop, and whether they leave a round of it.
+    fn parts(&mut self, flow: Flow) -> Run<(Ref, Ref)> {
+        let graph = self.graph();
+        let (no, yes) = (graph.constant(0.0), graph.constant(1.0));
+        match flow {
+            Flow::Next => Ok((no, no)),
+            Flow::Break => Ok((yes, no)),
+            Flow::Continue => Ok((no, yes)),
+            Flow::Part { breaks, continues } => Ok((breaks, continues)),
+            Flow::Return(_) | Flow::Never => Err(Stop::LanesUnfit),
+        }
     }
 
     /// Goes one way, and back to where it began.
@@ -95,8 +236,9 @@ impl Machine {
             Some(path) => tracer.graph.connect(false, path, condition),
             None => condition,
         });
-        let flow = run(self)?;
+        let flow = run(self);
         let Some(tracer) = &mut self.tracer else { return Err(Stop::LanesUnfit) };
+        let flow = if std::mem::take(&mut tracer.elsewhere) { Flow::Never } else { flow? };
         (tracer.path, tracer.depth) = (outer, tracer.depth - 1);
         let journal = tracer.journal.split_off(mark);
         let values = self.arena.values_mut();
@@ -114,6 +256,12 @@ impl Machine {
 
     /// Selects between what two ways have left.
     fn merge(&mut self, condition: Ref, first: &Outcome, second: &Outcome) -> Run<Flow> {
+        match (first.flow, second.flow) {
+            (Flow::Never, Flow::Never) => return self.nobody(),
+            (Flow::Never, _) => return Ok(self.follow(second)),
+            (_, Flow::Never) => return Ok(self.follow(first)),
+            _ => {}
+        }
         let mut places: Vec<usize> = first.places.iter().chain(&second.places).map(|(at, _)| *at).collect();
         places.sort_unstable();
         places.dedup();
@@ -141,8 +289,32 @@ impl Machine {
             (Flow::Return(Some(a)), Flow::Return(Some(b))) => {
                 self.merged(condition, a, b).map(|value| Flow::Return(Some(value)))
             }
-            _ => Err(Stop::LanesUnfit),
+            (a, b) => self.parted(condition, a, b),
         }
+    }
+
+    /// What one way has left, where nobody comes to the end of the other.
+    fn follow(&mut self, way: &Outcome) -> Flow {
+        for &(at, x) in &way.places {
+            self.overwrite(at, x);
+        }
+        self.globals.clone_from(&way.globals);
+        self.locals.clone_from(&way.locals);
+        way.flow
+    }
+
+    /// Where lanes leave a loop, or a round of it, that others stay in.
+    fn parted(&mut self, condition: Ref, first: Flow, second: Flow) -> Run<Flow> {
+        let ((first_breaks, first_continues), (second_breaks, second_continues)) =
+            (self.parts(first)?, self.parts(second)?);
+        let graph = self.graph();
+        let elsewhere = graph.not(condition);
+        let mut chosen = |a: Ref, b: Ref| {
+            let (a, b) = (graph.connect(false, condition, a), graph.connect(false, elsewhere, b));
+            graph.connect(true, a, b)
+        };
+        let breaks = chosen(first_breaks, second_breaks);
+        Ok(Flow::Part { breaks, continues: chosen(first_continues, second_continues) })
     }
 
     fn chosen(&mut self, condition: Ref, a: f64, b: f64) -> f64 {

@@ -69,7 +69,10 @@ impl Machine {
             ("crossprod", [m]) => {
                 Some(crossed(self.graph(), m, (views[0].shape.rows(), views[0].shape.columns()), true))
             }
-            (name, lists) => self.summary(name, lists)?.map(|result| Refs::from_slice(&[result])),
+            (name, lists) => match self.summary(name, lists)? {
+                Some(result) => Some(Refs::from_slice(&[result])),
+                None => self.dense(name, views)?,
+            },
         };
         if let Some(results) = known.filter(|results| results.len() == shape.len()) {
             return self.symbols(&results, shape);
@@ -180,7 +183,7 @@ impl Machine {
             ("multinomial_lpmf", [n, theta]) if views[1].shape.array_rank() == 0 && terms.keep(0b10) => {
                 self.multinomial(n, theta, terms)?
             }
-            _ => None,
+            (name, _) => self.elliptical(name, views, terms)?,
         };
         if let Some(result) = known {
             return self.symbols(&[result], Shape::SCALAR);

@@ -231,7 +231,7 @@ impl VectorDensity for Elliptical {
 
     fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
         let n = arguments[self.location() + 1].rows();
-        (!self.student && self.scale != Scale::Precision).then_some(2 * n * n + 4 * n)
+        (!self.student).then_some(2 * n * n + 4 * n)
     }
 
     fn log_density_lanes(

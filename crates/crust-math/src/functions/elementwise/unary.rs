@@ -160,7 +160,7 @@ functions! {
     Exp2 "exp2": |x, y| scalar::pow(2.0, x), y * LN_2;
     Floor "floor": |x, y| x.floor(), 0.0;
     Inv "inv": |x, y| 1.0 / x, -y * y;
-    InvPhi "inv_Phi": |x, y| special::inv_Phi(x), SQRT_TAU * scalar::exp(0.5 * y * y);
+    InvPhi "inv_Phi": |x, y| scalar::inv_phi(x), SQRT_TAU * scalar::exp(0.5 * y * y);
     InvCloglog "inv_cloglog": |x, y| -scalar::expm1(-scalar::exp(x)), scalar::exp(x - scalar::exp(x));
     InvErfc "inv_erfc": |x, y| special::inv_erfc(x), -HALF_SQRT_PI * scalar::exp(y * y);
     InvSquare "inv_square": |x, y| 1.0 / (x * x), -2.0 * y / x;
@@ -179,7 +179,7 @@ functions! {
     Round "round": |x, y| x.round(), 0.0;
     Sinh "sinh": |x, y| x.sinh(), x.cosh();
     StdNormalLogQf "std_normal_log_qf": |x, y| special::std_normal_log_qf(x), std_normal_log_qf_slope(x, y);
-    StdNormalQf "std_normal_qf": |x, y| special::inv_Phi(x), SQRT_TAU * scalar::exp(0.5 * y * y);
+    StdNormalQf "std_normal_qf": |x, y| scalar::inv_phi(x), SQRT_TAU * scalar::exp(0.5 * y * y);
     Step "step": |x, y| if x < 0.0 { 0.0 } else { 1.0 }, 0.0;
     Tgamma "tgamma": |x, y| tgamma(x), y * special::digamma(x);
     Trigamma "trigamma": |x, y| special::trigamma(x), special::polygamma(2, x);

@@ -3,7 +3,9 @@
 //! For `f(A) = Σ cₖ·Aᵏ` the adjoint of the derivative in direction `E` is the derivative at `Aᵀ`: `Ā += L(Aᵀ, C̄)`, and
 //! `f(X + ε·Y) = f(X) + ε·L(X, Y)` if `ε² = 0`. So everything here is written for such dual matrices.
 
-use super::super::{Argument, Cell, Shape, ShapeError, VectorFunction};
+mod lanes;
+
+use super::super::{Argument, Cell, LaneArgument, Row, Shape, ShapeError, VectorFunction};
 use super::memory::{accumulate, agree, arity, expect, matrix, square};
 use crate::density::DomainError;
 use crate::linalg::gemm::{Operand, Target, gemm, multiply};
@@ -115,6 +117,38 @@ impl VectorFunction for MatrixExp {
         dual[n * n..].copy_from_slice(adjoint);
         exponential(dual, n, memory);
         accumulate(to[0], &dual[n * n..]);
+    }
+
+    fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
+        lanes::scratch(arguments[0].rows())
+    }
+
+    fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], scratch: &mut [Row]) -> bool {
+        out.copy_from_slice(arguments[0].numbers);
+        lanes::exponential(out, arguments[0].shape.rows(), scratch)
+    }
+
+    fn reverse_lanes(
+        &self,
+        arguments: &[LaneArgument],
+        _: &[Row],
+        adjoint: &[Row],
+        to: &mut [&mut [Row]],
+        scratch: &mut [Row],
+    ) -> bool {
+        let n = arguments[0].shape.rows();
+        let (dual, memory) = scratch.split_at_mut(2 * n * n);
+        for (i, j) in (0..n).flat_map(|j| (0..n).map(move |i| (i, j))) {
+            dual[i * n + j] = arguments[0].numbers[j * n + i];
+        }
+        dual[n * n..].copy_from_slice(adjoint);
+        if !lanes::exponential(dual, n, memory) {
+            return false;
+        }
+        for (to, d) in to[0].iter_mut().zip(&dual[n * n..]) {
+            (0..8).for_each(|l| to[l] += d[l]);
+        }
+        true
     }
 }
 

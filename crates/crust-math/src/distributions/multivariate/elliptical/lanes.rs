@@ -1,4 +1,4 @@
-//! The multivariate normal density by covariance or Cholesky factor, for eight items at once.
+//! The multivariate normal density by covariance, precision or Cholesky factor, for eight items at once.
 //!
 //! With many observations W = L⁻¹ is computed once, so that u = W z and h = Wᵀ u are products, whose sums do not wait
 //! for each other; with few, systems are solved.
@@ -36,13 +36,14 @@ pub(super) fn log_density(
     }
     let (l, rest) = scratch.split_at_mut(n * n);
     l.copy_from_slice(given.numbers);
-    if scale == Scale::Covariance && !factor(l, n) {
+    if scale != Scale::Cholesky && !factor(l, n) {
         return None;
     }
     let (work, rest) = rest.split_at_mut(n * n);
     let [to_y, to_mu, to_given] = adjoints else { return None };
     let to = [&mut **to_y, &mut **to_mu, &mut **to_given];
-    dispatch(Density { scale, arguments: [*y, *mu], n, observations, terms, l, work, rest, to })
+    let given = given.numbers;
+    dispatch(Density { scale, arguments: [*y, *mu], given, n, observations, terms, l, work, rest, to })
 }
 
 /// Whether all items are in the domain.
@@ -60,29 +61,31 @@ impl Kernel for Check<'_> {
     #[inline(always)]
     fn run(self) -> bool {
         let Self { scale, arguments: [y, mu, given], n, arrays } = self;
-        let mut bad = [0_u64; 8];
+        // Numbers in the place of truth values: of those the compiler makes vectors.
+        let mut fine = [1.0_f64; 8];
         for x in y.numbers {
             for l in 0..8 {
-                bad[l] |= u64::from(x[l].is_nan());
+                fine[l] = if x[l].is_nan() { 0.0 } else { fine[l] };
             }
         }
         for x in mu.numbers {
             for l in 0..8 {
-                bad[l] |= u64::from(!x[l].is_finite());
+                fine[l] = if x[l].abs() < f64::INFINITY { fine[l] } else { 0.0 };
             }
         }
-        let numbers = given.numbers;
-        for (i, j) in (0..n).flat_map(|j| (0..j).map(move |i| (i, j))) {
-            let (above, below) = (numbers[j * n + i], numbers[i * n + j]);
-            for l in 0..8 {
-                let fine = match scale {
-                    Scale::Covariance => (above[l] - below[l]).abs() <= TOLERANCE,
-                    _ => !arrays || above[l] == 0.0,
-                };
-                bad[l] |= u64::from(!fine);
+        let triangular = scale == Scale::Cholesky;
+        for j in 0..if triangular && !arrays { 0 } else { n } {
+            let column = &given.numbers[j * n..(j + 1) * n];
+            for (i, above) in column[..j].iter().enumerate() {
+                let below = &given.numbers[i * n + j];
+                for l in 0..8 {
+                    let difference = if triangular { above[l] } else { above[l] - below[l] };
+                    let most = if triangular { 0.0 } else { TOLERANCE };
+                    fine[l] = if difference.abs() <= most { fine[l] } else { 0.0 };
+                }
             }
         }
-        bad == [0; 8]
+        fine.iter().all(|&x| x > 0.0)
     }
 }
 
@@ -90,10 +93,12 @@ struct Density<'a> {
     scale: Scale,
     /// y and μ.
     arguments: [LaneArgument<'a>; 2],
+    /// The matrix.
+    given: &'a [Row],
     n: usize,
     observations: usize,
     terms: Terms,
-    /// The Cholesky factor.
+    /// The Cholesky factor, of the precision if that is given.
     l: &'a mut [Row],
     /// A matrix, and four vectors.
     work: &'a mut [Row],
@@ -107,8 +112,9 @@ impl Kernel for Density<'_> {
 
     #[inline(always)]
     fn run(self) -> Option<Row> {
-        let Self { scale, arguments: [y, mu], n, observations, terms, l, work, rest, to: [to_y, to_mu, to_given] } =
-            self;
+        let Self { scale, arguments: [y, mu], given, n, observations, terms, l, work, rest, to } = self;
+        let [to_y, to_mu, to_given] = to;
+        let precision = scale == Scale::Precision;
         let (inverse, rest) = rest.split_at_mut(n);
         let (z, rest) = rest.split_at_mut(n);
         let (u, h) = rest.split_at_mut(n);
@@ -121,25 +127,29 @@ impl Kernel for Density<'_> {
             for j in 0..n {
                 let diagonal = l[j * n + j];
                 for k in 0..8 {
-                    value[k] -= crate::lanes::scalar::log(diagonal[k]);
+                    let log = crate::lanes::scalar::log(diagonal[k]);
+                    value[k] += if precision { log } else { -log };
                 }
             }
         }
         let constant = if terms.keep(0) { 0.5 * count(n) * std::f64::consts::TAU.ln() } else { 0.0 };
         value = value.map(|x| (x - constant) * count(observations));
         // Where many observations ask, or the inverse is needed anyway.
-        let by_inverse = 2 * observations > n || (scale == Scale::Covariance && !to_given.is_empty());
+        // The sum of h hᵀ, or z zᵀ, of which the lower triangle counts.
+        let outer = scale != Scale::Cholesky && !to_given.is_empty();
+        let by_inverse = (!precision && 2 * observations > n) || outer;
         if by_inverse {
             inverse_factor(l, inverse, n, work);
         }
-        // The sum of h hᵀ, of which the lower triangle counts.
-        let outer = scale == Scale::Covariance && !to_given.is_empty();
         for i in 0..observations {
             let (in_y, in_mu) = (cell(&y.shape, i), cell(&mu.shape, i));
             for (z, (y, mu)) in z.iter_mut().zip(y.numbers[in_y.clone()].iter().zip(&mu.numbers[in_mu.clone()])) {
                 *z = minus(*y, *mu);
             }
-            if by_inverse {
+            if precision {
+                u[..n].copy_from_slice(z);
+                symmetric_product(given, z, n, h);
+            } else if by_inverse {
                 product(work, z, n, u);
                 for j in 0..n {
                     h[j] = dot(&work[j * n..(j + 1) * n], u, j);
@@ -150,7 +160,7 @@ impl Kernel for Density<'_> {
                 h.copy_from_slice(&u[..n]);
                 solve_lower_transposed(l, inverse, n, h);
             }
-            let q = dot(&u[..n], &u[..n], 0);
+            let q = dot(&u[..n], if precision { h } else { &u[..n] }, 0);
             for k in 0..8 {
                 value[k] -= 0.5 * q[k];
             }
@@ -166,10 +176,11 @@ impl Kernel for Density<'_> {
             }
             if !to_given.is_empty() {
                 for j in 0..n {
-                    let by = if outer { h[j] } else { u[j] };
+                    let by = if outer && !precision { h[j] } else { u[j] };
                     let column = &mut to_given[j * n..(j + 1) * n];
+                    let own = if precision { &u[..n] } else { &*h };
                     for i in j..n {
-                        column[i] = add_product(column[i], h[i], by);
+                        column[i] = add_product(column[i], own[i], by);
                     }
                 }
             }
@@ -184,19 +195,32 @@ impl Kernel for Density<'_> {
             }
             return Some(value);
         }
-        // Half of Σ h hᵀ − N Wᵀ W, the same above and below the diagonal.
+        // Half of Σ h hᵀ − N Wᵀ W, or of N Wᵀ W − Σ z zᵀ, the same above and below the diagonal.
+        let half = if precision { -0.5 } else { 0.5 };
         for j in 0..n {
             for i in j..n {
                 let p = dot(&work[i * n..(i + 1) * n], &work[j * n..(j + 1) * n], i);
                 let mut d = to_given[j * n + i];
                 for k in 0..8 {
-                    d[k] = 0.5 * (d[k] - count(observations) * p[k]);
+                    d[k] = half * (d[k] - count(observations) * p[k]);
                 }
                 to_given[j * n + i] = d;
                 to_given[i * n + j] = d;
             }
         }
         Some(value)
+    }
+}
+
+/// `h = P z` for a symmetric matrix.
+#[inline(always)]
+fn symmetric_product(p: &[Row], z: &[Row], n: usize, h: &mut [Row]) {
+    h[..n].fill([0.0; 8]);
+    for j in 0..n {
+        let (column, by) = (&p[j * n..(j + 1) * n], z[j]);
+        for i in 0..n {
+            h[i] = add_product(h[i], column[i], by);
+        }
     }
 }
 
