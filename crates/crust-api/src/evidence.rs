@@ -133,27 +133,31 @@ fn estimate(
     let mut wanted = if by_default { estimation.default_methods() } else { options.methods.clone() };
     wanted.sort_unstable();
     wanted.dedup();
-    let (mut methods, mut warnings) = (Vec::new(), Vec::new());
-    let mut run = |estimation: &mut Estimation<'_>, method: Estimator| -> Result<(), Failure> {
-        session.begin(method.title(), 0, Unit::Transitions);
-        let begin = Instant::now();
-        methods.push(estimation.run(method)?);
-        timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
-        Ok(())
-    };
+    let (mut runs, mut warnings) = (Runs { methods: Vec::new(), timing, session }, Vec::new());
     for method in wanted {
-        match run(&mut estimation, method) {
+        match runs.run(&mut estimation, method) {
             Err(failure) if by_default && method == Estimator::Smc => {
                 warnings.push(without_prior(failure, faults)?);
             }
             other => other?,
         }
     }
-    if let (true, Some(method)) = (by_default, estimation.second_opinion())
-        && let Err(failure) = run(&mut estimation, method)
+    let elsewhere = if runs.have(Estimator::Bridge) || runs.have(Estimator::Importance) {
+        let begin = Instant::now();
+        let found = estimation.scout()?;
+        runs.timing.insert("other starts".to_owned(), begin.elapsed().as_secs_f64());
+        found
+    } else {
+        None
+    };
+    let second = estimation.second_opinion().or_else(|| elsewhere.as_ref().map(|_| Estimator::Ais));
+    warnings.extend(elsewhere);
+    if let (true, Some(method)) = (by_default, second)
+        && let Err(failure) = runs.run(&mut estimation, method)
     {
         warnings.push(without_prior(failure, faults)?);
     }
+    let Runs { mut methods, timing, .. } = runs;
     if by_default {
         let begin = Instant::now();
         let seen = glance(&mut estimation, &methods, prior.model.dimension());
@@ -161,6 +165,27 @@ fn estimate(
         methods.extend(seen);
     }
     Ok(Estimates { methods, warnings })
+}
+
+/// Methods that were run, with their times.
+struct Runs<'a> {
+    methods: Vec<EvidenceMethod>,
+    timing: &'a mut EvidenceTiming,
+    session: &'a Session<'a>,
+}
+
+impl Runs<'_> {
+    fn run(&mut self, estimation: &mut Estimation<'_>, method: Estimator) -> Result<(), Failure> {
+        self.session.begin(method.title(), 0, Unit::Transitions);
+        let begin = Instant::now();
+        self.methods.push(estimation.run(method)?);
+        self.timing.insert(method.name().to_owned(), begin.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn have(&self, method: Estimator) -> bool {
+        self.methods.iter().any(|m| m.name == method.name())
+    }
 }
 
 /// Nobody has asked for the second look, which is taken from the prior: that nothing can be drawn from there, or that the

@@ -11,6 +11,9 @@ mod way;
 mod weighed;
 mod whole;
 
+pub(crate) use fit::Chain;
+pub(crate) use scouts::{Place, Region, Scale, log_mass, negligible, tells_correlations, with_block_of};
+
 pub(crate) use path::centre;
 pub(crate) use whole::Whole;
 
@@ -104,7 +107,7 @@ pub(crate) struct StanExperiment<'a> {
     settings: Settings<'a>,
     origin: Origin,
     /// Draws of another run, in the place of a fit, and what is known of them.
-    given: Option<(Vec<fit::Chain>, JudgedDraws)>,
+    given: Option<(Vec<Chain>, JudgedDraws)>,
     /// Draws from the prior; also where the data are given.
     prior: Simulator,
     models: BTreeMap<u32, Arc<Model>>,
@@ -149,7 +152,7 @@ impl<'a> StanExperiment<'a> {
     }
 
     /// Takes draws of another run for the fit.
-    pub fn with_fit(mut self, given: Option<(Vec<fit::Chain>, JudgedDraws)>) -> Self {
+    pub fn with_fit(mut self, given: Option<(Vec<Chain>, JudgedDraws)>) -> Self {
         self.given = given;
         self
     }

@@ -2,6 +2,7 @@
 
 mod path;
 mod posterior;
+mod scouts;
 
 use super::prior::PriorReading;
 use super::{Estimator, EvidenceOptions, Failure};
@@ -30,6 +31,7 @@ enum Use {
     Stones,
     Nested,
     LikelihoodWeighting,
+    Scouts,
 }
 
 /// The program, and what has been found out on the way.

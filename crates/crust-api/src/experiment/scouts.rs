@@ -20,8 +20,8 @@ use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::sample::Start;
 use crust_math::random::{Purpose, StreamKey};
-pub(super) use mass::{log_mass, tells_correlations};
-use starts::{Place, Scale};
+pub(crate) use mass::{log_mass, tells_correlations};
+pub(crate) use starts::{Place, Scale, with_block_of};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -139,7 +139,7 @@ impl StanExperiment<'_> {
         if !self.loaded.likelihood_only {
             all.extend(self.starts(first(), |_, key| prior(key))?);
             if let Some(scale) = &scale {
-                let some = |number, key| Some(starts::with_block_of(scale, &prior(key)?, number, key));
+                let some = |number, key| Some(with_block_of(scale, &prior(key)?, number, key));
                 all.extend(self.starts(first(), some)?);
             }
         }
@@ -207,7 +207,7 @@ impl StanExperiment<'_> {
 /// e⁻¹⁵ have no business there; that they do says that others may, and that chance decided where the fit is. Beyond that
 /// there is room for what is not normal about either.
 #[expect(clippy::cast_precision_loss, reason = "dimensions are far fewer than 2⁵³")]
-pub(super) fn negligible(dimension: usize) -> f64 {
+pub(crate) fn negligible(dimension: usize) -> f64 {
     15.0 + dimension as f64
 }
 
@@ -220,7 +220,7 @@ fn is_about_chains(trouble: &Trouble) -> bool {
 }
 
 /// Where the draws of the fit are.
-struct Region<'a> {
+pub(crate) struct Region<'a> {
     chains: &'a [Chain],
     /// The range of each coordinate, with a margin.
     ends: Vec<(f64, f64)>,
@@ -232,7 +232,7 @@ struct Region<'a> {
 
 /// How a chain is beyond all draws of the fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outside {
+pub(crate) enum Outside {
     Coordinate(usize),
     /// In a direction in which several coordinates add up, of which this one has the largest part.
     Direction(usize),
@@ -241,7 +241,7 @@ enum Outside {
 }
 
 impl Outside {
-    fn words(self, names: &[String]) -> String {
+    pub fn words(self, names: &[String]) -> String {
         let name = |i: usize| names.get(i).cloned().unwrap_or_default();
         match self {
             Self::Coordinate(i) => name(i),
@@ -253,7 +253,7 @@ impl Outside {
 
 impl<'a> Region<'a> {
     /// `whole` are the same chains, or some of their draws, with the program's own densities.
-    fn of(chains: &'a [Chain], whole: &[Chain]) -> Self {
+    pub fn of(chains: &'a [Chain], whole: &[Chain]) -> Self {
         let points = || chains.iter().flat_map(|chain| &chain.points);
         let dimension = points().next().map_or(0, Vec::len);
         let column = |i: usize| -> Vec<f64> { points().map(|point| point[i]).collect() };
@@ -269,7 +269,7 @@ impl<'a> Region<'a> {
     }
 
     /// Whether all draws of a chain are beyond those of the fit, on one side of a coordinate; or of a direction.
-    fn outside(&self, chain: &Chain) -> Option<Outside> {
+    pub fn outside(&self, chain: &Chain) -> Option<Outside> {
         let coordinate = self.coordinate_outside(chain).map(Outside::Coordinate);
         coordinate.or_else(|| self.direction_outside(chain)).or_else(|| self.density_outside(chain))
     }

@@ -154,6 +154,10 @@ impl Estimation<'_> {
 }
 
 impl Fit {
+    pub fn exploration(&self) -> &Exploration {
+        &self.exploration
+    }
+
     /// Whether the chains have not met.
     pub fn apart(&self) -> bool {
         self.r_hat.is_nan() || self.r_hat > MOST_R_HAT

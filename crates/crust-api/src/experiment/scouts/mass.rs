@@ -10,7 +10,7 @@ const DRAWS_EACH: usize = 10;
 /// log of the integral of the density over the place where a chain is: log Z = E[log f] + H for the distribution of the
 /// chain, with its entropy H taken to be that of a normal distribution, ½ log det(2πe Σ), which is the largest that Σ
 /// allows. Exact for a normal place. Without correlations Σ is diagonal. −∞ for a chain that did not move.
-pub(in super::super) fn log_mass(chain: &Chain, correlated: bool) -> f64 {
+pub(crate) fn log_mass(chain: &Chain, correlated: bool) -> f64 {
     let d = chain.points.first().map_or(0, Vec::len);
     if chain.points.len() < 2 || d == 0 {
         return f64::NEG_INFINITY;
@@ -33,7 +33,7 @@ pub(in super::super) fn log_mass(chain: &Chain, correlated: bool) -> f64 {
 }
 
 /// Whether chains of this length tell how coordinates vary together.
-pub(in super::super) fn tells_correlations(draws: usize, dimension: usize) -> bool {
+pub(crate) fn tells_correlations(draws: usize, dimension: usize) -> bool {
     draws >= DRAWS_EACH * dimension
 }
 

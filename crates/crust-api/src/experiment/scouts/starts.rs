@@ -11,7 +11,7 @@ const LEAST: f64 = 2.0;
 
 /// Ways to start on the scale of the fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// A draw of the fit seen in a mirror: some of its coordinates, or all, have the other sign. Symmetries put modes
     /// there, whatever their distance.
     Mirrored,
@@ -68,7 +68,7 @@ impl Place {
 
 /// A draw of the fit with a whole parameter as another point has it, such as a draw of the prior: all other numbers are
 /// where the posterior is, so that a chain is not thrown out of a narrow place by what is wrong elsewhere.
-pub(super) fn with_block_of(fit: &Scale, other: &[f64], number: usize, key: StreamKey) -> Vec<f64> {
+pub(crate) fn with_block_of(fit: &Scale, other: &[f64], number: usize, key: StreamKey) -> Vec<f64> {
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "indices")]
     let at = (key.stream().uniform() * fit.draws.len() as f64) as usize;
     let mut point = fit.draws[at.min(fit.draws.len() - 1)].clone();
@@ -99,7 +99,7 @@ pub(super) fn within(dimension: usize, key: StreamKey) -> Vec<f64> {
 }
 
 /// Draws of a fit, and how far from 0 they get.
-pub(super) struct Scale<'a> {
+pub(crate) struct Scale<'a> {
     draws: Vec<&'a Vec<f64>>,
     reach: Vec<f64>,
     blocks: Vec<Range<usize>>,
