@@ -441,7 +441,7 @@ impl Evaluator {
             let places = again::Places { prior, likelihood, seed: likelihood_seed, free };
             self.settle(batch, terms, piece, list, places);
             self.store(batch, piece, Some((prior, likelihood, free)));
-            self.stored = !all;
+            self.stored = !all && !self.machine.refused;
             return if all { Ok(()) } else { Err(Stop::FlatFails) };
         } else {
             machine.constrain_parameters(code, free)?;

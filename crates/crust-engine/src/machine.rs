@@ -132,6 +132,8 @@ pub struct Machine {
     pub(crate) fickle: bool,
     /// Whether lanes had to be looked at one by one: a decision depended on parameters, or an equation was solved.
     pub(crate) apart: bool,
+    /// Whether a kernel refused items of the list that was run last.
+    pub(crate) refused: bool,
     /// How many numbers of one lane were computed by functions that take the lanes one after the other, in this
     /// evaluation.
     pub(crate) lane_work: usize,
@@ -240,6 +242,7 @@ impl Machine {
             split: Vec::new(),
             fickle: false,
             apart: false,
+            refused: false,
             lane_work: 0,
             loops: vec![loops::Experience::default(); loops],
             learned: vec![Flags::UNIFORM; declares],

@@ -74,6 +74,9 @@ impl Evaluator {
             machine.arena.adjoint_mut(places.free, width).fill(0.0);
         }
         let all = machine.run_list(&settled.list);
+        if !all && machine.refused {
+            return Ok(false);
+        }
         self.store(batch, piece, Some((places.prior, places.likelihood, places.free)));
         if !all {
             let fine = self.machine.split.clone();

@@ -34,7 +34,9 @@ impl Whole<'_> {
             let sum = if ending.normal {
                 normal::end::<L>(list, ending, numbers, seed, rows, partials)
             } else {
-                end::<L>(list, ending, numbers, seed, rows, partials)
+                let (sum, refused) = end::<L>(list, ending, numbers, seed, rows, partials);
+                self.refused |= refused;
+                sum
             };
             sums[p] = each_lane!(l, sums[p][l] + sum[l]);
         }
@@ -60,7 +62,7 @@ fn restage<'a, const L: usize>(
     if fixed(operand) && chunk.0 > 0 { &row.0[..chunk.1 * L] } else { stage::<L>(list, values, operand, chunk, row) }
 }
 
-/// The sum of the values of an ending.
+/// The sum of the values of an ending, and whether a kernel refused some of its items.
 #[inline(always)]
 fn end<const L: usize>(
     list: &List,
@@ -69,10 +71,10 @@ fn end<const L: usize>(
     seed: Option<[f64; L]>,
     rows: &mut [Row],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
-) -> [f64; L] {
+) -> ([f64; L], bool) {
     let from = &list.operands[ending.operands.0 as usize..][..ending.operands.1 as usize];
-    let Some((value, staged)) = rows.split_last_mut() else { return [0.0; L] };
-    let (mut sum, mut shared) = ([0.0; L], [[0.0; L]; MOST]);
+    let Some((value, staged)) = rows.split_last_mut() else { return ([0.0; L], false) };
+    let (mut sum, mut shared, mut refused) = ([0.0; L], [[0.0; L]; MOST], false);
     for chunk in chunks(ending.items as usize, MOST_ITEMS / L) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
         let (mut wanted, mut same, mut patterns) = (0, 0, [None; MOST]);
@@ -85,7 +87,8 @@ fn end<const L: usize>(
         }
         let value = &mut value.0[..chunk.1 * L];
         let summed = Some(Summed { lanes: L, fixed: same });
-        evaluate(&list.functions[ending.function as usize], arguments, (wanted, summed, patterns), value, partials);
+        let function = &list.functions[ending.function as usize];
+        refused |= evaluate(function, arguments, (wanted, summed, patterns), value, partials);
         sum = add_items::<L>(sum, value, chunk.1);
         let Some(seed) = seed else { continue };
         for (k, &operand) in from.iter().enumerate() {
@@ -97,7 +100,7 @@ fn end<const L: usize>(
             add(adjoints, slot, seed, shared);
         }
     }
-    sum
+    (sum, refused)
 }
 
 /// Adds the derivatives of items, times the seed, to the adjoints of an operand. Those of one that all items share are

@@ -15,7 +15,7 @@ use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 use crate::machine::{CHUNK as MOST_ITEMS, MOST, Rows, Summed};
 
-/// Runs a batch.
+/// Runs a batch. Says whether a kernel refused some of its items.
 #[inline(always)]
 pub fn forward_batch<const L: usize>(
     list: &List,
@@ -23,14 +23,14 @@ pub fn forward_batch<const L: usize>(
     values: &mut [f64],
     rows: &mut [Row],
     partials: Option<&mut [[f64; MOST_ITEMS]; MOST]>,
-) {
+) -> bool {
     let (items, out) = (batch.items as usize, batch.out as usize);
     let from = operands(list, batch);
     let (low, high) = values.split_at_mut(out * L);
     match batch.op {
         Op::Function(index) => {
-            let Some(partials) = partials else { return };
-            function::<L>(list, batch, &list.functions[index as usize], low, high, rows, partials);
+            let Some(partials) = partials else { return false };
+            return function::<L>(list, batch, &list.functions[index as usize], low, high, rows, partials);
         }
         Op::LogSumExp => log_sum_exp::<L>(list, batch, low, high, rows),
         op => {
@@ -40,6 +40,7 @@ pub fn forward_batch<const L: usize>(
             }
         }
     }
+    false
 }
 
 /// Operations with at most three operands for each item.
@@ -197,8 +198,9 @@ fn function<const L: usize>(
     high: &mut [f64],
     rows: &mut [Row],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
-) {
+) -> bool {
     let (items, from) = (batch.items as usize, operands(list, batch));
+    let mut refused = false;
     let (values, kept) = high.split_at_mut((batch.extra - batch.out) as usize * L);
     for chunk in chunks(items, MOST_ITEMS / L.max(GROUP)) {
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
@@ -209,13 +211,15 @@ fn function<const L: usize>(
             wanted |= u32::from(!matches!(operand, Operand::Column(_) | Operand::Uniform(_))) << k;
         }
         let n = chunk.1 * L;
-        evaluate(call, arguments, (wanted, None, patterns), &mut values[chunk.0 * L..][..n], partials);
+        refused |= evaluate(call, arguments, (wanted, None, patterns), &mut values[chunk.0 * L..][..n], partials);
         for k in (0..from.len()).filter(|k| wanted >> k & 1 == 1) {
             copy(&partials[k][..n], &mut kept[(k * items + chunk.0) * L..][..n]);
         }
     }
+    refused
 }
 
+/// Says whether the kernel refused some items.
 #[inline(never)]
 pub fn evaluate(
     call: &ScalarCall,
@@ -223,7 +227,7 @@ pub fn evaluate(
     (wanted, summed, patterns): (u32, Option<Summed>, [Option<Pattern>; MOST]),
     value: &mut [f64],
     partials: &mut [[f64; MOST_ITEMS]; MOST],
-) {
+) -> bool {
     let terms = call.terms;
     let arity = arguments.iter().take_while(|row| !row.is_empty()).count();
     let mut rows = Rows { arguments, value, partials, wanted, terms, patterns, summed };
@@ -235,7 +239,7 @@ pub fn evaluate(
         // The machine knows what to say about mistakes.
         let (value, d) = call.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
         rows.set(i, value, d);
-    });
+    })
 }
 
 /// `log Σ exp(x)`; its derivatives are kept.

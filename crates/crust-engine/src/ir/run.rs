@@ -66,6 +66,8 @@ pub struct Room {
     pub(super) scratch: Aligned,
     /// How many lanes and groups the constants in `values` are for.
     filled: (usize, usize),
+    /// Whether a kernel refused items of the last run.
+    pub refused: bool,
 }
 
 impl Room {
@@ -106,11 +108,13 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
     fine.clear();
     fine.resize(call.lanes, true);
     let (adjoints, base) = adjoints;
+    room.refused = false;
     for group in 0..groups {
         let lane = group * width;
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
         let fine = &mut fine[lane..lane + width];
-        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine, outside: [false; WIDEST] };
+        let outside = [false; WIDEST];
+        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
         match width {
             1 => dispatch(Lanes::<1>(whole)),
             16 => dispatch(Lanes::<16>(whole)),
@@ -133,6 +137,9 @@ pub(super) struct Whole<'a> {
     pub fine: &'a mut [bool],
     /// Lanes whose density is 0: nothing else has to be said of them, and nobody needs their derivatives.
     pub outside: [bool; WIDEST],
+    /// Whether a kernel refused items of a lane. Lanes that fail are then run apart from the others: the last digits of
+    /// these might depend on it.
+    pub refused: bool,
 }
 
 /// So many lanes.
@@ -229,6 +236,7 @@ impl Whole<'_> {
         if backward {
             self.reverse::<L>();
         }
+        self.room.refused |= self.refused;
     }
 
     /// Where our lanes of an element begin.
@@ -271,7 +279,9 @@ impl Whole<'_> {
                         single::<L>(op, arguments, out, values);
                     }
                 }
-                Instruction::Batch(batch) => forward_batch::<L>(list, batch, values, rows, partials.as_deref_mut()),
+                Instruction::Batch(batch) => {
+                    self.refused |= forward_batch::<L>(list, batch, values, rows, partials.as_deref_mut());
+                }
                 Instruction::Reduce { a, b, count, out } => reduce::<L>(list, (*a, *b), *count, *out, values, rows),
                 Instruction::Call { call, out, extra, table, count } => {
                     let slots = &list.tables[*table as usize..][..*count as usize];
@@ -302,9 +312,11 @@ impl Whole<'_> {
             }
         }
         for l in 0..L {
-            // Neither infinite nor no number; mistakes are no numbers.
-            fine[l] &= sums[0][l] < f64::INFINITY && sums[1][l] < f64::INFINITY;
-            self.outside[l] = sums[0][l] + sums[1][l] == f64::NEG_INFINITY;
+            // Mistakes are no numbers.
+            let allowed = sums[0][l] < f64::INFINITY && sums[1][l] < f64::INFINITY;
+            let finite = allowed && sums[0][l] + sums[1][l] > f64::NEG_INFINITY;
+            fine[l] &= finite || (allowed && !self.refused);
+            self.outside[l] = allowed && !finite;
         }
         for &guard in &list.guards {
             let row = load::<L>(values, guard as usize * L);

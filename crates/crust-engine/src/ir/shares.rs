@@ -4,8 +4,8 @@
 
 use super::graph::{Graph, Op, Ref};
 
-/// Smaller groups stay together.
-const FEWEST: usize = 32;
+/// Groups with fewer arguments in all stay together.
+const FEWEST: usize = 64;
 
 /// So many parts at most.
 const MOST_PARTS: usize = 8;
@@ -18,24 +18,33 @@ const UNTOLD: usize = 3;
 
 /// The parts of a group of operations of one kind. Those whose slots follow each other are neighbours.
 pub fn parts(graph: &Graph, group: &[Ref], slot: &[u32]) -> Vec<Vec<Ref>> {
-    let whole = || vec![group.to_vec()];
-    if group.len() < FEWEST || matches!(graph.op(group[0]), Op::Call(_) | Op::Density(_)) {
-        return whole();
+    let op = graph.op(group[0]);
+    let arguments = graph.arguments(group[0]).len();
+    if group.len() * arguments < FEWEST || matches!(op, Op::Call(_) | Op::Density(_)) {
+        return vec![group.to_vec()];
     }
-    let Some(parts) = by_common(graph, group) else { return whole() };
-    let apart: usize = parts.iter().map(|part| cost(graph, part, slot)).sum();
-    if apart < cost(graph, group, slot) { parts } else { whole() }
+    let mut best = (cost(graph, group, slot), None);
+    // Products with the same data for all items need none of it side by side.
+    let kinds = if op == Op::Dot { &[false, true][..] } else { &[false] };
+    for &constants in kinds {
+        let Some(parts) = by_common(graph, group, constants) else { continue };
+        let apart = parts.iter().map(|part| cost(graph, part, slot)).sum();
+        if apart < best.0 {
+            best = (apart, Some(parts));
+        }
+    }
+    best.1.unwrap_or_else(|| vec![group.to_vec()])
 }
 
-/// Operations by those of their arguments of which there are few.
-fn by_common(graph: &Graph, group: &[Ref]) -> Option<Vec<Vec<Ref>>> {
+/// Operations by those of their arguments of which there are few: constants, or others.
+fn by_common(graph: &Graph, group: &[Ref], constants: bool) -> Option<Vec<Vec<Ref>>> {
     let few = |&k: &usize| {
         let mut seen: Vec<Ref> = Vec::new();
         for &node in group {
             let x = graph.arguments(node)[k];
             if !seen.contains(&x) {
                 seen.push(x);
-                if seen.len() > MOST_PARTS || graph.known(x).is_some() {
+                if seen.len() > MOST_PARTS || graph.known(x).is_some() != constants {
                     return false;
                 }
             }

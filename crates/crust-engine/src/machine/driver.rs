@@ -97,19 +97,21 @@ impl Rows<'_> {
     }
 
     /// Computes all items: with the kernel those that it knows, one by one with `exact` the others. What an item gets
-    /// does not depend on the others in its row, which may be those of other chains.
-    pub fn compute(&mut self, kernel: Option<RowKernel>, mut exact: impl FnMut(&mut Self, usize)) {
-        match kernel {
-            None => (0..self.len()).for_each(|i| exact(self, i)),
-            Some(kernel) => {
-                if !kernel(self) {
-                    match self.summed {
-                        Some(summed) => self.in_lanes(kernel, summed, &mut exact),
-                        None => self.in_parts(kernel, 0..self.len(), &mut [[0.0; CHUNK]; MOST], &mut exact),
-                    }
-                }
+    /// does not depend on the others in its row, which may be those of other chains. Says whether the kernel left any of
+    /// them to `exact`.
+    pub fn compute(&mut self, kernel: Option<RowKernel>, mut exact: impl FnMut(&mut Self, usize)) -> bool {
+        let Some(kernel) = kernel else {
+            (0..self.len()).for_each(|i| exact(self, i));
+            return false;
+        };
+        let refused = !kernel(self);
+        if refused {
+            match self.summed {
+                Some(summed) => self.in_lanes(kernel, summed, &mut exact),
+                None => self.in_parts(kernel, 0..self.len(), &mut [[0.0; CHUNK]; MOST], &mut exact),
             }
         }
+        refused
     }
 
     /// Sums that the kernel does not know: lane by lane, so that a lane gets the same whoever is beside it.

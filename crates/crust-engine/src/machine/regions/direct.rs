@@ -102,12 +102,14 @@ impl Machine {
         Some((list, all))
     }
 
-    /// Runs the list of the whole program; says `false` if lanes fail.
+    /// Runs the list of the whole program; says `false` if lanes fail, and in `refused` whether these have to be run apart
+    /// from the others.
     pub(crate) fn run_list(&mut self, list: &DirectList) -> bool {
         let mut room = self.take_room(list.planned, list.index);
         room.operands.clear();
         room.operands.push(list.free);
         self.execute_region(&list.region, &mut room, crate::ir::Pass::Both);
+        self.refused = room.numbers.refused;
         self.give_room(list.planned, list.index, room);
         !self.split.contains(&false)
     }
