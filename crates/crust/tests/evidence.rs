@@ -421,3 +421,34 @@ fn priors_wider_than_numbers_leave_what_begins_with_the_posterior() {
     assert_eq!(smc.status.code(), Some(2));
     assert!(text(&smc).contains("rounds to the edge"), "{}", text(&smc));
 }
+
+/// 95 % of the posterior are in a spike that all chains lose, and five other parameters are so well known that draws of the
+/// prior are worth nothing: chains from other starts say that bridge sampling has missed a part.
+#[test]
+fn a_spike_that_nothing_else_sees_is_told() {
+    let folder = Folder::new("spike-group");
+    let model = folder.file(
+        "model.stan",
+        "data { vector[10] y; vector[5] z; } parameters { vector[10] b; vector[5] a; }
+         model {
+           target += log_mix(0.5, normal_lpdf(b | 0, 1), normal_lpdf(b | 0, 0.01));
+           a ~ normal(0, 100);
+           y ~ normal(b, 1);
+           z ~ normal(a, 0.01);
+         }",
+    );
+    let y = [0.5, -0.4, 0.3, 0.6, -0.5, 0.1, -0.2, 0.4, -0.6, 0.2];
+    let z = [31.0, -150.0, 77.0, 4.0, -60.0];
+    let data = folder.file("data.json", &json!({"y": y, "z": z}).to_string());
+    let of_group = |variance: f64| y.iter().map(|y| log_normal(*y, variance)).sum::<f64>() + 0.5_f64.ln();
+    let (slab, spike) = (of_group(2.0), of_group(1.0001));
+    let truth = slab.max(spike)
+        + (-(slab - spike).abs()).exp().ln_1p()
+        + z.iter().map(|z| log_normal(*z, 1e4 + 1e-4)).sum::<f64>();
+    for seed in ["1", "2"] {
+        let result = evidence(&model, &data, &["--methods", "bridge", "--seed", seed]);
+        let found = number(&result["methods"][0]["log_ml"]);
+        let told = result["warnings"].to_string().contains("other starts");
+        assert!(told || (found - truth).abs() < 0.1, "seed {seed}: {found} for {truth}: {result}");
+    }
+}
