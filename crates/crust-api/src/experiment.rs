@@ -12,7 +12,7 @@ mod weighed;
 mod whole;
 
 pub(crate) use fit::Chain;
-pub(crate) use scouts::{Place, Region, Scale, log_mass, negligible, tells_correlations, with_block_of};
+pub(crate) use scouts::{Place, Region, Scale, log_mass, tells_correlations, with_block_of};
 
 pub(crate) use path::centre;
 pub(crate) use whole::Whole;

@@ -71,8 +71,8 @@ impl StanExperiment<'_> {
         let second = self.rounds(&again, (axes.as_ref(), LONG), took)?;
         let correlated = tells_correlations(LONG.draws, names.len());
         let least = whole.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
-        for chain in second.iter().filter(|chain| log_mass(chain, correlated) >= least - negligible(names.len())) {
-            if let Some(place) = region.outside(chain) {
+        for (chain, place) in second.iter().filter_map(|chain| Some((chain, region.outside(chain)?))) {
+            if log_mass(chain, correlated) >= least - place.negligible(names.len()) {
                 scouted.elsewhere += 1;
                 scouted.name = place.words(names);
             }
@@ -226,8 +226,8 @@ pub(crate) struct Region<'a> {
     ends: Vec<(f64, f64)>,
     mean: Vec<f64>,
     deviation: Vec<f64>,
-    /// The range of the log density, with a margin.
-    density: (f64, f64),
+    /// The greatest log density, with a margin.
+    highest: f64,
 }
 
 /// How a chain is beyond all draws of the fit.
@@ -241,6 +241,15 @@ pub(crate) enum Outside {
 }
 
 impl Outside {
+    /// By how many nats a place may have less than the fit to be worth a word. Directions and densities see more than
+    /// coordinates do, chains that are still on their way too: there is less room.
+    pub fn negligible(self, dimension: usize) -> f64 {
+        match self {
+            Self::Coordinate(_) => negligible(dimension),
+            Self::Direction(_) | Self::Density => negligible(dimension / 5),
+        }
+    }
+
     pub fn words(self, names: &[String]) -> String {
         let name = |i: usize| names.get(i).cloned().unwrap_or_default();
         match self {
@@ -265,7 +274,7 @@ impl<'a> Region<'a> {
             deviation.push(convergence::sd(&column).max(f64::MIN_POSITIVE));
         }
         let densities: Vec<f64> = whole.iter().flat_map(|chain| &chain.log_densities).copied().collect();
-        Self { chains, ends, mean, deviation, density: range_with_margin(&densities) }
+        Self { chains, ends, mean, deviation, highest: range_with_margin(&densities).1 }
     }
 
     /// Whether all draws of a chain are beyond those of the fit, on one side of a coordinate; or of a direction.
@@ -274,11 +283,10 @@ impl<'a> Region<'a> {
         coordinate.or_else(|| self.direction_outside(chain)).or_else(|| self.density_outside(chain))
     }
 
-    /// Whether all densities of a chain are above, or below, those of the fit.
+    /// Whether all densities of a chain are above those of the fit. What is below them all is a slab around the spike that
+    /// the fit is in, and beyond it in a coordinate; or a chain on its way.
     fn density_outside(&self, chain: &Chain) -> Option<Outside> {
-        let (low, high) = self.density;
-        let all = |beyond: &dyn Fn(f64) -> bool| chain.log_densities.iter().all(|x| beyond(*x));
-        let beyond = !chain.log_densities.is_empty() && (all(&|x| x < low) || all(&|x| x > high));
+        let beyond = !chain.log_densities.is_empty() && chain.log_densities.iter().all(|x| *x > self.highest);
         beyond.then_some(Outside::Density)
     }
 

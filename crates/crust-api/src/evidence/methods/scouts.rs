@@ -2,7 +2,7 @@
 //! and all of these may have lost the same part of the posterior, such as a spike.
 
 use super::{Estimation, Found, Use};
-use crate::experiment::{Chain, Place, Region, Scale, log_mass, negligible, tells_correlations, with_block_of};
+use crate::experiment::{Chain, Place, Region, Scale, log_mass, tells_correlations, with_block_of};
 use crust_infer::drive::Driver;
 use crust_infer::error::Error as InferError;
 use crust_infer::sample::{Draw, Observer, Settings, Start, sample};
@@ -36,8 +36,11 @@ impl Estimation<'_> {
         let correlated = tells_correlations(LONG.1, names.len());
         let least = fit.iter().map(|chain| log_mass(chain, correlated)).fold(f64::INFINITY, f64::min);
         let second = self.chains_from(&again, LONG, 1)?;
-        let counts = |chain: &&Chain| log_mass(chain, correlated) >= least - negligible(names.len());
-        let found: Vec<_> = second.iter().filter(counts).filter_map(|chain| region.outside(chain)).collect();
+        let counts = |chain: &Chain| {
+            let place = region.outside(chain)?;
+            (log_mass(chain, correlated) >= least - place.negligible(names.len())).then_some(place)
+        };
+        let found: Vec<_> = second.iter().filter_map(counts).collect();
         Ok(found.first().map(|place| {
             format!(
                 "{} of {} chains from other starts stay where no draw of the fit is (by {}): bridge and importance sampling may have \
