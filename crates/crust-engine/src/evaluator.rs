@@ -63,8 +63,6 @@ pub struct Evaluator {
     rejections: Rejections,
     spare: Vec<Spare>,
     settled: Option<again::Settled>,
-    /// Whether lanes that do not fail have their results, where others do.
-    stored: bool,
 }
 
 /// Room for a part of a batch.
@@ -142,7 +140,6 @@ impl Evaluator {
             rejections: Rejections::default(),
             spare: Vec::new(),
             settled: None,
-            stored: false,
         }
     }
 
@@ -310,7 +307,7 @@ impl Evaluator {
                 Err(Stop::FlatFails) => {
                     self.machine.unsettle_loops();
                     let fine = self.machine.split.clone();
-                    let stored = std::mem::take(&mut self.stored);
+                    let stored = std::mem::take(&mut self.machine.stored);
                     self.by_machine(batch, terms, piece, &fine)?;
                     if stored {
                         return Ok(());
@@ -441,14 +438,13 @@ impl Evaluator {
             let places = again::Places { prior, likelihood, seed: likelihood_seed, free };
             self.settle(batch, terms, piece, list, places);
             self.store(batch, piece, Some((prior, likelihood, free)));
-            self.stored = !all && !self.machine.refused;
+            self.machine.stored = !all && !self.machine.refused;
             return if all { Ok(()) } else { Err(Stop::FlatFails) };
-        } else {
-            machine.constrain_parameters(code, free)?;
-            machine.run_program(code)?;
-            machine.reverse_all();
-            machine.finish_regions()?;
         }
+        machine.constrain_parameters(code, free)?;
+        machine.run_program(code)?;
+        machine.reverse_all();
+        machine.finish_regions()?;
         self.store(batch, piece, Some((prior, likelihood, free)));
         Ok(())
     }

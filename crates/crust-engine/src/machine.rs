@@ -134,6 +134,8 @@ pub struct Machine {
     pub(crate) apart: bool,
     /// Whether a kernel refused items of the list that was run last.
     pub(crate) refused: bool,
+    /// Whether the lanes that did not fail have their results.
+    pub(crate) stored: bool,
     /// How many numbers of one lane were computed by functions that take the lanes one after the other, in this
     /// evaluation.
     pub(crate) lane_work: usize,
@@ -243,6 +245,7 @@ impl Machine {
             fickle: false,
             apart: false,
             refused: false,
+            stored: false,
             lane_work: 0,
             loops: vec![loops::Experience::default(); loops],
             learned: vec![Flags::UNIFORM; declares],

@@ -76,13 +76,9 @@ fn cost(graph: &Graph, batch: &[Ref], slot: &[u32]) -> usize {
         let first = graph.arguments(batch[0])[k];
         let xs = batch.iter().map(|&node| graph.arguments(node)[k]);
         let at = |x: Ref| slot[x as usize];
-        if graph.known(first).is_some() || xs.clone().all(|x| x == first) {
-            0
-        } else if xs.clone().zip(0..).all(|(x, i)| at(x).checked_sub(i) == Some(at(first))) {
-            0
-        } else {
-            batch.len() * untold
-        }
+        let same = graph.known(first).is_some() || xs.clone().all(|x| x == first);
+        let neighbours = || xs.clone().zip(0..).all(|(x, i)| at(x).checked_sub(i) == Some(at(first)));
+        if same || neighbours() { 0 } else { batch.len() * untold }
     };
     BATCH + (0..graph.arguments(batch[0]).len()).map(of).sum::<usize>()
 }

@@ -165,13 +165,7 @@ fn factor_panel(columns: &mut [Row], n: usize, first: usize) -> bool {
         let (done, column) = columns.split_at_mut(j * n);
         let column = &mut column[..n];
         let row = first + j;
-        for before in done.chunks_exact(n) {
-            let by = before[row];
-            for i in row..n {
-                column[i] = subtract_product(column[i], before[i], by);
-            }
-        }
-        let pivot = column[row];
+        let pivot = less_before(column[row], done, n, (row, row));
         let (mut root, mut fine) = (pivot, true);
         for l in 0..8 {
             fine &= pivot[l] > 0.0;
@@ -183,11 +177,20 @@ fn factor_panel(columns: &mut [Row], n: usize, first: usize) -> bool {
         let scale = reciprocal(root);
         column[..row].fill([0.0; 8]);
         column[row] = root;
-        for x in &mut column[row + 1..] {
-            *x = times(*x, scale);
+        for i in row + 1..n {
+            column[i] = times(less_before(column[i], done, n, (i, row)), scale);
         }
     }
     true
+}
+
+/// An element in row `i` of a column, whose diagonal is in `row`, minus what the columns before take away.
+#[inline(always)]
+fn less_before(mut x: Row, before: &[Row], n: usize, (i, row): (usize, usize)) -> Row {
+    for column in before.chunks_exact(n) {
+        x = subtract_product(x, column[i], column[row]);
+    }
+    x
 }
 
 /// Overwrites the lower triangles of `adjoint`, those of `L`, by those of the lower triangles of `A = L·Lᵀ`. What is
@@ -336,14 +339,34 @@ pub fn minus(a: Row, b: Row) -> Row {
 /// Overwrites x by `L⁻¹ x`. Diagonals are given as reciprocals.
 #[inline(always)]
 pub fn solve_lower(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row]) {
-    for j in 0..n {
-        let column = &l[j * n..(j + 1) * n];
-        let y = times(x[j], inverse[j]);
-        x[j] = y;
-        for i in j + 1..n {
-            x[i] = subtract_product(x[i], column[i], y);
+    let mut first = 0;
+    while first < n {
+        first += if first + BLOCK <= n {
+            solve_rows::<BLOCK>(l, inverse, (n, first), x)
+        } else {
+            solve_rows::<1>(l, inverse, (n, first), x)
+        };
+    }
+}
+
+/// So many rows at once: their sums stay in registers and do not wait for each other.
+#[inline(always)]
+fn solve_rows<const R: usize>(l: &[Row], inverse: &[Row], (n, first): (usize, usize), x: &mut [Row]) -> usize {
+    let mut sums = [[0.0; 8]; R];
+    sums.copy_from_slice(&x[first..first + R]);
+    for k in 0..first {
+        let (column, y) = (&l[k * n + first..][..R], x[k]);
+        for r in 0..R {
+            sums[r] = subtract_product(sums[r], column[r], y);
         }
     }
+    for r in 0..R {
+        for k in first..first + r {
+            sums[r] = subtract_product(sums[r], l[k * n + first + r], x[k]);
+        }
+        x[first + r] = times(sums[r], inverse[first + r]);
+    }
+    R
 }
 
 /// Overwrites x by `L⁻ᵀ x`.
@@ -372,17 +395,35 @@ pub fn inverse_diagonal(l: &[Row], n: usize, out: &mut [Row]) -> bool {
 /// Overwrites `out` by `W = L⁻¹`, a lower triangle; what is above is 0.
 #[inline(always)]
 pub fn inverse_factor(l: &[Row], inverse: &[Row], n: usize, out: &mut [Row]) {
-    for j in 0..n {
-        let column = &mut out[j * n..(j + 1) * n];
-        column.fill([0.0; 8]);
-        column[j] = [1.0; 8];
-        for k in j..n {
-            let own = &l[k * n..(k + 1) * n];
-            let y = times(column[k], inverse[k]);
-            column[k] = y;
-            for i in k + 1..n {
-                column[i] = subtract_product(column[i], own[i], y);
+    out[..n * n].fill([0.0; 8]);
+    let mut first = 0;
+    while first < n {
+        first += if first + BLOCK <= n {
+            inverse_columns::<BLOCK>(l, inverse, (n, first), out)
+        } else {
+            inverse_columns::<1>(l, inverse, (n, first), out)
+        };
+    }
+}
+
+/// So many columns at once. Sums go along rows of L: of sums that go along columns, item by item, the compiler would
+/// make loops that collect one number of each item.
+#[inline(always)]
+fn inverse_columns<const C: usize>(l: &[Row], inverse: &[Row], (n, first): (usize, usize), out: &mut [Row]) -> usize {
+    for i in first..n {
+        let mut sums = [[0.0; 8]; C];
+        if i < first + C {
+            sums[i - first] = [1.0; 8];
+        }
+        for k in first..i {
+            let a = l[k * n + i];
+            for c in 0..C {
+                sums[c] = subtract_product(sums[c], a, out[(first + c) * n + k]);
             }
         }
+        for c in 0..C {
+            out[(first + c) * n + i] = times(sums[c], inverse[i]);
+        }
     }
+    C
 }

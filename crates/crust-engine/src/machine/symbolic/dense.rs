@@ -168,13 +168,11 @@ impl Machine {
             for i in j..n {
                 let graph = self.graph();
                 let row = |i: usize| -> Refs { (0..j).map(|k| l.at(i, k)).collect() };
-                let rest = match j {
-                    0 => a.at(i, j),
-                    _ => {
-                        let known = graph.dot(&row(i), &row(j));
-                        graph.arithmetic(Subtract, a.at(i, j), known)
-                    }
-                };
+                let mut rest = a.at(i, j);
+                if j > 0 {
+                    let known = graph.dot(&row(i), &row(j));
+                    rest = graph.arithmetic(Subtract, rest, known);
+                }
                 l.all[i + j * n] = if i == j {
                     let positive = graph.compare(Comparison::Greater, rest, zero);
                     self.traced_guard(positive);
