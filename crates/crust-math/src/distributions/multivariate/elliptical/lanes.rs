@@ -179,11 +179,8 @@ impl Kernel for Density<'_> {
                     let by = if outer && !precision { h[j] } else { u[j] };
                     let column = &mut to_given[j * n..(j + 1) * n];
                     let own = if precision { &u[..n] } else { &*h };
-                    let mut i = j;
-                    // A loop whose end the compiler knows becomes one that collects one number of each item.
-                    while i < std::hint::black_box(n) {
+                    for i in j..n {
                         column[i] = add_product(column[i], own[i], by);
-                        i += 1;
                     }
                 }
             }
@@ -223,15 +220,14 @@ fn symmetric_product(p: &[Row], z: &[Row], n: usize, h: &mut [Row]) {
     }
 }
 
-/// `u = W z` for a lower triangle. Along rows: of sums that go along columns the compiler would make loops that collect
-/// one number of each item.
+/// `u = W z` for a lower triangle.
 #[inline(always)]
 fn product(w: &[Row], z: &[Row], n: usize, u: &mut [Row]) {
-    for i in 0..n {
-        let mut sum = [0.0; 8];
-        for j in 0..=i {
-            sum = add_product(sum, w[j * n + i], z[j]);
+    u[..n].fill([0.0; 8]);
+    for j in 0..n {
+        let (column, by) = (&w[j * n..(j + 1) * n], z[j]);
+        for i in j..n {
+            u[i] = add_product(u[i], column[i], by);
         }
-        u[i] = sum;
     }
 }
