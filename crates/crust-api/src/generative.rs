@@ -163,9 +163,13 @@ impl<'a> Generative<'a> {
             Err(Error::Reading { program, problems }) if problems.iter().any(|p| p.code == "not-a-density") => {
                 Err(Error::Reading { program, problems })
             }
-            // Why a draw of something that is not meant failed says nothing to anybody.
+            // Why a draw of something that is not meant failed says nothing to anybody, unless the data are odd.
             Err(other) => match &first {
-                Err(Error::Simulate { error, .. }) if matches!(**error, SimulateError::Rejected(_)) => Err(other),
+                Err(Error::Simulate { error, suspicion: None, .. })
+                    if matches!(**error, SimulateError::Rejected(_)) =>
+                {
+                    Err(other)
+                }
                 _ => first,
             },
         }
