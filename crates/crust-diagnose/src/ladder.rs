@@ -50,7 +50,7 @@ impl Ladder {
 /// The roundest T of two figures between t and the next one that is at most `factor` times t.
 pub(crate) fn between(t: usize, next: usize, factor: f64) -> Option<usize> {
     let most = (factor * count(t)).min(count(next) - 1.0);
-    if most.is_nan() || most <= count(t) {
+    if factor.is_nan() || most <= count(t) {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the next T")]
