@@ -219,7 +219,7 @@ impl<T: Target> Target for Along<T> {
             match &self.axes.0 {
                 Form::Lower(lower) => lower.pull_back(batch),
                 Form::LowRank(_) => {
-                    each_lane(&mut batch.gradient, &mut self.vectors, |g, to| self.axes.pull_back(g, to))
+                    each_lane(&mut batch.gradient, &mut self.vectors, |g, to| self.axes.pull_back(g, to));
                 }
             }
         }

@@ -168,7 +168,7 @@ impl Factors {
 /// converge to the eigenvalues of A.
 fn orthogonal(columns: &mut [Vec<f64>]) -> Vec<f64> {
     let mut lengths = vec![0.0; columns.len()];
-    for i in 0..columns.len() {
+    for (i, length_of) in lengths.iter_mut().enumerate() {
         let (before, rest) = columns.split_at_mut(i);
         let column = &mut rest[0];
         for _ in 0..2 {
@@ -178,7 +178,7 @@ fn orthogonal(columns: &mut [Vec<f64>]) -> Vec<f64> {
             }
         }
         let length = dot(column, column).sqrt();
-        lengths[i] = length;
+        *length_of = length;
         // What lies in the span of the others is no direction of its own.
         let factor = if length > 0.0 { length.recip() } else { 0.0 };
         column.iter_mut().for_each(|x| *x *= factor);
