@@ -167,7 +167,7 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
     let last = settings.budget.map(|budget| settings.began + Duration::from_secs_f64(LONGEST_SHARE * budget));
     let (mut effort, mut began) = (effort, Instant::now());
     let mut way = Way::first();
-    let mut fitted = fit_once(path.clone(), names, (&way, key, effort, deadline, last), settings)?;
+    let mut fitted = fit_once(path, names, (&way, key, effort, deadline, last), settings)?;
     for turn in 1..=TURNS {
         let gradients = |points: &[Vec<f64>]| {
             let mut driver = Driver::new(path.clone(), settings.how);
@@ -179,7 +179,7 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
             break;
         }
         let start = Instant::now();
-        let again = fit_once(path.clone(), names, (&next, key, effort, deadline, None), settings)?;
+        let again = fit_once(path, names, (&next, key, effort, deadline, None), settings)?;
         if !is_better(&again.fit, &fitted.fit) && !got_further(&again.chains, &fitted.chains) {
             break;
         }
@@ -191,7 +191,7 @@ pub fn fit(path: &StanTarget<'_>, names: &[String], settings: &Settings<'_>) -> 
             break;
         }
         (effort, began) = (next, Instant::now());
-        let again = fit_once(path.clone(), names, (&way, key, effort, deadline, None), settings)?;
+        let again = fit_once(path, names, (&way, key, effort, deadline, None), settings)?;
         if again.fit.draws < fitted.fit.draws {
             break;
         }
@@ -239,7 +239,7 @@ fn more(fitted: &Fitted, effort: Effort, dimension: usize) -> Option<Effort> {
 const ENOUGH: (f64, f64) = (1.01, 400.0);
 
 fn fit_once(
-    path: StanTarget<'_>,
+    path: &StanTarget<'_>,
     names: &[String],
     (way, key, effort, deadline, last): (&Way, StreamKey, Effort, Option<Instant>, Option<Instant>),
     settings: &Settings<'_>,
@@ -248,7 +248,7 @@ fn fit_once(
     let patience = last.map(|last| (FEWEST_DRAWS, last));
     let begin = Instant::now();
     let mut chains = draw_within(path.clone(), key, (way, effort), settings, (deadline, patience))?;
-    let anew = if way.axes.is_none() { renew(&path, &mut chains, (key, effort, begin, last), settings)? } else { 0 };
+    let anew = if way.axes.is_none() { renew(path, &mut chains, (key, effort, begin, last), settings)? } else { 0 };
     let stuck = without_stuck(&mut chains);
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);

@@ -114,7 +114,8 @@ impl<'a> Scale<'a> {
             reach.iter_mut().zip(*point).for_each(|(reach, x)| *reach = reach.max(x.abs()));
         }
         let dimension = reach.len();
-        let blocks = if names.len() == dimension { blocks(names) } else { vec![0..dimension] };
+        let whole = || std::iter::once(0..dimension).collect();
+        let blocks = if names.len() == dimension { blocks(names) } else { whole() };
         Some(Self { draws, reach, blocks })
     }
 }
