@@ -168,7 +168,8 @@ mod tests {
         let scale = Scale::of(draws.iter(), &names).unwrap();
         assert_eq!(scale.blocks, [0..4, 1..3, 0..1, 3..4]);
         let key = StreamKey::new(1, Purpose::TEST);
-        let changed = |point: &[f64]| -> Vec<usize> { (0..4).filter(|&i| point[i] != draws[0][i]).collect() };
+        let changed =
+            |point: &[f64]| -> Vec<usize> { (0..4).filter(|&i| (point[i] - draws[0][i]).abs() > 1e-12).collect() };
         let shrunk: Vec<Vec<f64>> = (0..8).map(|n| Place::Shrunk.point(&scale, n, key)).collect();
         for block in [vec![0, 1, 2, 3], vec![1, 2], vec![0], vec![3]] {
             assert!(shrunk.iter().any(|point| changed(point) == block), "{block:?}");
