@@ -137,7 +137,7 @@ fn whatever_is_bad_is_named() {
     };
     let mut scattered = fine();
     scattered.real.rungs[0].forward = vec![-10.0, -16.0, -9.0];
-    let cases = [
+    let cases = vec![
         (with_fit(|fit| fit.stuck = 1), "1 of its 5 chains"),
         (with_fit(|fit| fit.worst_r_hat = 1.41), "R-hat"),
         (with_fit(|fit| fit.worst_r_hat = f64::NAN), "R-hat"),
