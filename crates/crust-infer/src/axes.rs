@@ -1,58 +1,39 @@
-//! Directions in which a distribution is isotropic: θ = S z, with S Sᵀ its covariance.
+//! Directions in which a distribution is isotropic: θ = L z with a lower triangular L.
 //!
 //! A posterior with a ridge (an intercept far from the data has a correlation of 0.9999 with its slope) has a width of
 //! 1 along the ridge and of 0.01 across. With a diagonal metric steps must be as short as the ridge is wide, and chains
-//! take thousands of them from one end to the other. With S Sᵀ the covariance of a fit, z has the width 1 everywhere.
+//! take thousands of them from one end to the other. With `LLᵀ` the covariance of a fit, z has the width 1
+//! everywhere.
 
 use std::sync::Arc;
 
-use pxfm::f_log;
 use serde::{Deserialize, Serialize};
 
 use crate::covariance::shrunk_correlations;
-use crate::low_rank::LowRank;
 use crate::metric::cholesky;
 use crate::target::{Batch, Fatal, Target};
 
-/// A square matrix S with a positive determinant.
+/// The columns of a lower triangular matrix with a positive diagonal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Form", into = "Form")]
-pub struct Axes(Form);
-
-/// As it is written, too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Form {
-    Lower(Lower),
-    /// Few directions stand out, for many parameters.
-    LowRank(LowRank),
+#[serde(try_from = "Numbers", into = "Numbers")]
+pub struct Axes {
+    dimension: usize,
+    /// L by rows, only what is on and below the diagonal.
+    lower: Vec<f64>,
 }
 
-/// A lower triangular matrix with a positive diagonal.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Lower {
+/// As it is written.
+#[derive(Clone, Serialize, Deserialize)]
+struct Numbers {
     dimension: usize,
-    /// By rows, only what is on and below the diagonal.
     lower: Vec<f64>,
 }
 
 /// Numbers that are no such matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("axes of {dimension} parameters are not a finite matrix with a positive determinant")]
+#[error("axes of {dimension} parameters are not a finite triangular matrix with a positive diagonal")]
 pub struct BadAxes {
     dimension: usize,
-}
-
-impl Lower {
-    /// The rows, each up to its diagonal.
-    fn rows(&self) -> impl DoubleEndedIterator<Item = (usize, &[f64])> {
-        (0..self.dimension).map(|i| (i, &self.lower[i * (i + 1) / 2..=i * (i + 1) / 2 + i]))
-    }
-
-    fn is_valid(&self) -> bool {
-        let whole = self.lower.len() == self.dimension * (self.dimension + 1) / 2;
-        whole && self.lower.iter().all(|l| l.is_finite()) && self.rows().all(|(i, row)| row[i] > 0.0)
-    }
 }
 
 impl Axes {
@@ -62,12 +43,7 @@ impl Axes {
             return Err(BadAxes { dimension });
         }
         let lower = (0..dimension).flat_map(|i| matrix[i * dimension..=i * dimension + i].iter().copied()).collect();
-        Form::Lower(Lower { dimension, lower }).try_into()
-    }
-
-    /// Those of a covariance matrix in which few directions stand out.
-    pub fn low_rank(root: LowRank) -> Self {
-        Self(Form::LowRank(root))
+        Numbers { dimension, lower }.try_into()
     }
 
     /// The axes of draws, about the means of their chains. `None` if they are too few, or there are too many coordinates
@@ -95,109 +71,66 @@ impl Axes {
     }
 
     pub fn dimension(&self) -> usize {
-        match &self.0 {
-            Form::Lower(lower) => lower.dimension,
-            Form::LowRank(root) => root.dimension(),
-        }
+        self.dimension
     }
 
-    /// The least width of a coordinate where others are fixed (those before it, for a triangle), as a share of its whole
-    /// width: 1 without correlations, near 0 on a ridge.
+    /// The least width of a coordinate where those before it are fixed, as a share of its whole width: 1 without
+    /// correlations, near 0 on a ridge.
     pub fn narrowest(&self) -> f64 {
-        match &self.0 {
-            Form::Lower(lower) => {
-                let share = |(i, row): (usize, &[f64])| row[i] / row.iter().map(|l| l * l).sum::<f64>().sqrt();
-                lower.rows().map(share).fold(1.0, f64::min)
-            }
-            Form::LowRank(root) => root.conditional_shares().into_iter().fold(1.0, f64::min),
-        }
+        let share = |(i, row): (usize, &[f64])| row[i] / row.iter().map(|l| l * l).sum::<f64>().sqrt();
+        self.rows().map(share).fold(1.0, f64::min)
     }
 
-    /// log |S|.
-    pub(crate) fn log_determinant(&self) -> f64 {
-        match &self.0 {
-            Form::Lower(lower) => lower.rows().map(|(i, row)| f_log(row[i])).sum(),
-            Form::LowRank(root) => root.log_determinant(),
-        }
+    /// The rows of L, each up to its diagonal.
+    fn rows(&self) -> impl DoubleEndedIterator<Item = (usize, &[f64])> {
+        (0..self.dimension).map(|i| (i, &self.lower[i * (i + 1) / 2..=i * (i + 1) / 2 + i]))
     }
 
-    /// θ = S z.
+    /// θ = L z.
     pub fn to_parameters(&self, z: &[f64], parameters: &mut [f64]) {
-        match &self.0 {
-            Form::Lower(lower) => {
-                for (i, row) in lower.rows() {
-                    parameters[i] = row.iter().zip(z).map(|(l, z)| l * z).sum();
-                }
-            }
-            Form::LowRank(root) => {
-                parameters.copy_from_slice(z);
-                root.apply(parameters);
-            }
+        for (i, row) in self.rows() {
+            parameters[i] = row.iter().zip(z).map(|(l, z)| l * z).sum();
         }
     }
 
-    /// z = S⁻¹ θ.
+    /// z = L⁻¹ θ.
     pub fn to_coordinates(&self, parameters: &[f64], z: &mut [f64]) {
-        match &self.0 {
-            Form::Lower(lower) => {
-                for (i, row) in lower.rows() {
-                    let before: f64 = row[..i].iter().zip(&*z).map(|(l, z)| l * z).sum();
-                    z[i] = (parameters[i] - before) / row[i];
-                }
-            }
-            Form::LowRank(root) => {
-                z.copy_from_slice(parameters);
-                root.solve(z);
-            }
+        for (i, row) in self.rows() {
+            let before: f64 = row[..i].iter().zip(&*z).map(|(l, z)| l * z).sum();
+            z[i] = (parameters[i] - before) / row[i];
         }
     }
 
-    /// The gradient with respect to z: Sᵀ g.
+    /// The gradient with respect to z: Lᵀ g.
     pub(crate) fn pull_back(&self, gradient: &[f64], into: &mut [f64]) {
-        match &self.0 {
-            Form::Lower(lower) => {
-                into.fill(0.0);
-                for (i, row) in lower.rows() {
-                    into.iter_mut().zip(row).for_each(|(to, l)| *to += l * gradient[i]);
-                }
-            }
-            Form::LowRank(root) => {
-                into.copy_from_slice(gradient);
-                root.apply_transposed(into);
-            }
+        into.fill(0.0);
+        for (i, row) in self.rows() {
+            into.iter_mut().zip(row).for_each(|(to, l)| *to += l * gradient[i]);
         }
     }
 
-    /// The gradient with respect to θ from that with respect to z: S⁻ᵀ g.
+    /// The gradient with respect to θ from that with respect to z: L⁻ᵀ g.
     pub(crate) fn push_forward(&self, gradient: &[f64], into: &mut [f64]) {
         into.copy_from_slice(gradient);
-        match &self.0 {
-            Form::Lower(lower) => {
-                for (i, row) in lower.rows().rev() {
-                    into[i] /= row[i];
-                    let value = into[i];
-                    into.iter_mut().zip(&row[..i]).for_each(|(to, l)| *to -= l * value);
-                }
-            }
-            Form::LowRank(root) => root.solve_transposed(into),
+        for (i, row) in self.rows().rev() {
+            into[i] /= row[i];
+            let value = into[i];
+            into.iter_mut().zip(&row[..i]).for_each(|(to, l)| *to -= l * value);
         }
     }
 }
 
-/// A target in the coordinates of axes: log f(S z), but for the constant log |S|.
+/// A target in the coordinates of axes: log f(L z), but for the constant log |L|.
 #[derive(Clone, Debug)]
 pub struct Along<T> {
     target: T,
     axes: Arc<Axes>,
     z: Vec<f64>,
-    /// A vector of one lane, and its image.
-    vectors: [Vec<f64>; 2],
 }
 
 impl<T: Target> Along<T> {
     pub fn new(target: T, axes: Arc<Axes>) -> Self {
-        let vectors = [vec![0.0; axes.dimension()], vec![0.0; axes.dimension()]];
-        Self { target, axes, z: vec![], vectors }
+        Self { target, axes, z: vec![] }
     }
 }
 
@@ -207,20 +140,27 @@ impl<T: Target> Target for Along<T> {
     }
 
     fn evaluate(&mut self, batch: &mut Batch) -> Result<(), Fatal> {
+        let lanes = batch.lanes;
         self.z.clone_from(&batch.x);
-        match &self.axes.0 {
-            Form::Lower(lower) => lower.place(&self.z, batch),
-            Form::LowRank(_) => each_lane(&mut batch.x, &mut self.vectors, |z, to| self.axes.to_parameters(z, to)),
+        for (i, row) in self.axes.rows() {
+            let to = &mut batch.x[i * lanes..(i + 1) * lanes];
+            to.fill(0.0);
+            for (l, z) in row.iter().zip(self.z.chunks_exact(lanes)) {
+                to.iter_mut().zip(z).for_each(|(to, z)| *to += l * z);
+            }
         }
         let evaluated = self.target.evaluate(batch);
         batch.x.copy_from_slice(&self.z);
         evaluated?;
         if batch.wants_gradient() {
-            match &self.axes.0 {
-                Form::Lower(lower) => lower.pull_back(batch),
-                Form::LowRank(_) => {
-                    each_lane(&mut batch.gradient, &mut self.vectors, |g, to| self.axes.pull_back(g, to));
+            // Row j of Lᵀg needs g from j on: rows before it may be overwritten.
+            for (i, row) in self.axes.rows() {
+                let (before, here) = batch.gradient.split_at_mut(i * lanes);
+                let here = &mut here[..lanes];
+                for (l, to) in row[..i].iter().zip(before.chunks_exact_mut(lanes)) {
+                    to.iter_mut().zip(&*here).for_each(|(to, g)| *to += l * g);
                 }
+                here.iter_mut().for_each(|g| *g *= row[i]);
             }
         }
         Ok(())
@@ -231,64 +171,24 @@ impl<T: Target> Target for Along<T> {
     }
 }
 
-impl Lower {
-    /// L z for all lanes at once.
-    fn place(&self, z: &[f64], batch: &mut Batch) {
-        let lanes = batch.lanes;
-        for (i, row) in self.rows() {
-            let to = &mut batch.x[i * lanes..(i + 1) * lanes];
-            to.fill(0.0);
-            for (l, z) in row.iter().zip(z.chunks_exact(lanes)) {
-                to.iter_mut().zip(z).for_each(|(to, z)| *to += l * z);
-            }
-        }
-    }
-
-    /// Lᵀ g for all lanes at once. Row j needs g from j on: rows before it may be overwritten.
-    fn pull_back(&self, batch: &mut Batch) {
-        let lanes = batch.lanes;
-        for (i, row) in self.rows() {
-            let (before, here) = batch.gradient.split_at_mut(i * lanes);
-            let here = &mut here[..lanes];
-            for (l, to) in row[..i].iter().zip(before.chunks_exact_mut(lanes)) {
-                to.iter_mut().zip(&*here).for_each(|(to, g)| *to += l * g);
-            }
-            here.iter_mut().for_each(|g| *g *= row[i]);
-        }
-    }
-}
-
-/// Replaces the vector of each lane by its image.
-fn each_lane(rows: &mut [f64], vectors: &mut [Vec<f64>; 2], map: impl Fn(&[f64], &mut [f64])) {
-    let [vector, image] = vectors;
-    let lanes = rows.len() / vector.len().max(1);
-    for lane in 0..lanes {
-        vector.iter_mut().zip(rows.iter().skip(lane).step_by(lanes)).for_each(|(to, x)| *to = *x);
-        map(vector, image);
-        rows.iter_mut().skip(lane).step_by(lanes).zip(&*image).for_each(|(to, x)| *to = *x);
-    }
-}
-
 #[expect(clippy::cast_precision_loss, reason = "draws are far fewer than 2⁵³")]
 fn count(n: usize) -> f64 {
     n as f64
 }
 
-impl TryFrom<Form> for Axes {
+impl TryFrom<Numbers> for Axes {
     type Error = BadAxes;
 
-    fn try_from(form: Form) -> Result<Self, BadAxes> {
-        let (dimension, valid) = match &form {
-            Form::Lower(lower) => (lower.dimension, lower.is_valid()),
-            Form::LowRank(root) => (root.dimension(), root.is_valid()),
-        };
-        if valid { Ok(Self(form)) } else { Err(BadAxes { dimension }) }
+    fn try_from(Numbers { dimension, lower }: Numbers) -> Result<Self, BadAxes> {
+        let axes = Self { dimension, lower };
+        let whole = axes.lower.len() == dimension * (dimension + 1) / 2 && axes.lower.iter().all(|l| l.is_finite());
+        if whole && axes.rows().all(|(i, row)| row[i] > 0.0) { Ok(axes) } else { Err(BadAxes { dimension }) }
     }
 }
 
-impl From<Axes> for Form {
-    fn from(Axes(form): Axes) -> Self {
-        form
+impl From<Axes> for Numbers {
+    fn from(Axes { dimension, lower }: Axes) -> Self {
+        Self { dimension, lower }
     }
 }
 

@@ -7,9 +7,8 @@
 use super::curvature::Curvature;
 use super::family::{Approximation, Elliptical};
 use super::map::{Map, Sums, compose_square, square};
-use super::scale::Scale;
+use super::scale::{LowRank, Scale};
 use super::{Error, near};
-use crate::low_rank::LowRank;
 use crate::metric::cholesky;
 use crate::vector::dot;
 

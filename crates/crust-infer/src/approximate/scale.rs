@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::low_rank::LowRank;
 use crate::metric::cholesky;
 use crate::vector::{add_scaled, dot};
 
@@ -34,6 +33,14 @@ struct Update {
     q: Vec<f64>,
     /// Its determinant, 1 + qᵀp.
     determinant: f64,
+}
+
+/// S = diag(s) (I + V diag(c) Vᵀ), where the r columns of V are orthonormal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LowRank {
+    diagonal: Vec<f64>,
+    columns: Vec<Vec<f64>>,
+    stretch: Vec<f64>,
 }
 
 impl Product {
@@ -103,6 +110,75 @@ impl Product {
     }
 }
 
+impl LowRank {
+    /// The root of diag(s²) + B Bᵀ, given s and the columns of diag(s)⁻¹B: these are made orthogonal by Jacobi
+    /// rotations, after which I + U Uᵀ has the eigenvalues 1 + |uᵢ|².
+    pub fn new(diagonal: Vec<f64>, mut columns: Vec<Vec<f64>>) -> Self {
+        const SWEEPS: usize = 60;
+        for _ in 0..SWEEPS {
+            let mut turned = false;
+            for i in 0..columns.len() {
+                for j in 0..i {
+                    let [a, b] = columns.get_disjoint_mut([j, i]).expect("j is below i, which is in range");
+                    turned |= rotate(a, b);
+                }
+            }
+            if !turned {
+                break;
+            }
+        }
+        columns.retain(|u| dot(u, u) > f64::MIN_POSITIVE);
+        let squares: Vec<f64> = columns.iter().map(|u| dot(u, u)).collect();
+        for (u, square) in columns.iter_mut().zip(&squares) {
+            u.iter_mut().for_each(|u| *u /= square.sqrt());
+        }
+        let stretch = squares.iter().map(|square| square / ((1.0 + square).sqrt() + 1.0)).collect();
+        Self { diagonal, columns, stretch }
+    }
+
+    /// x ← (I + V diag(f(c)) Vᵀ) x.
+    fn stretched(&self, x: &mut [f64], f: impl Fn(f64) -> f64) {
+        let along: Vec<f64> = self.columns.iter().zip(&self.stretch).map(|(v, &c)| f(c) * dot(v, x)).collect();
+        along.iter().zip(&self.columns).for_each(|(a, v)| add_scaled(x, *a, v));
+    }
+
+    fn apply_to(&self, z: &[f64], to: &mut Vec<f64>) {
+        let first = to.len();
+        to.extend_from_slice(z);
+        let x = &mut to[first..];
+        self.stretched(x, |c| c);
+        x.iter_mut().zip(&self.diagonal).for_each(|(x, s)| *x *= s);
+    }
+
+    fn apply_transposed(&self, g: &[f64]) -> Vec<f64> {
+        let mut g: Vec<f64> = g.iter().zip(&self.diagonal).map(|(g, s)| g * s).collect();
+        self.stretched(&mut g, |c| c);
+        g
+    }
+
+    fn solve(&self, x: &[f64]) -> Vec<f64> {
+        let mut z: Vec<f64> = x.iter().zip(&self.diagonal).map(|(x, s)| x / s).collect();
+        self.stretched(&mut z, |c| -c / (1.0 + c));
+        z
+    }
+}
+
+/// Makes two vectors orthogonal by a rotation of the pair. False if they were already.
+fn rotate(a: &mut [f64], b: &mut [f64]) -> bool {
+    let (aa, bb, ab) = (dot(a, a), dot(b, b), dot(a, b));
+    if ab.abs() <= 1e-15 * (aa * bb).sqrt() {
+        return false;
+    }
+    let tau = (bb - aa) / (2.0 * ab);
+    let t = tau.signum() / (tau.abs() + tau.hypot(1.0));
+    let cosine = 1.0 / t.hypot(1.0);
+    let sine = t * cosine;
+    for (a, b) in a.iter_mut().zip(b) {
+        (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
+    }
+    true
+}
+
 impl Scale {
     /// The root of a covariance matrix, of which the lower triangle is read.
     pub fn of_covariance(dimension: usize, covariance: &[f64]) -> Result<Self, Error> {
@@ -111,8 +187,9 @@ impl Scale {
 
     pub fn dimension(&self) -> usize {
         match self {
-            Self::Diagonal(diagonal) | Self::Product(Product { diagonal, .. }) => diagonal.len(),
-            Self::LowRank(low) => low.dimension(),
+            Self::Diagonal(diagonal)
+            | Self::Product(Product { diagonal, .. })
+            | Self::LowRank(LowRank { diagonal, .. }) => diagonal.len(),
             Self::Lower(lower) => lower.len().isqrt(),
         }
     }
@@ -132,11 +209,7 @@ impl Scale {
                 to.extend(lower.chunks_exact(z.len()).enumerate().map(|(i, row)| dot(&row[..=i], &z[..=i])));
             }
             Self::Product(product) => product.apply_to(z, to),
-            Self::LowRank(low) => {
-                let first = to.len();
-                to.extend_from_slice(z);
-                low.apply(&mut to[first..]);
-            }
+            Self::LowRank(low) => low.apply_to(z, to),
         }
     }
 
@@ -145,8 +218,7 @@ impl Scale {
     pub fn scaled(mut self, c: f64) -> Self {
         let all = match &mut self {
             Self::Diagonal(s) | Self::Lower(s) => s,
-            Self::Product(Product { diagonal, .. }) => diagonal,
-            Self::LowRank(low) => low.diagonal_mut(),
+            Self::Product(Product { diagonal, .. }) | Self::LowRank(LowRank { diagonal, .. }) => diagonal,
         };
         all.iter_mut().for_each(|s| *s *= c);
         self
@@ -164,11 +236,7 @@ impl Scale {
                 out
             }
             Self::Product(product) => product.apply_transposed(g),
-            Self::LowRank(low) => {
-                let mut out = g.to_vec();
-                low.apply_transposed(&mut out);
-                out
-            }
+            Self::LowRank(low) => low.apply_transposed(g),
         }
     }
 
@@ -184,11 +252,7 @@ impl Scale {
                 z
             }
             Self::Product(product) => product.solve(x),
-            Self::LowRank(low) => {
-                let mut z = x.to_vec();
-                low.solve(&mut z);
-                z
-            }
+            Self::LowRank(low) => low.solve(x),
         }
     }
 
@@ -209,11 +273,7 @@ impl Scale {
                 let updates = product.updates.iter().map(rescaled).collect();
                 Self::Product(Product { diagonal: times(&product.diagonal), updates })
             }
-            Self::LowRank(low) => {
-                let mut low = low.clone();
-                low.diagonal_mut().iter_mut().zip(r).for_each(|(s, r)| *s *= r);
-                Self::LowRank(low)
-            }
+            Self::LowRank(low) => Self::LowRank(LowRank { diagonal: times(&low.diagonal), ..low.clone() }),
         }
     }
 
@@ -223,7 +283,9 @@ impl Scale {
             Self::Diagonal(s) => s.iter().map(|s| s.ln()).sum(),
             Self::Lower(lower) => lower.iter().step_by(self.dimension() + 1).map(|l| l.ln()).sum(),
             Self::Product(product) => product.log_determinant(),
-            Self::LowRank(low) => low.log_determinant(),
+            Self::LowRank(low) => {
+                low.diagonal.iter().map(|s| s.ln()).sum::<f64>() + low.stretch.iter().map(|c| c.ln_1p()).sum::<f64>()
+            }
         }
     }
 

@@ -22,14 +22,13 @@ use serde::{Deserialize, Serialize};
 use super::FirstDistribution;
 use crate::axes::Axes;
 use crate::covariance::shrunk_correlations;
-use crate::factors;
 use crate::metric::cholesky;
 
 /// ν of heavy tails: heavier than what has a mean, so that no posterior with a mean is heavier by much.
 const DEGREES: f64 = 3.0;
 /// c: where exponential tails begin.
 const CORNER: f64 = 1.5;
-/// Above this dimension only the directions that stand out are kept: a dense factor costs d² for each point.
+/// Above this dimension correlations are left to the path: a dense factor costs d² for each point.
 const MOST_DENSE: usize = 150;
 /// Chains whose means are further apart than this, in standard deviations within chains, are in different places.
 const APART: f64 = 2.0;
@@ -118,18 +117,9 @@ impl Tail {
 struct Component {
     weight: f64,
     mean: Vec<f64>,
-    shape: Shape,
-    /// log q at the mean: −(d/2) log 2π − log |L|.
-    height: f64,
+    /// L by rows; only its diagonal if it is no longer than the mean.
+    lower: Vec<f64>,
     sides: Vec<Sides>,
-}
-
-/// L of x = μ + L z.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Shape {
-    /// A diagonal matrix.
-    Apart(Vec<f64>),
-    Along(Axes),
 }
 
 /// A mixture of such components, normalised.
@@ -202,7 +192,7 @@ impl FirstDistribution for Fitted {
     /// Those of its one component: several have no common axes.
     fn axes(&self) -> Option<Axes> {
         match &self.components[..] {
-            [Component { shape: Shape::Along(axes), .. }] => Some(axes.clone()),
+            [only] if !only.is_diagonal() => Axes::new(only.mean.len(), &only.lower).ok(),
             _ => None,
         }
     }
@@ -223,82 +213,81 @@ impl Component {
             mean.push(centre);
             deviation.push(spread);
         }
-        let shape = if d > MOST_DENSE || n < 2 * d {
-            let normal: Vec<bool> = sides.iter().map(|sides| *sides == [Tail::Normal; 2]).collect();
-            match factors::fit(draws, &mean, &deviation, &normal) {
-                Some(root) => Shape::Along(Axes::low_rank(root)),
-                None => Shape::Apart(deviation),
+        if d > MOST_DENSE || n < 2 * d {
+            return Ok(Self { weight, mean, lower: deviation, sides: sides.to_vec() });
+        }
+        let mut covariance = shrunk_correlations(draws, &mean, &deviation);
+        for i in 0..d {
+            for j in 0..d {
+                // moments of heavy coordinates mean nothing
+                let keep = i == j || !(is_heavy(i) || is_heavy(j));
+                covariance[i * d + j] *= if keep { deviation[i] * deviation[j] } else { 0.0 };
             }
-        } else {
-            let mut covariance = shrunk_correlations(draws, &mean, &deviation);
-            for i in 0..d {
-                for j in 0..d {
-                    // moments of heavy coordinates mean nothing
-                    let keep = i == j || !(is_heavy(i) || is_heavy(j));
-                    covariance[i * d + j] *= if keep { deviation[i] * deviation[j] } else { 0.0 };
-                }
-            }
-            let lower = cholesky(d, &covariance).map_err(|_| BadReference::NotPositive)?;
-            Shape::Along(Axes::new(d, &lower).map_err(|_| BadReference::NotPositive)?)
-        };
-        Ok(Self::new(weight, mean, shape, sides.to_vec()))
+        }
+        let lower = cholesky(d, &covariance).map_err(|_| BadReference::NotPositive)?;
+        Ok(Self { weight, mean, lower, sides: sides.to_vec() })
     }
 
-    fn new(weight: f64, mean: Vec<f64>, shape: Shape, sides: Vec<Sides>) -> Self {
-        let log_determinant = match &shape {
-            Shape::Apart(widths) => widths.iter().map(|s| f_log(*s)).sum(),
-            Shape::Along(axes) => axes.log_determinant(),
-        };
-        let height = -0.5 * float(mean.len()) * f_log(TAU) - log_determinant;
-        Self { weight, mean, shape, height, sides }
+    fn is_diagonal(&self) -> bool {
+        self.lower.len() == self.mean.len()
     }
 
-    /// ∇ log q is written if there is room for it.
     fn log_density(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let d = self.mean.len();
         let mut z: Vec<f64> = x.iter().zip(&self.mean).map(|(x, m)| x - m).collect();
-        match &self.shape {
-            Shape::Apart(widths) => z.iter_mut().zip(widths).for_each(|(z, s)| *z /= s),
-            Shape::Along(axes) => {
-                let centred = z.clone();
-                axes.to_coordinates(&centred, &mut z);
-            }
-        }
-        let mut total = self.height;
+        let mut total = -0.5 * float(d) * f_log(TAU);
         let mut slopes = vec![0.0; if gradient.is_empty() { 0 } else { d }];
-        for (i, z) in z.into_iter().enumerate() {
-            let (value, slope) = self.sides[i][usize::from(z >= 0.0)].log_density(z);
-            total += value;
+        for i in 0..d {
+            let diagonal = if self.is_diagonal() {
+                self.lower[i]
+            } else {
+                let row = &self.lower[i * d..=i * d + i];
+                let before: f64 = row[..i].iter().zip(&z).map(|(l, z)| l * z).sum();
+                z[i] -= before;
+                row[i]
+            };
+            z[i] /= diagonal;
+            let (value, slope) = self.sides[i][usize::from(z[i] >= 0.0)].log_density(z[i]);
+            total += value - f_log(diagonal);
             if let Some(to) = slopes.get_mut(i) {
                 *to = slope;
             }
         }
         if !gradient.is_empty() {
-            match &self.shape {
-                Shape::Apart(widths) => {
-                    gradient.iter_mut().zip(slopes).zip(widths).for_each(|((to, slope), s)| *to = slope / s);
-                }
-                Shape::Along(axes) => axes.push_forward(&slopes, gradient),
-            }
+            self.solve_transposed(&mut slopes);
+            gradient.copy_from_slice(&slopes);
         }
         total
     }
 
+    /// L⁻ᵀ g.
+    fn solve_transposed(&self, g: &mut [f64]) {
+        let d = g.len();
+        if self.is_diagonal() {
+            g.iter_mut().zip(&self.lower).for_each(|(g, l)| *g /= l);
+            return;
+        }
+        for i in (0..d).rev() {
+            g[i] /= self.lower[i * d + i];
+            let value = g[i];
+            g[..i].iter_mut().zip(&self.lower[i * d..]).for_each(|(g, l)| *g -= l * value);
+        }
+    }
+
     fn draw(&self, stream: &mut Stream) -> Vec<f64> {
-        let mut z = vec![0.0; self.mean.len()];
+        let d = self.mean.len();
+        let mut z = vec![0.0; d];
         stream.fill_normal(&mut z);
         for (z, sides) in z.iter_mut().zip(&self.sides) {
             *z = sides[usize::from(*z >= 0.0)].size(z.abs(), stream).copysign(*z);
         }
-        match &self.shape {
-            Shape::Apart(widths) => z.iter_mut().zip(widths).for_each(|(z, s)| *z *= s),
-            Shape::Along(axes) => {
-                let straight = z.clone();
-                axes.to_parameters(&straight, &mut z);
+        let row = |i: usize| -> f64 {
+            if self.is_diagonal() {
+                return self.lower[i] * z[i];
             }
-        }
-        z.iter_mut().zip(&self.mean).for_each(|(z, mean)| *z += mean);
-        z
+            self.lower[i * d..=i * d + i].iter().zip(&z).map(|(l, z)| l * z).sum()
+        };
+        (0..d).map(|i| self.mean[i] + row(i)).collect()
     }
 }
 
@@ -401,7 +390,7 @@ mod tests {
     const KINDS: [Tail; 3] = [Tail::Normal, Tail::Exponential, Tail::Heavy];
 
     fn one(sides: Sides) -> Fitted {
-        let component = Component::new(1.0, vec![0.3], Shape::Apart(vec![0.7]), vec![sides]);
+        let component = Component { weight: 1.0, mean: vec![0.3], lower: vec![0.7], sides: vec![sides] };
         Fitted { components: vec![component] }
     }
 
@@ -424,9 +413,11 @@ mod tests {
     }
 
     fn correlated() -> Fitted {
-        let axes = Axes::new(3, &[1.5, 0.0, 0.0, 0.4, 0.8, 0.0, 0.0, 0.0, 2.0]).unwrap();
-        let component = |weight: f64, shift: f64, sides: Vec<Sides>| {
-            Component::new(weight, vec![shift, 1.0, -0.5], Shape::Along(axes.clone()), sides)
+        let component = |weight: f64, shift: f64, sides: Vec<Sides>| Component {
+            weight,
+            mean: vec![shift, 1.0, -0.5],
+            lower: vec![1.5, 0.0, 0.0, 0.4, 0.8, 0.0, 0.0, 0.0, 2.0],
+            sides,
         };
         let long = vec![[Tail::Normal; 2], [Tail::Normal, Tail::Exponential], [Tail::Exponential, Tail::Heavy]];
         Fitted { components: vec![component(0.3, -2.0, long), component(0.7, 2.0, vec![[Tail::Normal; 2]; 3])] }
@@ -488,10 +479,7 @@ mod tests {
         let [many, few] = &q.components[..] else { panic!("two") };
         assert!((many.weight - 0.75).abs() < 1e-12 && (few.mean[0] - 10.0).abs() < 0.3);
         // L = [[1, 0], [0.8, 0.6]]
-        let Shape::Along(axes) = &many.shape else { panic!("few coordinates have axes") };
-        let mut image = [0.0; 2];
-        axes.to_parameters(&[1.0, 1.0], &mut image);
-        assert!((image[0] - 1.0).abs() < 0.1 && (image[1] - 1.4).abs() < 0.1, "{image:?}");
+        assert!((many.lower[2] - 0.8).abs() < 0.1 && (many.lower[3] - 0.6).abs() < 0.1, "{:?}", many.lower);
     }
 
     #[test]
