@@ -195,10 +195,9 @@ fn without_prior(failure: Failure, faults: &Faults) -> Result<String, Failure> {
         Failure::Infer(InferError::NoLikelihood { draws, .. }) => {
             format!("the likelihood is 0 at all of {draws} draws from the prior")
         }
-        Failure::Infer(InferError::Fatal(_)) => match faults.take_draw_at_edge() {
-            Some(_) => "draws from the prior round to the edges of constraints, since it is so wide".to_owned(),
-            None => return Err(failure),
-        },
+        Failure::Infer(InferError::Fatal(_)) if faults.take_draw_at_edge() => {
+            "draws from the prior round to the edges of constraints, since it is so wide".to_owned()
+        }
         _ => return Err(failure),
     };
     Ok(format!(

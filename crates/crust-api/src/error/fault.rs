@@ -34,17 +34,14 @@ impl Faults {
         Fatal::new(words)
     }
 
-    /// Takes the mistake if it is that a draw from the prior is no value of its parameter, and gives it in words.
-    pub fn take_draw_at_edge(&self) -> Option<String> {
+    /// Takes the mistake if it is that a draw from the prior is no value of its parameter, and says whether it was.
+    pub fn take_draw_at_edge(&self) -> bool {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
-            Some(Fault::Simulate(error @ SimulateError::Unconstrain(_))) => {
-                let words = error.to_string();
-                *kept = None;
-                Some(words)
-            }
-            _ => None,
+        let at_edge = matches!(&*kept, Some(Fault::Simulate(SimulateError::Unconstrain(_))));
+        if at_edge {
+            *kept = None;
         }
+        at_edge
     }
 
     fn take(&self) -> Option<Fault> {

@@ -248,7 +248,9 @@ fn fit_once(
     let patience = last.map(|last| (FEWEST_DRAWS, last));
     let begin = Instant::now();
     let mut chains = draw_within(path.clone(), key, (way, effort), settings, (deadline, patience))?;
-    let anew = if way.axes.is_none() { renew(path, &mut chains, (key, effort, begin, last), settings)? } else { 0 };
+    // A fit that is made again has no time beyond the deadline.
+    let end = last.or(deadline);
+    let anew = if way.axes.is_none() { renew(path, &mut chains, (key, effort, begin, end), settings)? } else { 0 };
     let stuck = without_stuck(&mut chains);
     // chains that were stopped have different lengths
     let least = chains.iter().map(|chain| chain.points.len()).min().unwrap_or(0);
