@@ -19,12 +19,17 @@ pub struct Kernel {
     /// The step size of each transition is uniform within this fraction of `step_size`: 0 for no jitter, below 1.
     pub jitter: f64,
     /// The share of transitions whose steps are shorter, by up to a factor of 100: a chain that starts where the density
-    /// is steep would otherwise never leave.
+    /// is steep would otherwise never leave. Trajectories that are hopeless are tried again then, see `hmc`.
     pub short: f64,
     pub metric: Metric,
 }
 
 impl Kernel {
+    /// Whether hopeless trajectories are tried again with shorter steps.
+    pub(crate) fn tries_again(&self) -> bool {
+        self.short > 0.0
+    }
+
     /// The step size of one transition.
     pub(crate) fn draw_step_size(&self, stream: &mut Stream) -> f64 {
         let mut step_size = self.step_size;
