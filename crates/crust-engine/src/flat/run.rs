@@ -3,18 +3,22 @@
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
 mod ends;
+mod gathers;
+mod pairs;
 mod products;
 mod room;
+mod span;
 
-pub use products::MOST_KEPT;
+pub use pairs::MOST_KEPT;
 pub use room::Room;
 use room::{Repeats, make_room};
+use span::Span;
 
 use crust_math::density::Terms;
 use crust_math::functions::elementwise::Binary;
 use crust_math::lanes::{Kernel, dispatch};
 
-use super::rows::{column, fill, load, load_unchecked, store, store_unchecked, sum};
+use super::rows::{add_to, column, fill, load, repeat_last, store};
 use super::steps::{self, Tile, adjoint_and_below, at, at_mut, below};
 use super::{
     Affine, Argument, Density, Divisor, Flat, Function, GROUP, Into, LogOdds, Normal, Positions, Register, Step, Strip,
@@ -64,13 +68,20 @@ pub fn run(
     }
     fine.clear();
     fine.resize(call.lanes, true);
-    for strip in &call.flat.strips {
+    let single = call.lanes == 1;
+    let strips = if single { call.flat.single.get_or_init(|| call.flat.side_by_side()) } else { &call.flat.strips };
+    for strip in strips {
         check_positions(call, strip);
         make_room(call, strip, room);
-        let step = if call.lanes == 1 { 1 } else { GROUP };
+        let step = if single { 1 } else { GROUP };
         for lane in (0..call.lanes).step_by(step) {
-            let group = Group { call, strip, values, adjoints, base, lane, room, fine: [true; GROUP] };
-            let found = if call.lanes == 1 { dispatch(One(group)) } else { dispatch(Eight(group)) };
+            let fine_here = [true; GROUP];
+            let group = Group { call, strip, values, adjoints, base, lane, room, span: Span::ONE, fine: fine_here };
+            let found = match (single, strip.recurrent) {
+                (false, _) => dispatch(Eight(group)),
+                (true, false) => dispatch(Blocks(group)),
+                (true, true) => dispatch(One(group)),
+            };
             fine[lane..lane + step].iter_mut().zip(found).for_each(|(fine, found)| *fine &= found);
         }
     }
@@ -99,11 +110,20 @@ pub(super) struct Group<'a> {
     /// The first of the lanes.
     lane: usize,
     room: &'a mut Room,
+    /// What is computed at the moment.
+    span: Span,
     /// For each lane.
     fine: [bool; GROUP],
 }
 
+// A register has rows of `L` numbers. If there is a single lane (`S`), those are one number of each of eight blocks
+// of iterations, or the number of the only iteration; otherwise one number for each lane.
+
+/// A lane alone, iteration by iteration.
 struct One<'a>(Group<'a>);
+/// A lane alone, eight blocks of iterations at a time.
+struct Blocks<'a>(Group<'a>);
+/// Eight lanes.
 struct Eight<'a>(Group<'a>);
 
 impl Kernel for One<'_> {
@@ -111,7 +131,16 @@ impl Kernel for One<'_> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.0.all::<1>()
+        self.0.all::<1, true>()
+    }
+}
+
+impl Kernel for Blocks<'_> {
+    type Output = [bool; GROUP];
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        self.0.all::<GROUP, true>()
     }
 }
 
@@ -120,7 +149,7 @@ impl Kernel for Eight<'_> {
 
     #[inline(always)]
     fn run(self) -> Self::Output {
-        self.0.all::<GROUP>()
+        self.0.all::<GROUP, false>()
     }
 }
 
@@ -173,29 +202,68 @@ fn part(factor: Factor) -> usize {
 
 impl Group<'_> {
     #[inline(always)]
-    fn all<const L: usize>(mut self) -> [bool; GROUP] {
-        self.begin::<L>();
-        // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration finds
-        // what it saw on the way there.
-        let per_tile = if self.strip.recurrent { 1 } else { TILE / L };
-        let backwards = self.strip.recurrent && self.call.backward;
-        let tiles = self.strip.iterations.div_ceil(per_tile);
-        for tile in 0..tiles {
-            let start = per_tile * if backwards { tiles - 1 - tile } else { tile };
-            let m = per_tile.min(self.strip.iterations - start);
-            self.forward::<L>(start, m);
-            if self.call.gradient && (!self.call.stores() || self.call.backward) {
-                self.reverse::<L>(start, m);
+    fn all<const L: usize, const S: bool>(mut self) -> [bool; GROUP] {
+        self.begin::<L, S>();
+        let iterations = self.strip.iterations;
+        if self.strip.recurrent {
+            // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration
+            // finds what it saw on the way there.
+            self.clear::<L, S>();
+            for i in 0..iterations {
+                let start = if self.call.backward { iterations - 1 - i } else { i };
+                self.tile::<L, S>(Span { start, ..Span::ONE });
+            }
+            self.fold::<L, S>();
+        } else {
+            for span in Span::all(iterations) {
+                if S {
+                    self.cleared_tile::<L, S>(span);
+                } else {
+                    span.tiles().for_each(
+                        #[inline(always)]
+                        |tile| self.cleared_tile::<L, S>(tile),
+                    );
+                }
             }
         }
-        self.end::<L>();
+        self.end::<L, S>();
         self.fine
     }
 
-    /// How much of a register is in use.
     #[inline(always)]
-    fn used<const L: usize>(&self) -> usize {
-        TILE.min(self.strip.iterations * L)
+    fn cleared_tile<const L: usize, const S: bool>(&mut self, span: Span) {
+        self.span = span;
+        self.clear::<L, S>();
+        self.tile::<L, S>(span);
+        self.fold::<L, S>();
+    }
+
+    #[inline(always)]
+    fn tile<const L: usize, const S: bool>(&mut self, span: Span) {
+        self.span = span;
+        self.forward::<L, S>();
+        if self.is_reversed() {
+            self.reverse::<L, S>();
+        }
+    }
+
+    /// Whether the way back is gone, too.
+    #[inline(always)]
+    fn is_reversed(&self) -> bool {
+        self.call.gradient && (!self.call.stores() || self.call.backward)
+    }
+
+    /// How many numbers of a register are computed at the moment.
+    #[inline(always)]
+    fn numbers<const L: usize, const S: bool>(&self) -> usize {
+        if S { self.span.rows * L } else { self.span.iterations() * L }
+    }
+
+    /// How many numbers of a register are ever in use.
+    #[inline(always)]
+    fn used<const L: usize, const S: bool>(&self) -> usize {
+        let iterations = self.strip.iterations;
+        TILE.min(if S { iterations.next_multiple_of(L) } else { iterations * L })
     }
 
     /// Where the numbers of our lanes begin, for an element of a block.
@@ -206,8 +274,8 @@ impl Group<'_> {
 
     /// The same number, for each lane, in all iterations.
     #[inline(always)]
-    fn spread<const L: usize>(values: &[f64], block: Block, from: usize, to: &mut [f64]) {
-        if block.lanes() {
+    fn spread<const L: usize, const S: bool>(values: &[f64], block: Block, from: usize, to: &mut [f64]) {
+        if block.lanes() && !S {
             let (numbers, mut at) = (load::<L>(values, from), 0);
             while at + L <= to.len() {
                 store(to, at, numbers);
@@ -242,15 +310,19 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn forward<const L: usize>(&mut self, start: usize, m: usize) {
-        let n = m * L;
+    fn forward<const L: usize, const S: bool>(&mut self) {
+        let (n, m, start) = (self.numbers::<L, S>(), self.span.iterations(), self.span.start);
         for step in &self.strip.steps {
             match step {
                 Step::Column { numbers, out } => {
                     let out = at_mut(&mut self.room.registers, *out, n);
-                    column::<L>(&numbers[start..start + m], out);
+                    if S {
+                        repeat_last(out, &numbers[start..start + m]);
+                    } else {
+                        column::<L>(&numbers[start..start + m], out);
+                    }
                 }
-                Step::Gather { from, out } => self.gather::<L>(from, *out, start, m),
+                Step::Gather { from, out } => self.gather::<L, S>(from, *out),
                 Step::Arithmetic { operator, a, b, out } => {
                     let (low, out) = below(&mut self.room.registers, *out, n);
                     steps::arithmetic(*operator, at(low, a.register, n), at(low, b.register, n), out);
@@ -262,14 +334,14 @@ impl Group<'_> {
                     (function.value)(at(low, x.register, n), out);
                 }
                 Step::RowDot { rows, inner, operand, plus, out } => {
-                    self.row_dot::<L>((rows, *inner), *operand, (plus.register, *out), start, m);
+                    self.row_dot::<L, S>((rows, *inner), *operand, (plus.register, *out));
                 }
-                Step::PairDot { lists, out } => self.pair_dot::<L>(lists, *out, start, m),
+                Step::PairDot { lists, out } => self.pair_dot::<L, S>(lists, *out),
                 Step::LogSumExp { xs, weights, out } => {
                     steps::log_sum_exp(&mut self.room.registers, xs, *weights, *out, n);
                 }
                 Step::Density { density, partials, out } => {
-                    self.density::<L>(density, *partials, *out, n);
+                    self.density::<L, S>(density, *partials, *out, n);
                 }
                 Step::Add { x, factor } => {
                     let p = part(*factor);
@@ -279,44 +351,15 @@ impl Group<'_> {
                         steps::pull(x.into, at_mut(&mut self.room.adjoints, x.register, n), seeds, 1.0);
                     }
                 }
-                Step::AddDensity { density, factor } => self.add_density::<L>(density, part(*factor), n),
-                Step::AddNormal(normal) => self.add_normal::<L>(normal, start, m),
-                Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L>(lists, normal, start, m),
-                Step::AddLogOdds(odds) => self.add_log_odds::<L>(odds, start, m),
+                Step::AddDensity { density, factor } => self.add_density::<L, S>(density, part(*factor), n),
+                Step::AddNormal(normal) => self.add_normal::<L, S>(normal, n),
+                Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L, S>(lists, normal),
+                Step::AddLogOdds(odds) => self.add_log_odds::<L, S>(odds, n),
                 Step::Store { x, operand, elements } => {
                     if !self.call.backward {
-                        self.store::<L>(x.register, *operand, &elements[start..start + m], n);
+                        self.store::<L, S>(x.register, *operand, elements);
                     }
                 }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn gather<const L: usize>(&mut self, from: &Positions, out: Register, start: usize, m: usize) {
-        let (origin, step) = self.source(from.operand);
-        let packed = self.is_packed();
-        let Room { registers, packed: copies, .. } = &mut *self.room;
-        let values: &[f64] = if packed { copies } else { self.values };
-        let out = at_mut(registers, out, m * L);
-        for (row, &e) in out.chunks_exact_mut(L).zip(&from.elements[start..start + m]) {
-            // SAFETY: the element is one of the operand, which lies whole in `values`, with all its lanes
-            // (`check_positions`).
-            store(row, 0, unsafe { load_unchecked::<L>(values, origin + e as usize * step) });
-        }
-    }
-
-    #[inline(always)]
-    fn store<const L: usize>(&mut self, x: Register, operand: usize, elements: &[u32], n: usize) {
-        let origin = self.place(self.call.operands[operand], 0);
-        let rows = at(&self.room.registers, x, n).chunks_exact(L);
-        for (row, &e) in rows.zip(elements) {
-            let to = origin + e as usize * self.call.lanes;
-            let row = load::<L>(row, 0);
-            store(self.values, to, row);
-            // The machine says what is wrong with it, if anything is.
-            for l in 0..L {
-                self.fine[l] &= !row[l].is_nan();
             }
         }
     }
@@ -325,9 +368,11 @@ impl Group<'_> {
         if propto && self.call.propto { Terms::varying(varying) } else { Terms::ALL }
     }
 
-    /// A log density and its derivatives, in the room for them.
+    /// A log density and its derivatives, in the room for them. Numbers of a register that are the same in all
+    /// iterations repeat themselves after `period`; if only sums over blocks matter, `summed` says how many of them
+    /// stand beside each other.
     #[inline(never)]
-    fn evaluate(&mut self, density: &Density, (width, summed): (usize, bool), n: usize) {
+    fn evaluate(&mut self, density: &Density, (period, summed): (usize, Option<usize>), n: usize) {
         let terms = self.terms(density.propto, density.varying);
         let Room { registers, value, partials, repeats, .. } = &mut *self.room;
         let mut arguments: [&[f64]; MOST] = [&[]; MOST];
@@ -337,11 +382,11 @@ impl Group<'_> {
             wanted |= u32::from(argument.into != Into::Nothing) << k;
             let repeats = repeats[usize::from(argument.register)];
             fixed |= u32::from(repeats == Repeats::Lanes) << k;
-            patterns[k] = repeats.pattern(width);
+            patterns[k] = repeats.pattern(period);
         }
         let fast = density.function.fast();
         let arity = density.arguments.len();
-        let summed = summed.then_some(Summed { lanes: width, fixed });
+        let summed = summed.map(|lanes| Summed { lanes, fixed });
         let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms, patterns, summed };
         rows.compute(fast, |rows, i| {
             let mut x = [0.0; MOST];
@@ -355,8 +400,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn density<const L: usize>(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
-        self.evaluate(density, (L, false), n);
+    fn density<const L: usize, const S: bool>(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
+        self.evaluate(density, (if S { 1 } else { L }, None), n);
         let Room { registers, value, partials: from, .. } = &mut *self.room;
         at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
         for (k, to) in (0..density.arguments.len()).zip(partials..) {
@@ -365,8 +410,9 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn add_density<const L: usize>(&mut self, density: &Density, p: usize, n: usize) {
-        self.evaluate(density, (L, true), n);
+    fn add_density<const L: usize, const S: bool>(&mut self, density: &Density, p: usize, n: usize) {
+        let summed = if self.span.is_summed() { Some(L) } else { None };
+        self.evaluate(density, (if S { 1 } else { L }, summed), n);
         let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
         if let Function::LogOdds(_) = density.function {
             // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.
@@ -383,16 +429,30 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn add_normal<const L: usize>(&mut self, normal: &Normal, start: usize, m: usize) {
-        let n = m * L;
-        let Room { registers, adjoints, value, .. } = &mut *self.room;
+    fn add_normal<const L: usize, const S: bool>(&mut self, normal: &Normal, n: usize) {
+        let Span { start, rows: length, .. } = self.span;
+        let own = start..start + self.span.iterations();
+        let Room { registers, adjoints, value, sums, .. } = &mut *self.room;
         let (low, squares) = below(registers, normal.squares, n);
-        let rows = [at(low, normal.mu.register, n), at(low, normal.inverse, n), at(low, normal.weight, n)];
+        let [mu, inverse, weight] = [normal.mu.register, normal.inverse, normal.weight].map(|x| at(low, x, n));
         let direct = normal.mu.into == Into::Set && normal.y.into == Into::Nothing;
         let slope = if direct { at_mut(adjoints, normal.mu.register, n) } else { &mut value.0[..n] };
         match &normal.column {
-            Some(column) => steps::normal_data::<L>(&column[start..start + m], rows, squares, slope),
-            None => steps::normal([at(low, normal.y.register, n), rows[0], rows[1], rows[2]], squares, slope),
+            Some(column) => {
+                let scale = steps::Scale { inverse: load::<L>(inverse, 0), weight: load::<L>(weight, 0) };
+                let sums = &mut sums[usize::from(normal.squares)];
+                if S {
+                    let found = steps::normal_beside::<L>(&column[own], mu, scale, slope);
+                    sums[0] = found[..self.span.blocks].iter().fold(sums[0], |sum, x| sum + x);
+                } else {
+                    for (b, column) in column[own].chunks_exact(length).enumerate() {
+                        let block = b * length * L..(b + 1) * length * L;
+                        let found = steps::normal_data::<L>(column, &mu[block.clone()], scale, &mut slope[block]);
+                        add_to(sums, found);
+                    }
+                }
+            }
+            None => steps::normal([at(low, normal.y.register, n), mu, inverse, weight], squares, slope),
         }
         if self.call.gradient && !direct {
             steps::pull(normal.mu.into, at_mut(adjoints, normal.mu.register, n), &value.0, 1.0);
@@ -401,14 +461,21 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn add_log_odds<const L: usize>(&mut self, odds: &LogOdds, start: usize, m: usize) {
-        let (n, p) = (m * L, part(odds.factor));
+    fn add_log_odds<const L: usize, const S: bool>(&mut self, odds: &LogOdds, n: usize) {
+        let p = part(odds.factor);
+        let Span { start, rows: length, .. } = self.span;
+        let signs = &odds.signs[start..start + self.span.iterations()];
         let Room { registers, adjoints, totals, seeds, value, .. } = &mut *self.room;
         let most = if odds.detour { MOST_LOG_ODDS } else { f64::INFINITY };
         let direct = odds.x.into == Into::Set;
         let slope = if direct { at_mut(adjoints, odds.x.register, n) } else { &mut value.0[..n] };
-        let x = at(registers, odds.x.register, n);
-        steps::log_odds::<L>(&odds.signs[start..start + m], (x, most), &seeds[p].0, &mut totals[p].0, slope);
+        let (x, seeds) = (at(registers, odds.x.register, n), load::<L>(&seeds[p].0, 0));
+        let length = if S { signs.len() } else { length };
+        for (b, signs) in signs.chunks_exact(length).enumerate() {
+            let block = if S { 0..n } else { b * length * L..(b + 1) * length * L };
+            let (x, slope) = (&x[block.clone()], &mut slope[block.clone()]);
+            steps::log_odds::<L, S>(signs, (x, most), seeds, &mut totals[p].0[block], slope);
+        }
         if self.call.gradient && !direct {
             steps::pull(odds.x.into, at_mut(adjoints, odds.x.register, n), &value.0, 1.0);
         }
@@ -476,8 +543,8 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn reverse<const L: usize>(&mut self, start: usize, m: usize) {
-        let n = m * L;
+    fn reverse<const L: usize, const S: bool>(&mut self) {
+        let n = self.numbers::<L, S>();
         for step in self.strip.steps.iter().rev() {
             match step {
                 Step::Column { .. }
@@ -485,8 +552,9 @@ impl Group<'_> {
                 | Step::AddDensity { .. }
                 | Step::AddNormal(_)
                 | Step::AddNormalProducts { .. }
-                | Step::AddLogOdds(_) => {}
-                Step::Gather { from, out } => self.scatter::<L>(from, *out, start, m),
+                | Step::AddLogOdds(_)
+                | Step::Gather { .. }
+                | Step::PairDot { .. } => {}
                 Step::Arithmetic { operator, a, b, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
                     let (values_a, values_b) = (at(registers, a.register, n), at(registers, b.register, n));
@@ -519,12 +587,10 @@ impl Group<'_> {
                     }
                     (function.reverse)(at(registers, x.register, n), at(registers, *out, n), adjoint, into);
                 }
-                Step::RowDot { rows, inner, operand, plus, out } => {
+                Step::RowDot { plus, out, .. } => {
                     let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
                     steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
-                    self.row_dot_reverse::<L>((rows, *inner), *operand, *out, start, m);
                 }
-                Step::PairDot { lists, out } => self.pair_dot_reverse::<L>(lists, *out, start, m),
                 Step::LogSumExp { xs, weights: partials, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
                     let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
@@ -542,41 +608,24 @@ impl Group<'_> {
                     }
                 }
                 Step::Store { x, operand, elements } => {
-                    self.unstore::<L>(*x, *operand, &elements[start..start + m], n);
+                    self.unstore::<L, S>(*x, *operand, elements);
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn scatter<const L: usize>(&mut self, from: &Positions, out: Register, start: usize, m: usize) {
-        let block = self.call.operands[from.operand];
-        if !block.gradient() {
-            return;
-        }
-        let ((origin, step), packed) = (self.target(from.operand), self.is_packed());
-        let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
-        let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
-        let rows = at(adjoints, out, m * L).chunks_exact(L);
-        for (row, &e) in rows.zip(&from.elements[start..start + m]) {
-            let to = origin + e as usize * step;
-            // SAFETY: as in `gather`; adjoints lie as values do.
-            unsafe { store_unchecked(into, to, sum(load_unchecked::<L>(into, to), load::<L>(row, 0))) };
-        }
-    }
-
-    /// Takes the adjoints of assigned elements: what was there before has none of them.
-    #[inline(always)]
-    fn unstore<const L: usize>(&mut self, x: Argument, operand: usize, elements: &[u32], n: usize) {
-        let origin = self.place(self.call.operands[operand], 0) - self.base;
-        let to = at_mut(&mut self.room.adjoints, x.register, n);
-        if x.into == Into::Set {
-            fill(to, 0.0);
-        }
-        for (row, &e) in to.chunks_exact_mut(L).zip(elements) {
-            let from = origin + e as usize * self.call.lanes;
-            store(row, 0, sum(load::<L>(row, 0), load::<L>(self.adjoints, from)));
-            store(self.adjoints, from, [0.0; L]);
+        // Adjoints of operands are complete only now. Those of a lane alone are added up as in a group: tile by tile.
+        let most = self.span.blocks_of_tile();
+        for first in (0..self.span.blocks).step_by(if S { most } else { self.span.blocks }) {
+            let blocks = if S { first..self.span.blocks.min(first + most) } else { 0..self.span.blocks };
+            for step in self.strip.steps.iter().rev() {
+                match step {
+                    Step::Gather { from, out } => self.scatter::<L, S>(from, *out, blocks.clone()),
+                    Step::RowDot { rows, inner, operand, out, .. } => {
+                        self.row_dot_reverse::<L, S>((rows, *inner), *operand, *out, blocks.clone());
+                    }
+                    Step::PairDot { lists, out } => self.pair_dot_reverse::<L, S>(lists, *out, blocks.clone()),
+                    _ => {}
+                }
+            }
         }
     }
 }
