@@ -45,7 +45,9 @@ impl Found {
         let lanes = self.log_prior.len();
         let gradient = self.gradient.iter().skip(lane).step_by(lanes);
         // Not every NaN is the same.
-        gradient.chain([&self.log_prior[lane], &self.log_likelihood[lane]]).map(|x| if x.is_nan() { 0 } else { x.to_bits() })
+        gradient
+            .chain([&self.log_prior[lane], &self.log_likelihood[lane]])
+            .map(|x| if x.is_nan() { 0 } else { x.to_bits() })
     }
 }
 

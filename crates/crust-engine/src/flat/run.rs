@@ -14,6 +14,8 @@ pub use room::Room;
 use room::{Repeats, make_room};
 use span::Span;
 
+use std::ops::Range;
+
 use crust_math::density::Terms;
 use crust_math::functions::elementwise::Binary;
 use crust_math::lanes::{Kernel, dispatch};
@@ -245,6 +247,41 @@ impl Group<'_> {
         if self.is_reversed() {
             self.reverse::<L, S>();
         }
+        self.operands::<L, S>();
+    }
+
+    /// What looks at operands and adds to their adjoints: those of registers are complete by now. For a lane alone they
+    /// are added up as in a group, tile by tile.
+    #[inline(always)]
+    fn operands<const L: usize, const S: bool>(&mut self) {
+        let all = self.span.blocks;
+        let most = if S { self.span.blocks_of_tile() } else { all };
+        for first in (0..all).step_by(most) {
+            let blocks = first..all.min(first + most);
+            for step in &self.strip.steps {
+                if let Step::AddNormalProducts { lists, normal } = step {
+                    self.add_normal_products::<L, S>(lists, normal, blocks.clone());
+                }
+            }
+            if self.is_reversed() && !self.room.at_once {
+                for step in self.strip.steps.iter().rev() {
+                    self.operand_adjoints::<L, S>(step, blocks.clone());
+                }
+            }
+        }
+    }
+
+    /// Adds to the adjoints of operands, for some blocks.
+    #[inline(always)]
+    fn operand_adjoints<const L: usize, const S: bool>(&mut self, step: &Step, blocks: Range<usize>) {
+        match step {
+            Step::Gather { from, out } => self.scatter::<L, S>(from, *out, blocks),
+            Step::RowDot { rows, inner, operand, out, .. } => {
+                self.row_dot_reverse::<L, S>((rows, *inner), *operand, *out, blocks);
+            }
+            Step::PairDot { lists, out } => self.pair_dot_reverse::<L, S>(lists, *out, blocks),
+            _ => {}
+        }
     }
 
     /// Whether the way back is gone, too.
@@ -353,7 +390,7 @@ impl Group<'_> {
                 }
                 Step::AddDensity { density, factor } => self.add_density::<L, S>(density, part(*factor), n),
                 Step::AddNormal(normal) => self.add_normal::<L, S>(normal, n),
-                Step::AddNormalProducts { lists, normal } => self.add_normal_products::<L, S>(lists, normal),
+                Step::AddNormalProducts { .. } => {}
                 Step::AddLogOdds(odds) => self.add_log_odds::<L, S>(odds, n),
                 Step::Store { x, operand, elements } => {
                     if !self.call.backward {
@@ -400,7 +437,13 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn density<const L: usize, const S: bool>(&mut self, density: &Density, partials: Register, out: Register, n: usize) {
+    fn density<const L: usize, const S: bool>(
+        &mut self,
+        density: &Density,
+        partials: Register,
+        out: Register,
+        n: usize,
+    ) {
         self.evaluate(density, (if S { 1 } else { L }, None), n);
         let Room { registers, value, partials: from, .. } = &mut *self.room;
         at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
@@ -546,6 +589,9 @@ impl Group<'_> {
     fn reverse<const L: usize, const S: bool>(&mut self) {
         let n = self.numbers::<L, S>();
         for step in self.strip.steps.iter().rev() {
+            if self.room.at_once {
+                self.operand_adjoints::<L, S>(step, 0..self.span.blocks);
+            }
             match step {
                 Step::Column { .. }
                 | Step::Add { .. }
@@ -553,8 +599,8 @@ impl Group<'_> {
                 | Step::AddNormal(_)
                 | Step::AddNormalProducts { .. }
                 | Step::AddLogOdds(_)
-                | Step::Gather { .. }
-                | Step::PairDot { .. } => {}
+                | Step::PairDot { .. }
+                | Step::Gather { .. } => {}
                 Step::Arithmetic { operator, a, b, out } => {
                     let Room { registers, adjoints, .. } = &mut *self.room;
                     let (values_a, values_b) = (at(registers, a.register, n), at(registers, b.register, n));
@@ -609,21 +655,6 @@ impl Group<'_> {
                 }
                 Step::Store { x, operand, elements } => {
                     self.unstore::<L, S>(*x, *operand, elements);
-                }
-            }
-        }
-        // Adjoints of operands are complete only now. Those of a lane alone are added up as in a group: tile by tile.
-        let most = self.span.blocks_of_tile();
-        for first in (0..self.span.blocks).step_by(if S { most } else { self.span.blocks }) {
-            let blocks = if S { first..self.span.blocks.min(first + most) } else { 0..self.span.blocks };
-            for step in self.strip.steps.iter().rev() {
-                match step {
-                    Step::Gather { from, out } => self.scatter::<L, S>(from, *out, blocks.clone()),
-                    Step::RowDot { rows, inner, operand, out, .. } => {
-                        self.row_dot_reverse::<L, S>((rows, *inner), *operand, *out, blocks.clone());
-                    }
-                    Step::PairDot { lists, out } => self.pair_dot_reverse::<L, S>(lists, *out, blocks.clone()),
-                    _ => {}
                 }
             }
         }

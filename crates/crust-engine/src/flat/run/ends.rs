@@ -87,7 +87,10 @@ impl Group<'_> {
     /// Finds out what is summed over iterations.
     fn list_sums(&mut self) {
         let reversed = self.is_reversed();
-        let Room { sums, given, squares, parts, .. } = &mut *self.room;
+        let Room { sums, given, squares, parts, at_once, .. } = &mut *self.room;
+        let looks_back =
+            |step: &Step| matches!(step, Step::Store { operand, .. } if self.strip.sources.contains(operand));
+        *at_once = self.strip.recurrent || self.strip.steps.iter().any(looks_back);
         sums.clear();
         sums.resize(self.strip.registers + 2, [0.0; GROUP]);
         let gives = |uniform: &Uniform| match uniform {
@@ -96,7 +99,9 @@ impl Group<'_> {
         };
         given.clear();
         if reversed {
-            given.extend(self.strip.uniforms.iter().filter(|(_, uniform)| gives(uniform)).map(|(register, _)| *register));
+            given.extend(
+                self.strip.uniforms.iter().filter(|(_, uniform)| gives(uniform)).map(|(register, _)| *register),
+            );
         }
         squares.clear();
         *parts = [false; 2];

@@ -98,8 +98,13 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn add_normal_products<const L: usize, const S: bool>(&mut self, lists: &Lists, normal: &Normal) {
-        for block in 0..self.span.blocks {
+    pub(super) fn add_normal_products<const L: usize, const S: bool>(
+        &mut self,
+        lists: &Lists,
+        normal: &Normal,
+        blocks: Range<usize>,
+    ) {
+        for block in blocks {
             if S {
                 self.add_normal_products_of::<1>(lists, normal, block);
             } else {
@@ -190,12 +195,7 @@ struct PairRows<'a> {
 impl PairRows<'_> {
     /// Adds the products of `K` elements from number `first` on.
     #[inline(always)]
-    fn forward<const L: usize, const K: usize>(
-        &self,
-        values: &[f64],
-        (out, apart): (&mut [f64], usize),
-        first: usize,
-    ) {
+    fn forward<const L: usize, const K: usize>(&self, values: &[f64], (out, apart): (&mut [f64], usize), first: usize) {
         let mut begin = 0;
         while begin < self.kept.elements.len() {
             let end = self.kept.end(begin);

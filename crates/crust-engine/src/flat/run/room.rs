@@ -60,6 +60,9 @@ pub struct Room {
     pub(super) squares: Vec<Register>,
     /// Which parts of the log density are added to.
     pub(super) parts: [bool; 2],
+    /// Whether adjoints of operands are added to when a step is gone back over, and not at the end of a tile: an
+    /// iteration may look at what it has assigned.
+    pub(super) at_once: bool,
     pub(super) value: Tile,
     pub(super) partials: [[f64; CHUNK]; MOST],
     /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places
@@ -85,6 +88,7 @@ impl Default for Room {
             given: Vec::new(),
             squares: Vec::new(),
             parts: [false; 2],
+            at_once: false,
             value: Tile::ZERO,
             partials: [[0.0; CHUNK]; MOST],
             packed: Aligned::default(),

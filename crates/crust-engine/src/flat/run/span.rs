@@ -109,9 +109,7 @@ impl Strip {
                 let column = normal.column.as_deref().map(numbers);
                 Step::AddNormal(Normal { column, ..normal.clone() })
             }
-            Step::AddLogOdds(odds) => {
-                Step::AddLogOdds(LogOdds { signs: numbers(&odds.signs), ..odds.clone() })
-            }
+            Step::AddLogOdds(odds) => Step::AddLogOdds(LogOdds { signs: numbers(&odds.signs), ..odds.clone() }),
             Step::Store { x, operand, elements } => {
                 let elements = side_by_side(self.iterations, elements);
                 Step::Store { x: *x, operand: *operand, elements }
