@@ -249,7 +249,7 @@ pub fn scales(
     log_scale: &mut [f64],
 ) {
     match sigma {
-        [sigma] => log_scale.fill(sigma.ln()),
+        [sigma] => log_scale.fill(lanes::scalar::log(*sigma)),
         _ => lanes::log(sigma, log_scale),
     }
     dispatch(Scales { sigma, seed, times, inverse, weight });
