@@ -2,33 +2,29 @@
 
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
+mod densities;
 mod ends;
 mod gathers;
 mod pairs;
 mod products;
+mod reverse;
 mod room;
 mod span;
 
 pub use pairs::MOST_KEPT;
 pub use room::Room;
-use room::{Repeats, make_room};
+use room::make_room;
 use span::Span;
-
-use std::ops::Range;
 
 use crust_math::density::Terms;
 use crust_math::functions::elementwise::Binary;
 use crust_math::lanes::{Kernel, dispatch};
 
-use super::rows::{add_to, column, fill, load, repeat_last, store};
-use super::steps::{self, Tile, adjoint_and_below, at, at_mut, below};
-use super::{
-    Affine, Argument, Density, Divisor, Flat, Function, GROUP, Into, LogOdds, Normal, Positions, Register, Step, Strip,
-    TILE,
-};
+use super::rows::{column, fill, load, repeat_last, store};
+use super::steps::{self, Tile, at, at_mut, below};
+use super::{Affine, Argument, Flat, Function, GROUP, Into, Positions, Register, Step, Strip, TILE};
 use crate::code::Factor;
-use crate::kernels::arithmetic::Arithmetic;
-use crate::machine::{MOST, RowKernel, Rows, Summed};
+use crate::machine::{MOST, RowKernel};
 use crate::memory::Block;
 
 /// A loop to be run, and what it works on.
@@ -250,40 +246,6 @@ impl Group<'_> {
         self.operands::<L, S>();
     }
 
-    /// What looks at operands and adds to their adjoints: those of registers are complete by now. For a lane alone they
-    /// are added up as in a group, tile by tile.
-    #[inline(always)]
-    fn operands<const L: usize, const S: bool>(&mut self) {
-        let all = self.span.blocks;
-        let most = if S { self.span.blocks_of_tile() } else { all };
-        for first in (0..all).step_by(most) {
-            let blocks = first..all.min(first + most);
-            for step in &self.strip.steps {
-                if let Step::AddNormalProducts { lists, normal } = step {
-                    self.add_normal_products::<L, S>(lists, normal, blocks.clone());
-                }
-            }
-            if self.is_reversed() && !self.room.at_once {
-                for step in self.strip.steps.iter().rev() {
-                    self.operand_adjoints::<L, S>(step, blocks.clone());
-                }
-            }
-        }
-    }
-
-    /// Adds to the adjoints of operands, for some blocks.
-    #[inline(always)]
-    fn operand_adjoints<const L: usize, const S: bool>(&mut self, step: &Step, blocks: Range<usize>) {
-        match step {
-            Step::Gather { from, out } => self.scatter::<L, S>(from, *out, blocks),
-            Step::RowDot { rows, inner, operand, out, .. } => {
-                self.row_dot_reverse::<L, S>((rows, *inner), *operand, *out, blocks);
-            }
-            Step::PairDot { lists, out } => self.pair_dot_reverse::<L, S>(lists, *out, blocks),
-            _ => {}
-        }
-    }
-
     /// Whether the way back is gone, too.
     #[inline(always)]
     fn is_reversed(&self) -> bool {
@@ -401,129 +363,6 @@ impl Group<'_> {
         }
     }
 
-    fn terms(&self, propto: bool, varying: u32) -> Terms {
-        if propto && self.call.propto { Terms::varying(varying) } else { Terms::ALL }
-    }
-
-    /// A log density and its derivatives, in the room for them. Numbers of a register that are the same in all
-    /// iterations repeat themselves after `period`; if only sums over blocks matter, `summed` says how many of them
-    /// stand beside each other.
-    #[inline(never)]
-    fn evaluate(&mut self, density: &Density, (period, summed): (usize, Option<usize>), n: usize) {
-        let terms = self.terms(density.propto, density.varying);
-        let Room { registers, value, partials, repeats, .. } = &mut *self.room;
-        let mut arguments: [&[f64]; MOST] = [&[]; MOST];
-        let (mut wanted, mut fixed, mut patterns) = (0, 0, [None; MOST]);
-        for (k, argument) in density.arguments.iter().enumerate() {
-            arguments[k] = at(registers, argument.register, n);
-            wanted |= u32::from(argument.into != Into::Nothing) << k;
-            let repeats = repeats[usize::from(argument.register)];
-            fixed |= u32::from(repeats == Repeats::Lanes) << k;
-            patterns[k] = repeats.pattern(period);
-        }
-        let fast = density.function.fast();
-        let arity = density.arguments.len();
-        let summed = summed.map(|lanes| Summed { lanes, fixed });
-        let mut rows = Rows { arguments, value: &mut value.0[..n], partials, wanted, terms, patterns, summed };
-        rows.compute(fast, |rows, i| {
-            let mut x = [0.0; MOST];
-            for (x, row) in x.iter_mut().zip(&arguments[..arity]) {
-                *x = row[i];
-            }
-            // The machine knows what to say about mistakes.
-            let (value, d) = density.function.at(&x[..arity], terms).unwrap_or((f64::NAN, [f64::NAN; MOST]));
-            rows.set(i, value, d);
-        });
-    }
-
-    #[inline(always)]
-    fn density<const L: usize, const S: bool>(
-        &mut self,
-        density: &Density,
-        partials: Register,
-        out: Register,
-        n: usize,
-    ) {
-        self.evaluate(density, (if S { 1 } else { L }, None), n);
-        let Room { registers, value, partials: from, .. } = &mut *self.room;
-        at_mut(registers, out, n).copy_from_slice(&value.0[..n]);
-        for (k, to) in (0..density.arguments.len()).zip(partials..) {
-            at_mut(registers, to, n).copy_from_slice(&from[k][..n]);
-        }
-    }
-
-    #[inline(always)]
-    fn add_density<const L: usize, const S: bool>(&mut self, density: &Density, p: usize, n: usize) {
-        let summed = if self.span.is_summed() { Some(L) } else { None };
-        self.evaluate(density, (if S { 1 } else { L }, summed), n);
-        let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
-        if let Function::LogOdds(_) = density.function {
-            // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.
-            for (value, x) in value.0[..n].iter_mut().zip(at(registers, density.arguments[1].register, n)) {
-                *value = if x.abs() < MOST_LOG_ODDS { *value } else { f64::NAN };
-            }
-        }
-        steps::pull(Into::Add, &mut totals[p].0[..n], &value.0, 1.0);
-        if self.call.gradient {
-            for (argument, partial) in density.arguments.iter().zip(&*partials) {
-                steps::pull_times(argument.into, at_mut(adjoints, argument.register, n), &seeds[p].0, partial);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn add_normal<const L: usize, const S: bool>(&mut self, normal: &Normal, n: usize) {
-        let Span { start, rows: length, .. } = self.span;
-        let own = start..start + self.span.iterations();
-        let Room { registers, adjoints, value, sums, .. } = &mut *self.room;
-        let (low, squares) = below(registers, normal.squares, n);
-        let [mu, inverse, weight] = [normal.mu.register, normal.inverse, normal.weight].map(|x| at(low, x, n));
-        let direct = normal.mu.into == Into::Set && normal.y.into == Into::Nothing;
-        let slope = if direct { at_mut(adjoints, normal.mu.register, n) } else { &mut value.0[..n] };
-        match &normal.column {
-            Some(column) => {
-                let scale = steps::Scale { inverse: load::<L>(inverse, 0), weight: load::<L>(weight, 0) };
-                let sums = &mut sums[usize::from(normal.squares)];
-                if S {
-                    let found = steps::normal_beside::<L>(&column[own], mu, scale, slope);
-                    sums[0] = found[..self.span.blocks].iter().fold(sums[0], |sum, x| sum + x);
-                } else {
-                    for (b, column) in column[own].chunks_exact(length).enumerate() {
-                        let block = b * length * L..(b + 1) * length * L;
-                        let found = steps::normal_data::<L>(column, &mu[block.clone()], scale, &mut slope[block]);
-                        add_to(sums, found);
-                    }
-                }
-            }
-            None => steps::normal([at(low, normal.y.register, n), mu, inverse, weight], squares, slope),
-        }
-        if self.call.gradient && !direct {
-            steps::pull(normal.mu.into, at_mut(adjoints, normal.mu.register, n), &value.0, 1.0);
-            steps::pull(normal.y.into, at_mut(adjoints, normal.y.register, n), &value.0, -1.0);
-        }
-    }
-
-    #[inline(always)]
-    fn add_log_odds<const L: usize, const S: bool>(&mut self, odds: &LogOdds, n: usize) {
-        let p = part(odds.factor);
-        let Span { start, rows: length, .. } = self.span;
-        let signs = &odds.signs[start..start + self.span.iterations()];
-        let Room { registers, adjoints, totals, seeds, value, .. } = &mut *self.room;
-        let most = if odds.detour { MOST_LOG_ODDS } else { f64::INFINITY };
-        let direct = odds.x.into == Into::Set;
-        let slope = if direct { at_mut(adjoints, odds.x.register, n) } else { &mut value.0[..n] };
-        let (x, seeds) = (at(registers, odds.x.register, n), load::<L>(&seeds[p].0, 0));
-        let length = if S { signs.len() } else { length };
-        for (b, signs) in signs.chunks_exact(length).enumerate() {
-            let block = if S { 0..n } else { b * length * L..(b + 1) * length * L };
-            let (x, slope) = (&x[block.clone()], &mut slope[block.clone()]);
-            steps::log_odds::<L, S>(signs, (x, most), seeds, &mut totals[p].0[block], slope);
-        }
-        if self.call.gradient && !direct {
-            steps::pull(odds.x.into, at_mut(adjoints, odds.x.register, n), &value.0, 1.0);
-        }
-    }
-
     #[inline(always)]
     fn affine(&mut self, affine: &Affine, n: usize) {
         let Affine { x, factor, divisor, plus, out } = affine;
@@ -532,24 +371,6 @@ impl Group<'_> {
         match divisor {
             None => steps::affine(*factor, x, plus, out),
             Some(divisor) => steps::affine_over(*factor, at(low, divisor.inverse, n), x, plus, out),
-        }
-    }
-
-    #[inline(always)]
-    fn affine_reverse(&mut self, affine: &Affine, n: usize) {
-        let Affine { x, factor, divisor, plus, out } = affine;
-        let Room { registers, adjoints, .. } = &mut *self.room;
-        let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-        if let Some(plus) = plus {
-            steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
-        }
-        match divisor {
-            None => steps::pull(x.into, at_mut(low, x.register, n), adjoint, *factor),
-            Some(Divisor { by, inverse }) => {
-                let (values, inverse) = (at(registers, x.register, n), at(registers, *inverse, n));
-                steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, (*factor, values), inverse);
-                steps::pull_affine(x.into, at_mut(low, x.register, n), adjoint, *factor, inverse);
-            }
         }
     }
 
@@ -571,92 +392,6 @@ impl Group<'_> {
         };
         for [a, b] in rest {
             steps::square_difference(false, at(low, a.register, n), at(low, b.register, n), out);
-        }
-    }
-
-    #[inline(always)]
-    fn squared_distance_reverse(&mut self, pairs: &[[Argument; 2]], out: Register, n: usize) {
-        let Room { registers, adjoints, .. } = &mut *self.room;
-        let (low, adjoint) = adjoint_and_below(adjoints, out, n);
-        for [a, b] in pairs {
-            let (x, y) = (at(registers, a.register, n), at(registers, b.register, n));
-            steps::pull_difference(a.into, at_mut(low, a.register, n), adjoint, x, y);
-            steps::pull_difference(b.into, at_mut(low, b.register, n), adjoint, y, x);
-        }
-    }
-
-    #[inline(always)]
-    fn reverse<const L: usize, const S: bool>(&mut self) {
-        let n = self.numbers::<L, S>();
-        for step in self.strip.steps.iter().rev() {
-            if self.room.at_once {
-                self.operand_adjoints::<L, S>(step, 0..self.span.blocks);
-            }
-            match step {
-                Step::Column { .. }
-                | Step::Add { .. }
-                | Step::AddDensity { .. }
-                | Step::AddNormal(_)
-                | Step::AddNormalProducts { .. }
-                | Step::AddLogOdds(_)
-                | Step::PairDot { .. }
-                | Step::Gather { .. } => {}
-                Step::Arithmetic { operator, a, b, out } => {
-                    let Room { registers, adjoints, .. } = &mut *self.room;
-                    let (values_a, values_b) = (at(registers, a.register, n), at(registers, b.register, n));
-                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-                    match operator {
-                        Arithmetic::Add | Arithmetic::Subtract => {
-                            let sign = if *operator == Arithmetic::Add { 1.0 } else { -1.0 };
-                            steps::pull(a.into, at_mut(low, a.register, n), adjoint, 1.0);
-                            steps::pull(b.into, at_mut(low, b.register, n), adjoint, sign);
-                        }
-                        Arithmetic::Multiply => {
-                            steps::pull_times(a.into, at_mut(low, a.register, n), adjoint, values_b);
-                            steps::pull_times(b.into, at_mut(low, b.register, n), adjoint, values_a);
-                        }
-                        Arithmetic::Divide => {
-                            steps::pull_over(a.into, at_mut(low, a.register, n), adjoint, values_b);
-                            let y = at(registers, *out, n);
-                            steps::pull_denominator(b.into, at_mut(low, b.register, n), adjoint, y, values_b);
-                        }
-                    }
-                }
-                Step::Affine(affine) => self.affine_reverse(affine, n),
-                Step::SquaredDistance { pairs, out } => self.squared_distance_reverse(pairs, *out, n),
-                Step::Unary { function, x, out } => {
-                    let Room { registers, adjoints, .. } = &mut *self.room;
-                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-                    let into = at_mut(low, x.register, n);
-                    if x.into == Into::Set {
-                        fill(into, 0.0);
-                    }
-                    (function.reverse)(at(registers, x.register, n), at(registers, *out, n), adjoint, into);
-                }
-                Step::RowDot { plus, out, .. } => {
-                    let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
-                    steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
-                }
-                Step::LogSumExp { xs, weights: partials, out } => {
-                    let Room { registers, adjoints, .. } = &mut *self.room;
-                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-                    for (x, partial) in xs.iter().zip(*partials..) {
-                        let partial = at(registers, partial, n);
-                        steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
-                    }
-                }
-                Step::Density { density, partials, out } => {
-                    let Room { registers, adjoints, .. } = &mut *self.room;
-                    let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
-                    for (x, partial) in density.arguments.iter().zip(*partials..) {
-                        let partial = at(registers, partial, n);
-                        steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
-                    }
-                }
-                Step::Store { x, operand, elements } => {
-                    self.unstore::<L, S>(*x, *operand, elements);
-                }
-            }
         }
     }
 }
