@@ -267,6 +267,18 @@ pub enum Step {
 }
 
 impl Step {
+    /// The operands whose elements it looks at, and whose adjoints it adds to.
+    pub fn adds_to(&self) -> [Option<usize>; 2] {
+        match self {
+            Self::Gather { from, .. } => [Some(from.operand), None],
+            Self::RowDot { operand, .. } => [Some(*operand), None],
+            Self::PairDot { lists, .. } | Self::AddNormalProducts { lists, .. } => {
+                [Some(lists.a.operand), Some(lists.b.operand)]
+            }
+            _ => [None, None],
+        }
+    }
+
     /// Whether it adds to the log density.
     pub fn adds(&self) -> bool {
         matches!(

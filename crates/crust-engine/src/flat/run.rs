@@ -1,7 +1,5 @@
 //! Runs flat loops: strip by strip, eight lanes (or the only one) at a time, tile by tile.
 
-#![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
-
 mod densities;
 mod ends;
 mod gathers;
@@ -217,10 +215,13 @@ impl Group<'_> {
                 if S {
                     self.cleared_tile::<L, S>(span);
                 } else {
-                    span.tiles().for_each(
-                        #[inline(always)]
-                        |tile| self.cleared_tile::<L, S>(tile),
-                    );
+                    // No closure: it would not be compiled for the instruction set of its caller.
+                    let mut first = 0;
+                    while first < span.blocks {
+                        let tile = span.tile(first);
+                        self.cleared_tile::<L, S>(tile);
+                        first += tile.blocks;
+                    }
                 }
             }
         }
@@ -240,10 +241,7 @@ impl Group<'_> {
     fn tile<const L: usize, const S: bool>(&mut self, span: Span) {
         self.span = span;
         self.forward::<L, S>();
-        if self.is_reversed() {
-            self.reverse::<L, S>();
-        }
-        self.operands::<L, S>();
+        self.reverse::<L, S>();
     }
 
     /// Whether the way back is gone, too.

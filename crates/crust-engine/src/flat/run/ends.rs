@@ -4,6 +4,8 @@
 use crust_math::lanes::scalar::log;
 use crust_math::special::LN_SQRT_TAU;
 
+use smallvec::SmallVec;
+
 use super::super::rows::{add_to, fill, load, store, sum, sum_of_rows};
 use super::super::steps::{self, at, at_mut, below};
 use super::super::{GROUP, LogOdds, Normal, Step, Uniform};
@@ -87,10 +89,9 @@ impl Group<'_> {
     /// Finds out what is summed over iterations.
     fn list_sums(&mut self) {
         let reversed = self.is_reversed();
-        let Room { sums, given, squares, parts, at_once, .. } = &mut *self.room;
-        let looks_back =
-            |step: &Step| matches!(step, Step::Store { operand, .. } if self.strip.sources.contains(operand));
-        *at_once = self.strip.recurrent || self.strip.steps.iter().any(looks_back);
+        let together = self.call.lanes > 1 || self.adds_together();
+        self.room.together = together;
+        let Room { sums, given, squares, parts, products, .. } = &mut *self.room;
         sums.clear();
         sums.resize(self.strip.registers + 2, [0.0; GROUP]);
         let gives = |uniform: &Uniform| match uniform {
@@ -105,14 +106,38 @@ impl Group<'_> {
         }
         squares.clear();
         *parts = [false; 2];
+        *products = false;
         for step in &self.strip.steps {
             match step {
                 Step::Add { factor, .. } | Step::AddDensity { factor, .. } => parts[part(*factor)] = true,
                 Step::AddLogOdds(LogOdds { factor, .. }) => parts[part(*factor)] = true,
                 Step::AddNormal(Normal { column: None, squares: register, .. }) => squares.push(*register),
+                Step::AddNormalProducts { .. } => *products = true,
                 _ => {}
             }
         }
+    }
+
+    /// Whether adjoints of operands may be added to step by step: see [`Room`].
+    fn adds_together(&self) -> bool {
+        let looks_back =
+            |step: &Step| matches!(step, Step::Store { operand, .. } if self.strip.sources.contains(operand));
+        if self.strip.recurrent || self.strip.steps.iter().any(looks_back) {
+            return true;
+        }
+        let overlap = |a: usize, b: usize| {
+            let [a, b] = [a, b].map(|operand| self.call.operands[operand]);
+            a.start() < b.start() + b.count() && b.start() < a.start() + a.count()
+        };
+        let mut before: SmallVec<[usize; 16]> = SmallVec::new();
+        for step in &self.strip.steps {
+            let own = step.adds_to();
+            if own.iter().flatten().any(|&a| before.iter().any(|&b| overlap(a, b))) {
+                return false;
+            }
+            before.extend(own.into_iter().flatten());
+        }
+        true
     }
 
     /// Sums over the iterations that are computed next begin at 0.

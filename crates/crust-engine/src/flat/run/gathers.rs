@@ -1,5 +1,7 @@
 //! Elements of operands: looked at, assigned, and on the way back added to.
 
+#![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
+
 use std::ops::Range;
 
 use super::super::rows::{fill, load, load_unchecked, store, store_unchecked, sum};

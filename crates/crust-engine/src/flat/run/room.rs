@@ -60,9 +60,11 @@ pub struct Room {
     pub(super) squares: Vec<Register>,
     /// Which parts of the log density are added to.
     pub(super) parts: [bool; 2],
-    /// Whether adjoints of operands are added to when a step is gone back over, and not at the end of a tile: an
-    /// iteration may look at what it has assigned.
-    pub(super) at_once: bool,
+    /// Whether sums of products are added together with their log densities.
+    pub(super) products: bool,
+    /// Whether a lane alone may add to the adjoints of operands when it goes back over a step: no two steps add to the
+    /// same, or an iteration may look at what it has assigned.
+    pub(super) together: bool,
     pub(super) value: Tile,
     pub(super) partials: [[f64; CHUNK]; MOST],
     /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places
@@ -88,7 +90,8 @@ impl Default for Room {
             given: Vec::new(),
             squares: Vec::new(),
             parts: [false; 2],
-            at_once: false,
+            products: false,
+            together: false,
             value: Tile::ZERO,
             partials: [[0.0; CHUNK]; MOST],
             packed: Aligned::default(),

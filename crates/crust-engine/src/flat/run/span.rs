@@ -57,15 +57,11 @@ impl Span {
         if self.is_summed() { 1 } else { LONGEST / self.rows }
     }
 
-    /// What a group computes at a time.
+    /// What a group computes at a time, from this block on.
     #[inline(always)]
-    pub fn tiles(self) -> impl Iterator<Item = Self> {
-        let most = self.blocks_of_tile();
-        (0..self.blocks).step_by(most).map(move |first| Self {
-            start: self.start + first * self.rows,
-            rows: self.rows,
-            blocks: most.min(self.blocks - first),
-        })
+    pub fn tile(self, first: usize) -> Self {
+        let blocks = self.blocks_of_tile().min(self.blocks - first);
+        Self { start: self.start + first * self.rows, rows: self.rows, blocks }
     }
 
     /// Which iteration, counted from the first, is at a position where blocks stand beside each other.
@@ -133,10 +129,13 @@ mod tests {
                 assert_eq!(span.start, next);
                 assert!(span.blocks == GROUP || (span.rows == 1 && span.start + span.blocks == n));
                 let mut inner = next;
-                for tile in span.tiles() {
+                let mut first = 0;
+                while first < span.blocks {
+                    let tile = span.tile(first);
                     assert_eq!((tile.start, tile.rows), (inner, span.rows));
                     assert!(tile.iterations() * GROUP <= TILE && tile.blocks > 0);
                     inner += tile.iterations();
+                    first += tile.blocks;
                 }
                 next += span.iterations();
                 assert_eq!(inner, next);
