@@ -9,6 +9,9 @@ use crate::model::Model;
 /// How many groups of points are compared. Where sums are taken in two orders, a point shows it more often than not.
 const GROUPS: usize = 4;
 
+/// Where more numbers are computed than this, one group shows it.
+const MUCH: usize = 100_000;
+
 /// Numbers between −1 and 1, of which only the repeatability matters.
 fn scattered() -> impl FnMut() -> f64 {
     let mut state = 0.247_f64;
@@ -69,6 +72,9 @@ impl Model {
                 if !Found::of(&mut alone, &point, 1)?.lane(0).eq(together.lane(lane)) {
                     return Some(false);
                 }
+            }
+            if alone.work() > MUCH {
+                break;
             }
         }
         Some(true)
