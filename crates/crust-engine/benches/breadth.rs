@@ -3,7 +3,8 @@
 //! `cargo bench -p crust-engine --bench breadth [NAME…]` prints the table, of the named programs or of all. Where the
 //! environment variable `REALSTAN` names a command that builds real Stan (called with a program, it leaves an
 //! executable that is asked for `bench DATA.json SECONDS` and `density DATA.json POINTS.json`), its times are measured
-//! in the same run and its densities compared with ours. `LANES=64` measures only that width, `SECONDS_EACH` is how
+//! in the same run and its densities compared with ours. `bits` says whether a lane is the same to the last bit alone
+//! and in a group of eight. `LANES=64` measures only that width, `SECONDS_EACH` is how
 //! long each is measured: for profilers. `PROGRAMS` names a folder with other programs, `NAME.stan` with `NAME.json`.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
@@ -31,6 +32,8 @@ struct Measured {
     stan: Option<f64>,
     /// The largest difference from real Stan, of log densities and gradients.
     error: Option<f64>,
+    /// Whether a lane has the same bits alone and in a group.
+    alike: bool,
 }
 
 /// As many points are gone through in turn: the ones that `bench` of real Stan uses.
@@ -130,6 +133,23 @@ fn ours(model: &Arc<Model>, lanes: usize, seconds: f64) -> f64 {
     best
 }
 
+/// Whether lanes have the same bits alone and in a group of eight.
+fn alike(model: &Arc<Model>) -> bool {
+    let lanes = 8;
+    let [mut group, mut alone] = [lanes, 1].map(|lanes| Evaluation::new(model.dimension(), lanes));
+    let [mut wide, mut single] = [(); 2].map(|()| Arc::clone(model).evaluator());
+    (0..4).all(|_| {
+        group.run(&mut wide);
+        (0..lanes).all(|l| {
+            alone.run(&mut single);
+            let pairs = [(&group.log_prior, &alone.log_prior), (&group.log_likelihood, &alone.log_likelihood)];
+            let own = group.gradient.iter().skip(l).step_by(lanes);
+            let mut all = own.zip(&alone.gradient).chain(pairs.map(|(a, b)| (&a[l], &b[0])));
+            all.all(|(a, b)| a.to_bits() == b.to_bits())
+        })
+    })
+}
+
 /// Processor time of this thread, where the system tells.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -195,7 +215,7 @@ fn measure(program: &Path, name: &str, folder: &Path, seconds: f64) -> Measured 
     let data = file.to_string_lossy();
     let stan = executable.as_ref().and_then(|e| ask(e, &["bench", &data, "0.5"])?["us_per_gradient"].as_f64());
     let error = executable.as_ref().and_then(|e| difference(e, &data, folder, &model));
-    Measured { bind, ours, stan, error }
+    Measured { bind, ours, stan, error, alike: alike(&model) }
 }
 
 fn main() {
@@ -215,8 +235,8 @@ fn main() {
         "µs per gradient per chain, one thread; ratios are real Stan / crust; bind is milliseconds to the first gradient\n"
     );
     println!(
-        "{:<24} {:>7} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9}",
-        "program", "bind", "Stan", "1 lane", "8 lanes", "64 lanes", "×1", "×8", "×64", "error"
+        "{:<24} {:>7} {:>4} {:>10} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9}",
+        "program", "bind", "bits", "Stan", "1 lane", "8 lanes", "64 lanes", "×1", "×8", "×64", "error"
     );
     let mut ratios: [Vec<f64>; 3] = Default::default();
     for program in &names {
@@ -224,8 +244,8 @@ fn main() {
         if !wanted.is_empty() && !wanted.contains(&name) {
             continue;
         }
-        let Measured { bind, ours, stan, error } = measure(program, &name, &folder, seconds);
-        print!("{name:<24} {bind:>7.1} ");
+        let Measured { bind, ours, stan, error, alike } = measure(program, &name, &folder, seconds);
+        print!("{name:<24} {bind:>7.1} {:>4} ", if alike { "=" } else { "≠" });
         match stan {
             None => println!("{:>10} {:>9.2} {:>9.2} {:>9.3}", "", ours[0], ours[1], ours[2]),
             Some(stan) => {

@@ -20,6 +20,8 @@ pub(crate) mod rows;
 mod run;
 pub(crate) mod steps;
 
+use std::sync::OnceLock;
+
 use crust_math::functions::Shape;
 use crust_math::functions::elementwise::{Binary, Ternary, Unary};
 
@@ -56,6 +58,8 @@ pub struct Flat {
     pub left: Vec<usize>,
     /// Whether one of these has loops in it: a list is better for all of them then.
     pub hard: bool,
+    /// The strips as a lane alone takes them, once that was asked for.
+    pub single: OnceLock<Vec<Strip>>,
 }
 
 /// Something that the machine computes before a loop, and the shape that positions in it are for.
@@ -263,6 +267,18 @@ pub enum Step {
 }
 
 impl Step {
+    /// The operands whose elements it looks at, and whose adjoints it adds to.
+    pub fn adds_to(&self) -> [Option<usize>; 2] {
+        match self {
+            Self::Gather { from, .. } => [Some(from.operand), None],
+            Self::RowDot { operand, .. } => [Some(*operand), None],
+            Self::PairDot { lists, .. } | Self::AddNormalProducts { lists, .. } => {
+                [Some(lists.a.operand), Some(lists.b.operand)]
+            }
+            _ => [None, None],
+        }
+    }
+
     /// Whether it adds to the log density.
     pub fn adds(&self) -> bool {
         matches!(

@@ -1,6 +1,6 @@
 //! A program bound to data.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crust_math::random::{Purpose, StreamKey};
 use crust_stan::ast::BlockKind;
@@ -43,6 +43,8 @@ pub struct Model {
     pub(crate) transformed: Vec<Layout>,
     pub(crate) generated: Vec<Layout>,
     dimension: usize,
+    /// Whether lanes have the same bits alone and in groups, once that was asked for.
+    pub(crate) agree: OnceLock<bool>,
     /// What `transformed data` printed.
     pub messages: Vec<String>,
 }
@@ -95,7 +97,8 @@ impl Model {
         let transformed = table(&code.transformed_parameters)?;
         let generated = table(&code.generated_quantities)?;
         let dimension = parameters.iter().map(|p| p.free_size).sum();
-        Ok(Self { code, machine, parameters, transformed, generated, dimension, messages })
+        let agree = OnceLock::new();
+        Ok(Self { code, machine, parameters, transformed, generated, dimension, agree, messages })
     }
 
     /// How many unconstrained numbers a point has.

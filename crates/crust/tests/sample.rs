@@ -192,6 +192,52 @@ fn branches_that_depend_on_parameters_do_not_make_chains_depend_on_each_other() 
     }
 }
 
+/// Programs of several kinds: loops over many observations and few, functions of matrices, recurrences, equations.
+const KINDS: [&str; 6] = [
+    "parameters { real a; vector[5] b; real<lower=0> s; }
+     model { for (n in 1:N) k[n] ~ bernoulli_logit(a + x[n] * b); a ~ normal(0, 1); b ~ normal(0, s); s ~ exponential(1); }",
+    "parameters { real a; vector[6] u; real<lower=0> s; }
+     model { a ~ normal(0, 1); u ~ normal(a, s); s ~ exponential(1); for (n in 1:N) y[n] ~ student_t(4, u[n % 6 + 1], s); }",
+    "parameters { real mu; real<lower=0> tau; vector[4] z; } model { mu ~ normal(0, 2); tau ~ cauchy(0, 1); z ~ normal(mu, tau); }",
+    "parameters { real<lower=0> r; vector[7] f; }
+     model { matrix[7, 7] c = add_diag(gp_exp_quad_cov(to_array_1d(y[1:7]), 1, r), 0.1);
+             f ~ multi_normal_cholesky(rep_vector(0, 7), cholesky_decompose(c)); r ~ gamma(4, 4); }",
+    "parameters { real<lower=-1, upper=1> p; real<lower=0> s; }
+     model { real e = 0; for (n in 2:N) { e = y[n] - p * y[n - 1] - 0.3 * e; e ~ normal(0, s); } s ~ exponential(1); }",
+    "parameters { matrix[5, 2] w; vector[2] v; } model { matrix[N, 2] h = tanh(x * w);
+             to_vector(w) ~ normal(0, 1); v ~ normal(0, 1); y ~ normal(h * v, 1); }",
+];
+
+#[test]
+fn a_chain_does_not_depend_on_how_many_there_are() {
+    let folder = Folder::new("sample-number");
+    let number = |i: u32| format!("{:.2}", f64::from(i * 37 % 101) / 40.0 - 1.2);
+    let list = |of: &dyn Fn(u32) -> String, n: u32| format!("[{}]", (0..n).map(of).collect::<Vec<_>>().join(","));
+    let rows = list(&|i| list(&|j| number(i * 5 + j), 5), 90);
+    let (y, k) = (list(&number, 90), list(&|i| (i * 5 % 3 % 2).to_string(), 90));
+    let data = folder.file("d.json", &format!(r#"{{"N": 90, "y": {y}, "k": {k}, "x": {rows}}}"#));
+    let head = "data { int N; vector[N] y; matrix[N, 5] x; array[N] int<lower=0, upper=1> k; }";
+    for (kind, program) in KINDS.iter().enumerate() {
+        let model = folder.file(&format!("{kind}.stan"), &format!("{head}\n{program}"));
+        let run = |chains: usize, threads: &str| {
+            let out = folder.path(&format!("{kind}-{chains}-{threads}"));
+            let chains = chains.to_string();
+            let mut arguments = vec!["sample", &model, &data, "--warmup", "60", "--draws", "20", "-q", "--out", &out];
+            arguments.extend(["--chains", &chains, "--threads", threads]);
+            let output = crust(&arguments);
+            assert_eq!(output.status.code(), Some(0), "{program}: {}", stderr(&output));
+            out.clone()
+        };
+        let reference = run(16, "2");
+        for (chains, threads) in [(1, "1"), (2, "1"), (4, "2"), (4, "1"), (8, "1")] {
+            let other = run(chains, threads);
+            for chain in 1..=chains {
+                assert_eq!(content(&reference, chain), content(&other, chain), "{program}: {chain} of {chains}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_funnel_is_not_trusted() {
     let folder = Folder::new("sample-funnel");

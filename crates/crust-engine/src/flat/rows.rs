@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "positions are checked once for each run, not for each element")]
 
-use crate::kernels::{fma, row_sum};
+use crate::kernels::fma;
 
 #[inline(always)]
 pub fn fill(out: &mut [f64], x: f64) {
@@ -87,6 +87,24 @@ pub fn store<const L: usize>(to: &mut [f64], at: usize, row: [f64; L]) {
     to[at..at + L].copy_from_slice(&row);
 }
 
+/// Copies numbers, and repeats the last of them as often as there is room.
+#[inline(always)]
+pub fn repeat_last(to: &mut [f64], from: &[f64]) {
+    let (given, rest) = to.split_at_mut(from.len());
+    given.copy_from_slice(from);
+    if let ([.., last], false) = (from, rest.is_empty()) {
+        fill(rest, *last);
+    }
+}
+
+/// Adds a row to the first numbers of another.
+#[inline(always)]
+pub fn add_to<const L: usize>(to: &mut [f64; 8], row: [f64; L]) {
+    for l in 0..L {
+        to[l] += row[l];
+    }
+}
+
 #[inline(always)]
 pub fn sum<const L: usize>(a: [f64; L], b: [f64; L]) -> [f64; L] {
     let mut row = a;
@@ -116,16 +134,18 @@ pub fn add_product<const L: usize>(a: [f64; L], x: [f64; L], b: [f64; L]) -> [f6
     row
 }
 
-/// Sums over iterations, for each lane.
+/// The sum of the rows of a block, in four parts, so that additions need not wait for each other.
 #[inline(always)]
-pub fn reduce<const L: usize>(tile: &[f64]) -> [f64; L] {
-    let mut sums = [0.0; L];
-    if L == 1 {
-        sums[0] = row_sum(tile.len(), |i| tile[i]);
-        return sums;
+pub fn sum_of_rows<const L: usize>(rows: &[f64]) -> [f64; L] {
+    let mut parts = [[0.0; L]; 4];
+    let mut fours = rows.chunks_exact(4 * L);
+    for four in fours.by_ref() {
+        for p in 0..4 {
+            parts[p] = sum(parts[p], load::<L>(four, p * L));
+        }
     }
-    for row in tile.chunks_exact(L) {
-        sums = sum(sums, load::<L>(row, 0));
+    for (row, part) in fours.remainder().chunks_exact(L).zip(&mut parts) {
+        *part = sum(*part, load::<L>(row, 0));
     }
-    sums
+    sum(sum(parts[0], parts[2]), sum(parts[1], parts[3]))
 }

@@ -1,10 +1,10 @@
 //! What steps do with the numbers of a tile. Everything is inlined into the run of a strip, which is compiled for each
 //! instruction set.
 
-use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes, log1p_exp_with_slope};
+use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
 
-use super::rows::{load, store};
-use super::{GROUP, Into, Register, TILE};
+use super::rows::{load, repeat_last, store};
+use super::{Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -220,86 +220,107 @@ pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope:
     }
 }
 
-/// The same with data for `y`: one number for each iteration.
-#[inline(always)]
-pub fn normal_data<const L: usize>(
-    column: &[f64],
-    [mu, inverse, weight]: [&[f64]; 3],
-    squares: &mut [f64],
-    slope: &mut [f64],
-) {
-    if L == 1 {
-        return normal([column, mu, inverse, weight], squares, slope);
-    }
-    let (inverse, weight) = (load::<L>(inverse, 0), load::<L>(weight, 0));
-    let mut sums = load::<L>(squares, 0);
-    for ((&y, mu), slope) in column.iter().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-        let (mu, mut slopes) = (load::<L>(mu, 0), [0.0; L]);
-        for l in 0..L {
-            let z = (y - mu[l]) * inverse[l];
-            sums[l] = fma(z, z, sums[l]);
-            slopes[l] = z * weight[l];
-        }
-        store(slope, 0, slopes);
-    }
-    store(squares, 0, sums);
+/// What residuals and their slopes are multiplied by.
+#[derive(Clone, Copy)]
+pub struct Scale<const L: usize> {
+    pub inverse: [f64; L],
+    pub weight: [f64; L],
 }
 
-/// Adds `−log(1 + exp(−s x))` to `totals`, and sets `slope` to its derivative times the seed. Where log odds are `most`
-/// or more the total is no number.
+/// The slope for a row of normal log densities, whose `z²` are added to the sums.
+#[inline(always)]
+fn normal_row<const L: usize>(y: [f64; L], mu: [f64; L], scale: &Scale<L>, sums: &mut [f64; L]) -> [f64; L] {
+    let mut slope = [0.0; L];
+    for l in 0..L {
+        let z = (y[l] - mu[l]) * scale.inverse[l];
+        sums[l] = fma(z, z, sums[l]);
+        slope[l] = z * scale.weight[l];
+    }
+    slope
+}
+
+/// The same with data for `y`, one number for each iteration of a block: gives the sum of `z²`.
+#[inline(always)]
+pub fn normal_data<const L: usize>(column: &[f64], mu: &[f64], scale: Scale<L>, slope: &mut [f64]) -> [f64; L] {
+    let mut sums = [0.0; L];
+    for ((&y, mu), slope) in column.iter().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+        store(slope, 0, normal_row([y; L], load::<L>(mu, 0), &scale, &mut sums));
+    }
+    sums
+}
+
+/// The same for blocks that stand beside each other.
+#[inline(always)]
+pub fn normal_beside<const L: usize>(column: &[f64], mu: &[f64], scale: Scale<L>, slope: &mut [f64]) -> [f64; L] {
+    let mut sums = [0.0; L];
+    let mut rows = column.chunks_exact(L);
+    for ((y, mu), slope) in rows.by_ref().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+        store(slope, 0, normal_row(load::<L>(y, 0), load::<L>(mu, 0), &scale, &mut sums));
+    }
+    // Fewer blocks than there is room for have one iteration each.
+    if !rows.remainder().is_empty() {
+        store(slope, 0, normal_row(filled_up(rows.remainder()), load::<L>(mu, 0), &scale, &mut sums));
+    }
+    sums
+}
+
+/// A row of numbers, the last of which is repeated.
+#[inline(always)]
+fn filled_up<const L: usize>(numbers: &[f64]) -> [f64; L] {
+    let mut row = [0.0; L];
+    repeat_last(&mut row, numbers);
+    row
+}
+
+/// Adds the sum of `−log(1 + exp(−s x))` over a block to the first row of `totals`, and sets `slope` to its derivative
+/// times the seed. Where log odds are `most` or more the total is no number. Signs are those of iterations, or of blocks
+/// that stand beside each other.
 ///
 /// `Σ log(1 + exp t)` is the sum of the positive t and the logarithm of the product of all `1 + exp(−|t|)`: these are
 /// at most 2, and 128 of them no more than 2¹²⁸.
 #[inline(always)]
-pub fn log_odds<const L: usize>(
+pub fn log_odds<const L: usize, const S: bool>(
     signs: &[f64],
     (x, most): (&[f64], f64),
-    seeds: &[f64],
+    seeds: [f64; L],
     totals: &mut [f64],
     slope: &mut [f64],
 ) {
-    let mut sums = Softplus { positive: [0.0; GROUP], product: [1.0; GROUP], largest: [0.0; GROUP] };
-    if L == 1 {
-        let (seeds, whole) = ([seeds[0]; GROUP], signs.len() - signs.len() % GROUP);
-        for i in (0..whole).step_by(GROUP) {
-            store(slope, i, sums.add(load::<GROUP>(signs, i), load::<GROUP>(x, i), seeds));
+    let mut sums = Softplus { positive: [0.0; L], product: [1.0; L], largest: [0.0; L] };
+    if S {
+        let mut rows = signs.chunks_exact(L);
+        for ((signs, x), slope) in rows.by_ref().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+            store(slope, 0, sums.add(load::<L>(signs, 0), load::<L>(x, 0), seeds));
         }
-        for i in whole..signs.len() {
-            let (value, miss) = log1p_exp_with_slope(-signs[i] * x[i]);
-            totals[0] -= if x[i].abs() < most { value } else { f64::NAN };
-            slope[i] = seeds[0] * signs[i] * miss;
+        if !rows.remainder().is_empty() {
+            store(slope, 0, sums.add(filled_up(rows.remainder()), load::<L>(x, 0), seeds));
         }
-        let values = sums.values(most);
-        for l in 0..GROUP.min(totals.len()) {
-            totals[l] -= values[l];
+    } else {
+        for ((&sign, x), slope) in signs.iter().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+            store(slope, 0, sums.add([sign; L], load::<L>(x, 0), seeds));
         }
-        return;
     }
-    let seeds = load::<GROUP>(seeds, 0);
-    for ((&sign, x), slope) in signs.iter().zip(x.chunks_exact(GROUP)).zip(slope.chunks_exact_mut(GROUP)) {
-        store(slope, 0, sums.add([sign; GROUP], load::<GROUP>(x, 0), seeds));
-    }
-    let (mut all, values) = (load::<GROUP>(totals, 0), sums.values(most));
-    for l in 0..GROUP {
+    let (mut all, values) = (load::<L>(totals, 0), sums.values(most));
+    for l in 0..L {
         all[l] -= values[l];
     }
     store(totals, 0, all);
 }
 
 /// Sums of log(1 + exp t).
-struct Softplus {
-    positive: [f64; GROUP],
-    product: [f64; GROUP],
+struct Softplus<const L: usize> {
+    positive: [f64; L],
+    product: [f64; L],
     /// The largest |t|.
-    largest: [f64; GROUP],
+    largest: [f64; L],
 }
 
-impl Softplus {
+impl<const L: usize> Softplus<L> {
     /// Adds log(1 + exp(−s x)) and gives the derivative of minus that, times the seed.
     #[inline(always)]
-    fn add(&mut self, sign: [f64; GROUP], x: [f64; GROUP], seed: [f64; GROUP]) -> [f64; GROUP] {
-        let mut slope = [0.0; GROUP];
-        for l in 0..GROUP {
+    fn add(&mut self, sign: [f64; L], x: [f64; L], seed: [f64; L]) -> [f64; L] {
+        let mut slope = [0.0; L];
+        for l in 0..L {
             let t = -sign[l] * x[l];
             let size = t.abs();
             let e = exp(-size);
@@ -314,9 +335,9 @@ impl Softplus {
     }
 
     #[inline(always)]
-    fn values(&self, most: f64) -> [f64; GROUP] {
-        let mut values = [0.0; GROUP];
-        for l in 0..GROUP {
+    fn values(&self, most: f64) -> [f64; L] {
+        let mut values = [0.0; L];
+        for l in 0..L {
             let value = self.positive[l] + log(self.product[l]);
             values[l] = if self.largest[l] < most { value } else { f64::NAN };
         }

@@ -1,5 +1,6 @@
-//! Functions of containers in lists: eight lanes at once where the function has such a version and all lanes are in its
-//! domain, else lane by lane, with the numbers of a lane side by side.
+//! Functions of containers in lists: eight lanes at once where the function has such a version, else lane by lane, with
+//! the numbers of a lane side by side. Where some lane is outside of the domain, each of the others is eight times in a
+//! group of its own: what it gets must not depend on its neighbours.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ use crate::memory::Aligned;
 /// Lanes of a row.
 const EIGHT: usize = 8;
 
-/// Lanes that are computed at once.
+/// Lanes that are computed at once: eight, or one, which then fills the row.
 #[derive(Clone, Copy)]
 struct Group {
     first: usize,
@@ -27,12 +28,19 @@ impl Group {
         slot * self.lanes + self.first
     }
 
+    fn only(self, lane: usize) -> Self {
+        Self { first: lane, count: 1, ..self }
+    }
+
     fn load(self, numbers: &[f64], slot: usize) -> Row {
+        if self.count == 1 {
+            return [numbers[self.at(slot)]; EIGHT];
+        }
         numbers[self.at(slot)..].first_chunk().copied().unwrap_or_default()
     }
 
     fn store(self, numbers: &mut [f64], slot: usize, row: Row) {
-        numbers[self.at(slot)..][..EIGHT].copy_from_slice(&row);
+        numbers[self.at(slot)..][..self.count].copy_from_slice(&row[..self.count]);
     }
 }
 
@@ -59,8 +67,11 @@ pub fn forward_call<const L: usize>(
         return;
     }
     for group in Lanes::<L>::groups() {
-        if L <= EIGHT || call_rows(call, slots, places, group, values, scratch).is_none() {
-            for lane in group.first..group.first + group.count {
+        if L > EIGHT && call_rows(call, slots, places, group, values, scratch).is_some() {
+            continue;
+        }
+        for lane in group.first..group.first + group.count {
+            if L < EIGHT || call_rows(call, slots, places, group.only(lane), values, scratch).is_none() {
                 call_lane::<L>(call, slots, places, lane, values, scratch);
             }
         }
@@ -92,8 +103,12 @@ pub fn reverse_call<const L: usize>(
         return;
     }
     for group in Lanes::<L>::groups() {
-        if L <= EIGHT || reverse_rows(call, slots, places.0, group, values, adjoints, scratch).is_none() {
-            for lane in group.first..group.first + group.count {
+        if L > EIGHT && reverse_rows(call, slots, places.0, group, values, adjoints, scratch).is_some() {
+            continue;
+        }
+        for lane in group.first..group.first + group.count {
+            let own = group.only(lane);
+            if L < EIGHT || reverse_rows(call, slots, places.0, own, values, adjoints, scratch).is_none() {
                 reverse_lane::<L>(call, slots, places.0, lane, values, adjoints, scratch);
             }
         }

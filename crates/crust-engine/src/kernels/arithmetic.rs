@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use crust_math::lanes::{Kernel, dispatch};
 
-use super::row_sum;
+use super::{lanes_sum, row_sum};
 use crate::memory::{Arena, Block, Walk, Width};
 
 /// An arithmetic operator with its partial derivatives.
@@ -230,37 +230,31 @@ impl<P: Pull> Kernel for Backward<'_, P> {
 
 const LANES: usize = 8;
 
-/// All rows are added to the same row: eight columns at a time, with two running sums so that additions need not wait
-/// for each other.
+/// All rows are added to the same row, eight columns at a time: in the order of [`row_sum`], so that a lane alone has the
+/// same bits.
 #[inline(always)]
 fn column_sums<P: Pull>(walk: &Walk<4>, values: &[f64], adjoint: &[f64], into: &mut [f64]) {
     let [step, _, p_step, q_step] = walk.steps[1];
     let eight =
         |numbers: &[f64], at: usize| -> [f64; LANES] { numbers[at..at + LANES].try_into().expect("eight items") };
     for from in (0..walk.inner).step_by(LANES) {
-        let mut even = [0.0; LANES];
-        let mut odd = [0.0; LANES];
-        let add = |r: usize, sum: &mut [f64; LANES]| {
-            let d = eight(adjoint, r * step + from);
-            let p_at = walk.start[2] + r * p_step;
-            let p = if walk.unit[2] { eight(values, p_at + from) } else { [values[p_at]; LANES] };
-            let q = eight(values, walk.start[3] + r * q_step + from);
-            for l in 0..LANES {
-                sum[l] += P::at(d[l], p[l], q[l]);
-            }
-        };
-        let rows = walk.outer[1];
-        let mut r = 0;
-        while r + 1 < rows {
-            add(r, &mut even);
-            add(r + 1, &mut odd);
-            r += 2;
-        }
-        if r < rows {
-            add(r, &mut even);
-        }
-        for (l, to) in into[from..from + LANES].iter_mut().enumerate() {
-            *to += even[l] + odd[l];
+        let sum = lanes_sum(
+            walk.outer[1],
+            #[inline(always)]
+            |r| {
+                let d = eight(adjoint, r * step + from);
+                let p_at = walk.start[2] + r * p_step;
+                let p = if walk.unit[2] { eight(values, p_at + from) } else { [values[p_at]; LANES] };
+                let q = eight(values, walk.start[3] + r * q_step + from);
+                let mut change = [0.0; LANES];
+                for l in 0..LANES {
+                    change[l] = P::at(d[l], p[l], q[l]);
+                }
+                change
+            },
+        );
+        for (to, sum) in into[from..from + LANES].iter_mut().zip(sum) {
+            *to += sum;
         }
     }
 }

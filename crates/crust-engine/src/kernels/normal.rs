@@ -145,7 +145,7 @@ impl Sums<'_> {
         }
     }
 
-    /// One lane: the items of a row share scale and sum, and the vector units work along the data.
+    /// One lane: the items of a row share scale and sum. They are added one after the other, as for more lanes.
     #[inline(always)]
     fn along_data(&mut self) {
         let (walk, n) = (self.walk, self.walk.inner);
@@ -155,51 +155,32 @@ impl Sums<'_> {
             |[y, mu, inverse, weight, squares]| {
                 let (inverse, weight) = (self.values[inverse], self.values[weight]);
                 let (y_at, mu_at) = (y.wrapping_sub(self.base), mu.wrapping_sub(self.base));
-                if [walk.unit[0], walk.unit[1]] == [true, true] && [want_y, want_mu] == [false, true] {
-                    // Data against parameters: one pass for the sum, one for the adjoints.
-                    let (y, mu) = (&self.values[y..y + n], &self.values[mu..mu + n]);
-                    let square = |i: usize| {
-                        let z = (y[i] - mu[i]) * inverse;
-                        z * z
-                    };
-                    self.squares[squares - self.first_square] += super::row_sum(n, square);
-                    let factor = weight * inverse;
-                    for ((to, y), mu) in self.adjoints[mu_at..mu_at + n].iter_mut().zip(y).zip(mu) {
-                        *to = (y - mu).mul_add(factor, *to);
-                    }
-                    return;
-                }
                 let operand = |at: usize, unit: bool| {
                     if unit { Row::Many(&self.values[at..at + n]) } else { Row::One(self.values[at]) }
                 };
+                let [y_step, mu_step] = [walk.unit[0], walk.unit[1]].map(usize::from);
                 let (y, mu) = (operand(y, walk.unit[0]), operand(mu, walk.unit[1]));
-                let (mut sums, mut totals) = ([0.0; 8], [0.0; 8]);
-                for from in (0..n).step_by(8) {
-                    let len = 8.min(n - from);
-                    let mut change = [0.0; 8];
-                    for j in 0..len {
-                        let z = (y.at(from + j) - mu.at(from + j)) * inverse;
-                        sums[j] = z.mul_add(z, sums[j]);
-                        change[j] = z * weight;
-                        totals[j] += change[j];
-                    }
-                    if want_mu && walk.unit[1] {
-                        let into = &mut self.adjoints[mu_at + from..mu_at + from + len];
-                        into.iter_mut().zip(change).for_each(|(to, d)| *to += d);
-                    }
-                    if want_y && walk.unit[0] {
-                        let into = &mut self.adjoints[y_at + from..y_at + from + len];
-                        into.iter_mut().zip(change).for_each(|(to, d)| *to -= d);
+                let mut sum = self.squares[squares - self.first_square];
+                for i in 0..n {
+                    let z = (y.at(i) - mu.at(i)) * inverse;
+                    sum = z.mul_add(z, sum);
+                    match [want_y, want_mu] {
+                        [false, false] => {}
+                        [false, true] => {
+                            let to = &mut self.adjoints[mu_at + i * mu_step];
+                            *to = z.mul_add(weight, *to);
+                        }
+                        [true, false] => {
+                            let to = &mut self.adjoints[y_at + i * y_step];
+                            *to = (-z).mul_add(weight, *to);
+                        }
+                        [true, true] => {
+                            self.adjoints[y_at + i * y_step] -= z * weight;
+                            self.adjoints[mu_at + i * mu_step] += z * weight;
+                        }
                     }
                 }
-                let total: f64 = totals.iter().sum();
-                if want_mu && !walk.unit[1] {
-                    self.adjoints[mu_at] += total;
-                }
-                if want_y && !walk.unit[0] {
-                    self.adjoints[y_at] -= total;
-                }
-                self.squares[squares - self.first_square] += sums.iter().sum::<f64>();
+                self.squares[squares - self.first_square] = sum;
             },
         );
     }
@@ -268,7 +249,7 @@ pub fn scales(
     log_scale: &mut [f64],
 ) {
     match sigma {
-        [sigma] => log_scale.fill(sigma.ln()),
+        [sigma] => log_scale.fill(lanes::scalar::log(*sigma)),
         _ => lanes::log(sigma, log_scale),
     }
     dispatch(Scales { sigma, seed, times, inverse, weight });

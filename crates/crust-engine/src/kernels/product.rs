@@ -42,6 +42,9 @@ impl Operand {
 
 const LANES: usize = 8;
 
+/// Items of which eight sums fit in sixteen registers.
+const HALF: usize = 4;
+
 /// `C = A·B` for one row of items: `C` varies inside it, and one operand or both do.
 struct Forward<'a> {
     sizes: Sizes,
@@ -197,13 +200,12 @@ impl Forward<'_> {
         }
         for j in 0..sizes.columns {
             for i in 0..sizes.rows {
-                let (a0, b0) = (a.element(i, 0), b.element(0, j));
-                let sum = row_sum(
-                    sizes.inner,
-                    #[inline(always)]
-                    |k| values[a0 + k * a.right] * values[b0 + k * b.down],
-                );
-                out[(i + j * sizes.rows) * stride] = begin + sum;
+                // One after the other, as for more lanes.
+                let mut sum = begin;
+                for k in 0..sizes.inner {
+                    sum = fma(values[a.element(i, k)], values[b.element(k, j)], sum);
+                }
+                out[(i + j * sizes.rows) * stride] = sum;
             }
         }
     }
@@ -309,78 +311,94 @@ struct Backward<'a> {
     adjoint: &'a [f64],
 }
 
-/// `x(i, k + r) += Σⱼ y(j, k + r)·c(i, j)` for `R` neighbouring columns and eight neighbouring items. Even and odd
-/// terms are added up apart.
+/// Terms whose sums run beside each other, so that the vector units can work on one item as well.
+const SUMS: usize = 8;
+
+/// The sum of eight running sums and of what was left over: the order does not depend on the number of items.
 #[inline(always)]
-fn columns<const R: usize>(
+fn total<const H: usize>(sums: &[[f64; H]; SUMS], rest: &[f64; H]) -> [f64; H] {
+    let mut all = [0.0; H];
+    for l in 0..H {
+        let lower = (sums[0][l] + sums[4][l]) + (sums[1][l] + sums[5][l]);
+        let upper = (sums[2][l] + sums[6][l]) + (sums[3][l] + sums[7][l]);
+        all[l] = lower + upper + rest[l];
+    }
+    all
+}
+
+/// `x(i, k + r) += Σⱼ y(j, k + r)·c(i, j)` for `R` neighbouring columns and `H` neighbouring items. `V` says whether `y`
+/// varies between them.
+#[inline(always)]
+fn columns<const R: usize, const H: usize, const V: bool>(
     (x, y, c): (Operand, Operand, Operand),
     (i, k, from): (usize, usize, usize),
     terms: usize,
-    values: &[f64],
-    adjoint: &[f64],
-    into: &mut [f64],
+    (values, adjoint, into): (&[f64], &[f64], &mut [f64]),
 ) {
-    let mut even = [[0.0; LANES]; R];
-    let mut odd = [[0.0; LANES]; R];
-    let mut j = 0;
-    while j + 1 < terms {
-        term((y, c), (i, j, k, from), values, adjoint, &mut even);
-        term((y, c), (i, j + 1, k, from), values, adjoint, &mut odd);
-        j += 2;
+    let (mut sums, mut rest) = ([[[0.0; H]; SUMS]; R], [[0.0; H]; R]);
+    let whole = terms - terms % SUMS;
+    for j in (0..whole).step_by(SUMS) {
+        for q in 0..SUMS {
+            let d = part::<H>(adjoint, c.element(i, j + q) + from);
+            for r in 0..R {
+                let at = y.element(j + q, k + r);
+                let s = if V { part::<H>(values, at + from) } else { [values[at]; H] };
+                for l in 0..H {
+                    sums[r][q][l] = fma(s[l], d[l], sums[r][q][l]);
+                }
+            }
+        }
     }
-    if j < terms {
-        term((y, c), (i, j, k, from), values, adjoint, &mut even);
+    for j in whole..terms {
+        let d = part::<H>(adjoint, c.element(i, j) + from);
+        for r in 0..R {
+            let at = y.element(j, k + r);
+            let s = if V { part::<H>(values, at + from) } else { [values[at]; H] };
+            for l in 0..H {
+                rest[r][l] = fma(s[l], d[l], rest[r][l]);
+            }
+        }
     }
     for r in 0..R {
         let at = x.element(i, k + r) + from;
-        for l in 0..LANES {
-            into[at + l] += even[r][l] + odd[r][l];
+        for (to, sum) in into[at..at + H].iter_mut().zip(total(&sums[r], &rest[r])) {
+            *to += sum;
         }
     }
 }
 
-/// Adds term `j` to the sums of [`columns`].
 #[inline(always)]
-fn term<const R: usize>(
-    (y, c): (Operand, Operand),
-    (i, j, k, from): (usize, usize, usize, usize),
-    values: &[f64],
-    adjoint: &[f64],
-    sums: &mut [[f64; LANES]; R],
-) {
-    let at = c.element(i, j) + from;
-    let d: &[f64; LANES] = adjoint[at..at + LANES].try_into().expect("eight items");
-    for r in 0..R {
-        let s = values[y.element(j, k + r)];
-        for l in 0..LANES {
-            sums[r][l] = fma(s, d[l], sums[r][l]);
-        }
-    }
+fn part<const H: usize>(numbers: &[f64], at: usize) -> [f64; H] {
+    let mut row = [0.0; H];
+    row.copy_from_slice(&numbers[at..at + H]);
+    row
 }
 
 impl Backward<'_> {
-    /// `x` and `c` vary and `y` does not: some columns of `x` take in their terms together, so that no sum waits for
-    /// itself; no more than there are registers for.
+    /// `x` and `c` vary and `y` does not: two columns of `x` at once, and eight items or as many as there are registers
+    /// for.
     #[inline(always)]
     fn scalar_factor(self) {
+        let many = InstructionSet::best().has_many_registers();
         let Self { sizes, n, x, y, c, values, into, adjoint } = self;
         let whole = n - n % LANES;
-        let many = InstructionSet::best().has_many_registers();
         for i in 0..sizes.rows {
-            for from in (0..whole).step_by(LANES) {
-                let mut k = 0;
-                while k < sizes.columns {
-                    if many && k + 4 <= sizes.columns {
-                        columns::<4>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
-                        k += 4;
-                    } else if k + 2 <= sizes.columns {
-                        columns::<2>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
-                        k += 2;
+            let mut k = 0;
+            while k < sizes.columns {
+                let two = many && k + 2 <= sizes.columns;
+                for from in (0..whole).step_by(LANES) {
+                    let (operands, numbers) = ((x, y, c), (values, adjoint, &mut *into));
+                    if two {
+                        columns::<2, LANES, false>(operands, (i, k, from), sizes.inner, numbers);
+                    } else if many {
+                        columns::<1, LANES, false>(operands, (i, k, from), sizes.inner, numbers);
                     } else {
-                        columns::<1>((x, y, c), (i, k, from), sizes.inner, values, adjoint, into);
-                        k += 1;
+                        columns::<1, HALF, false>(operands, (i, k, from), sizes.inner, numbers);
+                        let numbers = (values, adjoint, &mut *into);
+                        columns::<1, HALF, false>(operands, (i, k, from + HALF), sizes.inner, numbers);
                     }
                 }
+                k += if two { 2 } else { 1 };
             }
             for k in 0..sizes.columns {
                 let at = x.element(i, k);
@@ -402,28 +420,11 @@ impl Backward<'_> {
         for k in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let at = x.element(i, k);
-                let mut from = 0;
-                while registers && from < n {
-                    let mut even = [0.0; LANES];
-                    let mut odd = [0.0; LANES];
-                    let mut j = 0;
-                    while j + 1 < sizes.inner {
-                        let (y0, y1) = (y.element(j, k) + from, y.element(j + 1, k) + from);
-                        let (d0, d1) = (c.element(i, j) + from, c.element(i, j + 1) + from);
-                        multiply_add(eight(values, y0), eight(adjoint, d0), &mut even);
-                        multiply_add(eight(values, y1), eight(adjoint, d1), &mut odd);
-                        j += 2;
-                    }
-                    if j < sizes.inner {
-                        let (y0, d0) = (y.element(j, k) + from, c.element(i, j) + from);
-                        multiply_add(eight(values, y0), eight(adjoint, d0), &mut even);
-                    }
-                    for (l, to) in into[at + from..at + from + LANES].iter_mut().enumerate() {
-                        *to += even[l] + odd[l];
-                    }
-                    from += LANES;
-                }
                 if registers {
+                    for from in (0..n).step_by(HALF) {
+                        let numbers = (values, adjoint, &mut *into);
+                        columns::<1, HALF, true>((x, y, c), (i, k, from), sizes.inner, numbers);
+                    }
                     continue;
                 }
                 for j in 0..sizes.inner {
@@ -463,27 +464,32 @@ impl Backward<'_> {
         }
     }
 
-    /// One item, and the sums run along contiguous numbers.
+    /// One item: the running sums are beside each other.
     #[inline(always)]
     fn one_item(self) {
         let Self { sizes, x, y, c, values, into, adjoint, .. } = self;
+        let whole = sizes.inner - sizes.inner % SUMS;
         for k in 0..sizes.columns {
             for i in 0..sizes.rows {
                 let (from, d) = (y.element(0, k), c.element(i, 0));
+                let (mut sums, mut rest) = ([0.0; SUMS], 0.0);
                 if y.down == 1 && c.right == 1 {
-                    let (y, d) = (&values[from..from + sizes.inner], &adjoint[d..d + sizes.inner]);
-                    into[x.element(i, k)] += row_sum(
-                        sizes.inner,
-                        #[inline(always)]
-                        |j| y[j] * d[j],
-                    );
-                    continue;
+                    for j in (0..whole).step_by(SUMS) {
+                        multiply_add(eight(values, from + j), eight(adjoint, d + j), &mut sums);
+                    }
+                } else {
+                    for j in (0..whole).step_by(SUMS) {
+                        for q in 0..SUMS {
+                            let at = j + q;
+                            sums[q] = fma(values[from + at * y.down], adjoint[d + at * c.right], sums[q]);
+                        }
+                    }
                 }
-                into[x.element(i, k)] += row_sum(
-                    sizes.inner,
-                    #[inline(always)]
-                    |j| values[from + j * y.down] * adjoint[d + j * c.right],
-                );
+                for j in whole..sizes.inner {
+                    rest = fma(values[from + j * y.down], adjoint[d + j * c.right], rest);
+                }
+                let [sum] = total(&sums.map(|sum| [sum]), &[rest]);
+                into[x.element(i, k)] += sum;
             }
         }
     }

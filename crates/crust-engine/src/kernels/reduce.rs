@@ -2,7 +2,7 @@
 
 use crust_math::lanes::{Kernel, dispatch};
 
-use super::row_sum;
+use super::{lanes_sum, row_sum};
 use crate::memory::{Arena, Block, Width};
 
 struct AddRows<'a> {
@@ -24,8 +24,19 @@ impl Kernel for AddRows<'_> {
             );
             return;
         }
-        for row in rows.chunks_exact(into.len()) {
-            for (to, x) in into.iter_mut().zip(row) {
+        let lanes = into.len();
+        let (eights, _) = into.as_chunks_mut::<8>();
+        for (k, to) in eights.iter_mut().enumerate() {
+            let sum = lanes_sum(
+                rows.len() / lanes,
+                #[inline(always)]
+                |i| rows[i * lanes + k * 8..].first_chunk().copied().unwrap_or_default(),
+            );
+            to.iter_mut().zip(sum).for_each(|(to, x)| *to += x);
+        }
+        let rest = lanes - lanes % 8;
+        for row in rows.chunks_exact(lanes) {
+            for (to, x) in into[rest..].iter_mut().zip(&row[rest..]) {
                 *to += x;
             }
         }

@@ -14,7 +14,6 @@ use crust_stan::span::Span;
 use super::elementwise::{MOST, RowKernel, ScalarFunction};
 use super::{Machine, Run};
 use crate::density::Pattern as Repetition;
-use crate::kernels::row_sum;
 use crate::memory::{Block, Walk, Width};
 
 /// How many items are worked on at once: all rows together fit in the first-level cache.
@@ -386,11 +385,8 @@ impl Kernel for AddCyclic<'_> {
     fn run(self) {
         let Self { to, mut start, mut row } = self;
         if let [to] = to {
-            *to += row_sum(
-                row.len(),
-                #[inline(always)]
-                |i| row[i],
-            );
+            // One after the other, as for more lanes.
+            row.iter().for_each(|x| *to += x);
             return;
         }
         while !row.is_empty() {
@@ -506,13 +502,7 @@ impl Kernel for AddAdjoints<'_> {
             let at = place.at[k] - base;
             match place.pattern[k] {
                 Pattern::Contiguous => add(&mut into[at..at + len], row),
-                Pattern::Constant => {
-                    into[at] += row_sum(
-                        len,
-                        #[inline(always)]
-                        |i| row[i],
-                    );
-                }
+                Pattern::Constant => row.iter().for_each(|x| into[at] += x),
                 Pattern::Periodic => {
                     let to = &mut into[at..at + inner];
                     row.chunks_exact(inner).for_each(
@@ -522,11 +512,8 @@ impl Kernel for AddAdjoints<'_> {
                 }
                 Pattern::Run => {
                     for (r, from) in row.chunks_exact(inner).enumerate() {
-                        into[at + r * place.step[k]] += row_sum(
-                            inner,
-                            #[inline(always)]
-                            |i| from[i],
-                        );
+                        let to = &mut into[at + r * place.step[k]];
+                        from.iter().for_each(|x| *to += x);
                     }
                 }
                 Pattern::Strided => {

@@ -152,3 +152,32 @@ fn rows_of_data_times_vectors_are_sums_in_any_number_of_lanes() {
         }
     }
 }
+
+/// Groups in which some lane is outside of the domain are not computed at once: the other lanes get the same bits.
+#[test]
+fn a_lane_outside_of_the_domain_changes_nothing_for_its_neighbours() {
+    let program = "parameters { vector[9] z; real r; }
+        model {
+          matrix[9, 9] s = add_diag(rep_matrix(r, 9, 9), 1.1 - r);
+          vector[9] f = cholesky_decompose(s) * z;
+          target += -sum(square(f - 0.3)) + multi_normal_lpdf(z | f, s);
+          r ~ normal(0, 1);
+        }";
+    let model = crate::common::bind(program, "{}");
+    for lanes in [8, 16] {
+        let mut fine = points(lanes, 10);
+        for point in &mut fine {
+            point[9] = point[9].abs().fract().min(0.9);
+        }
+        let expected = crate::common::evaluate(&mut model.evaluator(), &fine, None, super::TERMS);
+        let mut mixed = fine.clone();
+        mixed[3][9] = 1.5;
+        let found = crate::common::evaluate(&mut model.evaluator(), &mixed, None, super::TERMS);
+        assert_eq!(found.log_density(3), f64::NEG_INFINITY);
+        for l in (0..lanes).filter(|&l| l != 3) {
+            assert_eq!(found.log_density(l).to_bits(), expected.log_density(l).to_bits(), "{lanes} lanes, lane {l}");
+            let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found.gradient[l]), bits(&expected.gradient[l]), "{lanes} lanes, lane {l}");
+        }
+    }
+}

@@ -1,12 +1,15 @@
-//! What happens before the first tile and after the last: registers that are the same in all iterations, and sums.
+//! What happens before and after the first tile, each tile, and the last one: registers that are the same in all
+//! iterations, and sums.
 
 use crust_math::lanes::scalar::log;
 use crust_math::special::LN_SQRT_TAU;
 
-use super::super::rows::{fill, load, reduce, store, sum};
+use smallvec::SmallVec;
+
+use super::super::rows::{add_to, fill, load, store, sum, sum_of_rows};
 use super::super::steps::{self, at, at_mut, below};
-use super::super::{Normal, Step, Uniform};
-use super::{Group, Room, part, place};
+use super::super::{GROUP, LogOdds, Normal, Step, Uniform};
+use super::{Group, Room, Span, part, place};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -55,14 +58,14 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn begin<const L: usize>(&mut self) {
+    pub(super) fn begin<const L: usize, const S: bool>(&mut self) {
         self.pack::<L>();
-        let used = self.used::<L>();
+        self.list_sums();
+        let used = self.used::<L, S>();
         if let Some(totals) = self.call.totals {
             for (p, (_, seed)) in totals.into_iter().enumerate() {
-                fill(&mut self.room.totals[p].0[..used], 0.0);
                 let from = self.place(seed, 0);
-                Self::spread::<L>(self.values, seed, from, &mut self.room.seeds[p].0[..used]);
+                Self::spread::<L, S>(self.values, seed, from, &mut self.room.seeds[p].0[..used]);
             }
         }
         for &(register, uniform) in &self.strip.uniforms {
@@ -72,21 +75,109 @@ impl Group<'_> {
                 Uniform::Operand { operand, element } => {
                     let block = self.call.operands[operand];
                     let from = place(self.call, self.lane, block, element);
-                    Self::spread::<L>(self.values, block, from, out);
-                    fill(at_mut(&mut self.room.adjoints, register, used), 0.0);
+                    Self::spread::<L, S>(self.values, block, from, out);
                 }
                 Uniform::Inverse(x) => steps::invert(at(low, x, used), out),
                 Uniform::Weight(x, factor) => {
                     steps::arithmetic(Arithmetic::Multiply, at(low, x, used), &self.room.seeds[part(factor)].0, out);
                 }
-                Uniform::Sum => fill(out, 0.0),
+                Uniform::Sum => {}
             }
         }
     }
 
+    /// Finds out what is summed over iterations.
+    fn list_sums(&mut self) {
+        let reversed = self.is_reversed();
+        let together = self.call.lanes > 1 || self.adds_together();
+        self.room.together = together;
+        let Room { sums, given, squares, parts, products, .. } = &mut *self.room;
+        sums.clear();
+        sums.resize(self.strip.registers + 2, [0.0; GROUP]);
+        let gives = |uniform: &Uniform| match uniform {
+            Uniform::Operand { operand, .. } => self.call.operands[*operand].gradient(),
+            _ => false,
+        };
+        given.clear();
+        if reversed {
+            given.extend(
+                self.strip.uniforms.iter().filter(|(_, uniform)| gives(uniform)).map(|(register, _)| *register),
+            );
+        }
+        squares.clear();
+        *parts = [false; 2];
+        *products = false;
+        for step in &self.strip.steps {
+            match step {
+                Step::Add { factor, .. } | Step::AddDensity { factor, .. } => parts[part(*factor)] = true,
+                Step::AddLogOdds(LogOdds { factor, .. }) => parts[part(*factor)] = true,
+                Step::AddNormal(Normal { column: None, squares: register, .. }) => squares.push(*register),
+                Step::AddNormalProducts { .. } => *products = true,
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether adjoints of operands may be added to step by step: see [`Room`].
+    fn adds_together(&self) -> bool {
+        let looks_back =
+            |step: &Step| matches!(step, Step::Store { operand, .. } if self.strip.sources.contains(operand));
+        if self.strip.recurrent || self.strip.steps.iter().any(looks_back) {
+            return true;
+        }
+        let overlap = |a: usize, b: usize| {
+            let [a, b] = [a, b].map(|operand| self.call.operands[operand]);
+            a.start() < b.start() + b.count() && b.start() < a.start() + a.count()
+        };
+        let mut before: SmallVec<[usize; 16]> = SmallVec::new();
+        for step in &self.strip.steps {
+            let own = step.adds_to();
+            if own.iter().flatten().any(|&a| before.iter().any(|&b| overlap(a, b))) {
+                return false;
+            }
+            before.extend(own.into_iter().flatten());
+        }
+        true
+    }
+
+    /// Sums over the iterations that are computed next begin at 0.
     #[inline(always)]
-    pub(super) fn end<const L: usize>(&mut self) {
-        let used = self.used::<L>();
+    pub(super) fn clear<const L: usize, const S: bool>(&mut self) {
+        let n = self.numbers::<L, S>();
+        let Room { registers, adjoints, totals, given, squares, parts, .. } = &mut *self.room;
+        for (total, used) in totals.iter_mut().zip(parts) {
+            if *used {
+                fill(&mut total.0[..n], 0.0);
+            }
+        }
+        for register in given {
+            fill(at_mut(adjoints, *register, n), 0.0);
+        }
+        for register in squares {
+            fill(at_mut(registers, *register, n), 0.0);
+        }
+    }
+
+    /// Takes in the sums over these iterations, block after block.
+    #[inline(always)]
+    pub(super) fn fold<const L: usize, const S: bool>(&mut self) {
+        let (n, span, all) = (self.numbers::<L, S>(), self.span, self.strip.registers);
+        let Room { registers, adjoints, totals, sums, given, squares, parts, .. } = &mut *self.room;
+        for p in 0..2 {
+            if parts[p] {
+                add_blocks::<L, S>(span, &totals[p].0[..n], &mut sums[all + p]);
+            }
+        }
+        for register in given {
+            add_blocks::<L, S>(span, at(adjoints, *register, n), &mut sums[usize::from(*register)]);
+        }
+        for register in squares {
+            add_blocks::<L, S>(span, at(registers, *register, n), &mut sums[usize::from(*register)]);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn end<const L: usize, const S: bool>(&mut self) {
         for step in &self.strip.steps {
             if let Step::AddNormal(normal) | Step::AddNormalProducts { normal, .. } = step {
                 self.end_normal::<L>(normal);
@@ -94,15 +185,14 @@ impl Group<'_> {
         }
         if let Some(totals) = self.call.totals {
             for (p, (total, _)) in totals.into_iter().enumerate() {
-                let sums = reduce::<L>(&self.room.totals[p].0[..used]);
-                let to = self.place(total, 0);
-                store(self.values, to, sum(load::<L>(self.values, to), sums));
+                let (sums, to) = (self.room.sums[self.strip.registers + p], self.place(total, 0));
+                give::<L, S>(self.values, to, sums);
                 for l in 0..L {
                     self.fine[l] &= sums[l].abs() < f64::INFINITY;
                 }
             }
         }
-        if !self.call.gradient || (self.call.stores() && !self.call.backward) {
+        if !self.is_reversed() {
             return;
         }
         self.unpack::<L>();
@@ -110,9 +200,8 @@ impl Group<'_> {
             let Uniform::Operand { operand, element } = uniform else { continue };
             let block = self.call.operands[operand];
             if block.gradient() {
-                let sums = reduce::<L>(at(&self.room.adjoints, register, used));
                 let to = self.place(block, element) - self.base;
-                store(self.adjoints, to, sum(load::<L>(self.adjoints, to), sums));
+                give::<L, S>(self.adjoints, to, self.room.sums[usize::from(register)]);
             }
         }
     }
@@ -121,14 +210,14 @@ impl Group<'_> {
     #[inline(always)]
     #[allow(clippy::cast_precision_loss, reason = "counts are small")]
     fn end_normal<const L: usize>(&mut self, normal: &Normal) {
-        let (terms, used) = (self.terms(normal.propto, normal.varying), self.used::<L>());
+        let terms = self.terms(normal.propto, normal.varying);
         let n = normal.count as f64;
         let p = part(normal.factor);
-        let Room { registers, adjoints, totals, seeds, .. } = &mut *self.room;
-        let squares = reduce::<L>(at(registers, normal.squares, used));
+        let Room { registers, sums, seeds, .. } = &mut *self.room;
+        let squares = sums[usize::from(normal.squares)];
         let (sigma, inverse) =
             (load::<L>(at(registers, normal.sigma, L), 0), load::<L>(at(registers, normal.inverse, L), 0));
-        let (seeds, mut total) = (load::<L>(&seeds[p].0, 0), load::<L>(&totals[p].0, 0));
+        let seeds = load::<L>(&seeds[p].0, 0);
         let mut value = [0.0; L];
         if terms.keep(0b111) {
             for l in 0..L {
@@ -141,14 +230,36 @@ impl Group<'_> {
             }
         }
         let constant = if terms.keep(0) { n * LN_SQRT_TAU } else { 0.0 };
-        let into = at_mut(adjoints, normal.sigma, L);
-        let mut adjoint = load::<L>(into, 0);
+        let (mut total, mut adjoint) = (sums[self.strip.registers + p], sums[usize::from(normal.sigma)]);
         for l in 0..L {
             total[l] += value[l] - constant;
             adjoint[l] = fma(seeds[l] * inverse[l], squares[l] - n, adjoint[l]);
             self.fine[l] &= sigma[l] > 0.0;
         }
-        store(&mut totals[p].0, 0, total);
-        store(into, 0, adjoint);
+        sums[self.strip.registers + p] = total;
+        sums[usize::from(normal.sigma)] = adjoint;
+    }
+}
+
+/// Adds sums over blocks to what the blocks before had, one after the other.
+#[inline(always)]
+fn add_blocks<const L: usize, const S: bool>(span: Span, numbers: &[f64], to: &mut [f64; GROUP]) {
+    if S {
+        let found = sum_of_rows::<L>(numbers);
+        to[0] = found[..span.blocks].iter().fold(to[0], |sum, x| sum + x);
+    } else {
+        for block in numbers.chunks_exact(span.rows * L) {
+            add_to(to, sum_of_rows::<L>(block));
+        }
+    }
+}
+
+/// Adds what was found for our lanes.
+#[inline(always)]
+fn give<const L: usize, const S: bool>(into: &mut [f64], to: usize, found: [f64; GROUP]) {
+    if S {
+        into[to] += found[0];
+    } else {
+        store(into, to, sum(load::<L>(into, to), load::<L>(&found, 0)));
     }
 }

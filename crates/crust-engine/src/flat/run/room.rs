@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::super::steps::Tile;
-use super::super::{Argument, GROUP, Step, Strip};
+use super::super::{Argument, GROUP, Register, Step, Strip};
 use super::Call;
 use crate::density::Pattern;
 use crate::machine::{CHUNK, MOST};
@@ -52,6 +52,19 @@ pub struct Room {
     pub(super) adjoints: Vec<Tile>,
     pub(super) totals: [Tile; 2],
     pub(super) seeds: [Tile; 2],
+    /// For each register and then each part of the log density: sums over the blocks so far.
+    pub(super) sums: Vec<[f64; GROUP]>,
+    /// Registers that are the same in all iterations and have an adjoint.
+    pub(super) given: Vec<Register>,
+    /// Registers of squares that are added up.
+    pub(super) squares: Vec<Register>,
+    /// Which parts of the log density are added to.
+    pub(super) parts: [bool; 2],
+    /// Whether sums of products are added together with their log densities.
+    pub(super) products: bool,
+    /// Whether a lane alone may add to the adjoints of operands when it goes back over a step: no two steps add to the
+    /// same, or an iteration may look at what it has assigned.
+    pub(super) together: bool,
     pub(super) value: Tile,
     pub(super) partials: [[f64; CHUNK]; MOST],
     /// Operands for some of the lanes, without the others: elements that are far apart would fight for the same places
@@ -73,6 +86,12 @@ impl Default for Room {
             adjoints: Vec::new(),
             totals: [Tile::ZERO; 2],
             seeds: [Tile::ZERO; 2],
+            sums: Vec::new(),
+            given: Vec::new(),
+            squares: Vec::new(),
+            parts: [false; 2],
+            products: false,
+            together: false,
             value: Tile::ZERO,
             partials: [[0.0; CHUNK]; MOST],
             packed: Aligned::default(),

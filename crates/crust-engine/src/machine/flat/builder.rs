@@ -314,22 +314,10 @@ impl Builder {
         }
         strip.steps.retain(|step| !matches!(step, Step::Column { out, .. } if !read[usize::from(*out)]));
         strip.registers = classes.len();
-        strip.sources = strip.steps.iter().flat_map(sources).flatten().collect();
+        strip.sources = strip.steps.iter().flat_map(Step::adds_to).flatten().collect();
         strip.sources.sort_unstable();
         strip.sources.dedup();
         strip
-    }
-}
-
-/// The operands whose elements a step gathers.
-fn sources(step: &Step) -> [Option<usize>; 2] {
-    match step {
-        Step::Gather { from, .. } => [Some(from.operand()), None],
-        Step::RowDot { operand, .. } => [Some(*operand), None],
-        Step::PairDot { lists, .. } | Step::AddNormalProducts { lists, .. } => {
-            [Some(lists.a.operand()), Some(lists.b.operand())]
-        }
-        _ => [None, None],
     }
 }
 
