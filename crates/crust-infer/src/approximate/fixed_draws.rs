@@ -10,7 +10,7 @@ use super::evaluate::{Evaluations, Points};
 use super::family::{float, standard_log_density};
 use super::lbfgs::Place;
 use super::map::{Sums, is_by_draws};
-use super::quasi::whitened_normals;
+use super::quasi::{whitened_normals, whitened_students};
 use crate::target::Target;
 use crate::vector::dot;
 
@@ -57,18 +57,11 @@ impl FixedDraws {
     pub(super) fn new(coordinates: &Coordinates, n: usize, key: StreamKey) -> Self {
         let (d, noise) = (float(coordinates.dimension()), coordinates.noise());
         let n = n.next_multiple_of(LANES);
-        let mut z = whitened_normals(noise, n, key);
         let degrees = coordinates.degrees();
-        if let Some(nu) = degrees {
-            let mut stream = key.chain(1).stream();
-            let half = n / 2;
-            // The same stretch for z and −z.
-            let stretches: Vec<f64> =
-                (0..half).map(|_| stream.chi_square(nu).map_or(1.0, |c| (nu / c).sqrt())).collect();
-            for (k, z) in z.chunks_exact_mut(noise).enumerate() {
-                z.iter_mut().for_each(|z| *z *= stretches[k % half]);
-            }
-        }
+        let mut z = match degrees {
+            None => whitened_normals(noise, n, key),
+            Some(nu) => whitened_students(noise, n, nu, key),
+        };
         let entropy = if degrees.is_some() {
             let mean = z.chunks_exact(noise).map(|z| standard_log_density(d, degrees, dot(z, z))).sum::<f64>();
             -mean / float(n)

@@ -7,6 +7,7 @@
 //! draws there are.
 
 use crust_math::random::StreamKey;
+use crust_math::special::{gamma_p, gamma_q, lgamma};
 
 use super::dense;
 use super::family::float;
@@ -90,6 +91,65 @@ pub fn whitened_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> 
     z
 }
 
+/// √(ν/χ²) of n draws of χ² with ν degrees of freedom, one in each of n strata of equal probability, in random order:
+/// what makes normal draws those of Student's t distribution. Each alone is exactly that. In many dimensions nearly all
+/// that a log density varies by is the stretch, so that its mean is known much better.
+pub fn even_stretches(degrees: f64, n: usize, key: StreamKey) -> Vec<f64> {
+    let mut stream = key.stream();
+    let strata = stream.permutation(n);
+    let each = strata.into_iter().map(|stratum| (float(stratum) + stream.uniform()) / float(n));
+    each.map(|p| (degrees / chi_square_quantile(degrees, p)).sqrt()).collect()
+}
+
+/// The quantile of χ² for 0 < p < 1, with about nine digits: Newton's method for log x, between bounds, on the logarithm
+/// of the smaller tail, which is nearly straight.
+fn chi_square_quantile(degrees: f64, p: f64) -> f64 {
+    const STEPS: usize = 60;
+    let a = 0.5 * degrees;
+    // P(a, y) ≈ yᵃ/Γ(a + 1) for small y = x/2.
+    let (mut low, mut high) = (-700.0_f64, 700.0_f64);
+    let mut at = ((p.ln() + lgamma(a + 1.0)) / a).min((a + 1.0).ln());
+    for _ in 0..STEPS {
+        let y = at.exp();
+        let (below, above) = (gamma_p(a, y), gamma_q(a, y));
+        // d P/d log y = y d P/d y.
+        let slope = (a * at - y - lgamma(a)).exp();
+        let step = if p < 0.5 { (p / below).ln() * below / slope } else { (above / (1.0 - p)).ln() * above / slope };
+        // Rounding spoils the larger tail.
+        let is_low = if p < 0.5 { below < p } else { above > 1.0 - p };
+        if is_low {
+            low = at;
+        } else {
+            high = at;
+        }
+        let next = at + step;
+        let next = if next > low && next < high { next } else { 0.5 * (low + high) };
+        let moved = (next - at).abs();
+        at = next;
+        if moved < 1e-10 {
+            break;
+        }
+    }
+    2.0 * at.exp()
+}
+
+/// n × d draws of the standard Student distribution on which an optimum is computed: even, in pairs z, −z, and with the
+/// second moments Σ z zᵀ / n = I ν/(ν − 2) exactly, where these exist and there are enough draws for that. Without this the
+/// optimum on n draws is that for a covariance with relative errors of √(d/n).
+pub fn whitened_students(dimension: usize, n: usize, degrees: f64, key: StreamKey) -> Vec<f64> {
+    let mut z = whitened_normals(dimension, n, key);
+    let half = n / 2;
+    let (first, second) = z.split_at_mut(half * dimension);
+    let stretches = even_stretches(degrees, half, key.chain(1));
+    first.chunks_exact_mut(dimension).zip(&stretches).for_each(|(z, s)| z.iter_mut().for_each(|z| *z *= s));
+    if degrees > 2.0 && half >= 2 * dimension && whiten(dimension, half, first) {
+        let spread = (degrees / (degrees - 2.0)).sqrt();
+        first.iter_mut().for_each(|z| *z *= spread);
+    }
+    second.iter_mut().zip(first).for_each(|(minus, z)| *minus = -*z);
+    z
+}
+
 /// z ← L⁻¹ z, where L Lᵀ are the second moments.
 fn whiten(dimension: usize, n: usize, z: &mut [f64]) -> bool {
     if dimension >= dense::LEAST {
@@ -134,6 +194,40 @@ mod tests {
             assert!((upper_quantile(p) / inv_Phi(p) - 1.0).abs() < 1.2e-9, "{p}");
         }
         assert_eq!(upper_quantile(0.5).to_bits(), 0.0_f64.to_bits());
+    }
+
+    #[test]
+    fn quantiles_of_chi_square_invert_its_distribution() {
+        for degrees in [0.7, 2.0, 3.0, 10.0, 30.0, 400.0] {
+            for p in [1e-12, 1e-5, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0 - 1e-5, 1.0 - 1e-12] {
+                let x = chi_square_quantile(degrees, p);
+                let (below, above) = (gamma_p(0.5 * degrees, 0.5 * x), gamma_q(0.5 * degrees, 0.5 * x));
+                let found = if p < 0.5 { below / p } else { above / (1.0 - p) };
+                assert!((found - 1.0).abs() < 1e-8, "{degrees} {p}: {x} {found}");
+            }
+        }
+    }
+
+    /// Stretches fill their strata, and all draws together have exactly the second moments of the distribution.
+    #[test]
+    fn student_draws_are_even_and_have_their_moments() {
+        let (d, n, nu) = (5, 64, 5.0);
+        let key = StreamKey::new(1, Purpose::TEST);
+        let mut seen = vec![false; n];
+        for s in even_stretches(nu, n, key) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and n")]
+            let stratum = (gamma_p(0.5 * nu, 0.5 * nu / (s * s)) * float(n)) as usize;
+            assert!(!std::mem::replace(&mut seen[stratum], true));
+        }
+        let z = whitened_students(d, n, nu, key);
+        for i in 0..d {
+            assert!(z.iter().skip(i).step_by(d).sum::<f64>().abs() < 1e-12);
+            for j in 0..=i {
+                let moment: f64 = z.chunks_exact(d).map(|z| z[i] * z[j]).sum::<f64>() / float(n);
+                let expected = if i == j { nu / (nu - 2.0) } else { 0.0 };
+                assert!((moment - expected).abs() < 1e-12, "{i} {j}: {moment}");
+            }
+        }
     }
 
     #[test]
