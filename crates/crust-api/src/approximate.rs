@@ -90,8 +90,9 @@ pub fn approximate(
     check_radius(options.radius)?;
     let model = bind(problem, session)?;
     with_evaluations(problem, &model, session, |evaluations| {
-        let begin = Instant::now();
         session.begin("Fitting the approximation", 0, Unit::Transitions);
+        evaluations.prepare()?;
+        let begin = Instant::now();
         let wanted = Wanted { method: options.method, radius: options.radius, seed: session.seed };
         let fitted = fit_so_far(evaluations, wanted)?;
         let seconds = begin.elapsed().as_secs_f64();

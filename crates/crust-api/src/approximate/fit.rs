@@ -33,6 +33,8 @@ pub(crate) struct Fitted {
     pub approximation: Box<dyn Approximation>,
     /// The approximation, or the normal distribution with its moments.
     pub normal: Elliptical,
+    /// The approximation, or its best part: between the modes of a mixture there may be next to no density.
+    about_a_mode: Elliptical,
     pub elbo: Estimate,
     pub converged: bool,
     pub interrupted: bool,
@@ -74,7 +76,7 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
         // Ended now, the fit is still there.
         evaluations.be_patient(true);
         let fine =
-            is_confined(evaluations, &*fitted.approximation, key).and_then(|()| falls(evaluations, &fitted.normal));
+            is_confined(evaluations, &*fitted.approximation, key).and_then(|()| falls(evaluations, &fitted.about_a_mode));
         let elsewhere = match (&fine, begins_once(wanted.method)) {
             (Ok(()), true) => other_starts(evaluations, wanted, &fitted),
             _ => Ok(None),
@@ -248,8 +250,10 @@ fn several_paths<T: Target + Clone + Send>(
     let normal = Elliptical::normal(approximation.mean(), scale);
     let iterations = paths.iter().map(|path| path.iterations).sum();
     let words = format!("a mixture of the ends of {} paths", paths.len());
+    let best = paths.iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let fitted = Fitted::new(normal, elbo, iterations, words);
-    Ok(Fitted { approximation: Box::new(approximation), fit_seconds, ..fitted })
+    let about_a_mode = best.approximation.clone();
+    Ok(Fitted { approximation: Box::new(approximation), about_a_mode, fit_seconds, ..fitted })
 }
 
 impl Fitted {
@@ -257,6 +261,7 @@ impl Fitted {
         let approximation = Box::new(q.clone());
         Self {
             approximation,
+            about_a_mode: q.clone(),
             normal: q,
             elbo,
             converged: true,

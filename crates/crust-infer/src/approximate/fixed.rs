@@ -138,8 +138,8 @@ pub fn fit_from<T: Target + Clone + Send>(
     let mut here = make_finite(evaluations, &mut coordinates, &mut fixed)?;
     for round in 1.. {
         let may_look = curved && 4 * draws <= most;
-        let left = if may_look { LEFT_BEFORE_A_LOOK } else { left(&coordinates) } * settings.tolerance;
-        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, left, &mut trace)?;
+        let least = if may_look { LEFT_BEFORE_A_LOOK } else { left(&coordinates) } * settings.tolerance;
+        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
         iterations += found.iterations;
         let key = settings.key.chain(0).step(1000 * (round + 1));
         let looks = may_look && found.is_optimum();
@@ -151,8 +151,8 @@ pub fn fit_from<T: Target + Clone + Send>(
             match difference(&coordinates, curvature.as_ref(), &here.gradient, settings.tolerance) {
                 Difference::Much => continue,
                 Difference::Some => {
-                    let left = left(&coordinates) * settings.tolerance;
-                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, left, &mut trace)?;
+                    let least = left(&coordinates) * settings.tolerance;
+                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
                     iterations += found.iterations;
                 }
                 Difference::Little { step, gain } => {
