@@ -132,6 +132,10 @@ pub fn fit_from<T: Target + Clone + Send>(
     // A full matrix is determined only if there are more draws than coordinates.
     let first = if curved && settings.degrees.is_none() { settings.draws } else { 4 * settings.draws };
     let mut draws = first.max(4 * coordinates.noise()).next_multiple_of(64);
+    if coordinates.dimension() <= FEW {
+        // As lattices want it.
+        draws = draws.next_power_of_two();
+    }
     let most = settings.most_draws.max(8 * coordinates.noise());
     let (mut trace, mut iterations) = (Vec::new(), 0);
     let mut fixed = FixedDraws::new(&coordinates, draws, settings.key.chain(0).step(1000));
@@ -247,7 +251,10 @@ const LEFT: f64 = 4e-3;
 /// The same for families whose curvature is not known: what is left then looks smaller than it is.
 const LEFT_BLINDLY: f64 = 2e-5;
 /// The same for the optimum on draws after which others are looked at: what is left is seen there, and made up for.
-const LEFT_BEFORE_A_LOOK: f64 = 0.04;
+const LEFT_BEFORE_A_LOOK: f64 = 0.01;
+
+/// Up to so many dimensions draws come in powers of two.
+const FEW: usize = 32;
 
 fn left(coordinates: &Coordinates) -> f64 {
     if is_curved(coordinates) { LEFT } else { LEFT_BLINDLY }
