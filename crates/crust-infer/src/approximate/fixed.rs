@@ -163,6 +163,7 @@ pub fn fit_from<T: Target + Clone + Send>(
                     found.approximation = coordinates.build(&step)?;
                     stays(&found.approximation)?;
                     found.elbo = gain - here.value;
+                    found.excess = fixed.excess(&coordinates);
                     coordinates = Coordinates::new(coordinates.family, &found.approximation);
                     found.parameters = coordinates.origin();
                     found.curvature = curvature;
@@ -174,6 +175,7 @@ pub fn fit_from<T: Target + Clone + Send>(
         let ended = Instant::now();
         let control = found.curvature.as_ref().filter(|_| settings.family == Family::MeanField);
         let elbo = precise(evaluations, &found.approximation, control, settings.tolerance, key.step(key.step + 100))?;
+        found.elbo -= found.excess;
         let good = found.elbo - elbo.value <= allowed(&elbo, draws, settings.tolerance, curved);
         let interrupted = found.end == End::Stopped;
         if interrupted || good || 4 * draws > most || (!found.is_optimum() && round > 3) {
@@ -281,6 +283,8 @@ struct Found {
     /// In the frame.
     parameters: Vec<f64>,
     elbo: f64,
+    /// By how much it is too high for another reason than too few draws.
+    excess: f64,
     curvature: Option<Curvature>,
     iterations: usize,
     end: End,
@@ -343,11 +347,12 @@ fn maximise<T: Target + Clone + Send>(
         let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
         if !again || frame == FRAMES {
             let (elbo, mut parameters) = (-found.best.value, found.best.x);
+            let excess = fixed.excess(coordinates);
             if moves {
                 *coordinates = Coordinates::new(coordinates.family, &approximation);
                 parameters = coordinates.origin();
             }
-            return Ok(Found { approximation, parameters, elbo, curvature, iterations, end: found.end });
+            return Ok(Found { approximation, parameters, elbo, excess, curvature, iterations, end: found.end });
         }
         *coordinates = Coordinates::new(coordinates.family, &approximation);
         here = fixed.look_again(evaluations, coordinates, &found.best)?;

@@ -132,28 +132,41 @@ pub fn whitened_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> 
 /// that a log density varies by is the stretch, so that its mean is known much better.
 pub fn even_stretches(degrees: f64, n: usize, key: StreamKey) -> Vec<f64> {
     let mut stream = key.stream();
-    let strata = stream.permutation(n);
-    let each = strata.into_iter().map(|stratum| (float(stratum) + stream.uniform()) / float(n));
-    each.map(|p| (degrees / chi_square_quantile(degrees, p)).sqrt()).collect()
+    // From small to large, so that each quantile is close to the one before.
+    let mut near = None;
+    let mut stretch = |stratum: usize| {
+        let x = chi_square_quantile(degrees, (float(stratum) + stream.uniform()) / float(n), near);
+        near = Some(x);
+        (degrees / x).sqrt()
+    };
+    let mut stretches: Vec<f64> = (0..n).map(&mut stretch).collect();
+    stream.shuffle(&mut stretches);
+    stretches
 }
 
 /// The quantile of χ² for 0 < p < 1, with about nine digits: Newton's method for log x, between bounds, on the logarithm
 /// of the smaller tail, which is nearly straight.
-fn chi_square_quantile(degrees: f64, p: f64) -> f64 {
+fn chi_square_quantile(degrees: f64, p: f64, near: Option<f64>) -> f64 {
     const STEPS: usize = 60;
     let a = 0.5 * degrees;
-    // P(a, y) ≈ yᵃ/Γ(a + 1) for small y = x/2.
     let (mut low, mut high) = (-700.0_f64, 700.0_f64);
-    let mut at = ((p.ln() + lgamma(a + 1.0)) / a).min((a + 1.0).ln());
+    // P(a, y) ≈ yᵃ/Γ(a + 1) for small y = x/2.
+    let first = || ((p.ln() + lgamma(a + 1.0)) / a).min((a + 1.0).ln());
+    let mut at = near.map_or_else(first, |x: f64| (0.5 * x).ln());
+    let constant = lgamma(a);
     for _ in 0..STEPS {
         let y = at.exp();
-        let (below, above) = (gamma_p(a, y), gamma_q(a, y));
         // d P/d log y = y d P/d y.
-        let slope = (a * at - y - lgamma(a)).exp();
-        let step = if p < 0.5 { (p / below).ln() * below / slope } else { (above / (1.0 - p)).ln() * above / slope };
+        let slope = (a * at - y - constant).exp();
         // Rounding spoils the larger tail.
-        let is_low = if p < 0.5 { below < p } else { above > 1.0 - p };
-        if is_low {
+        let step = if p < 0.5 {
+            let below = gamma_p(a, y);
+            (p / below).ln() * below / slope
+        } else {
+            let above = gamma_q(a, y);
+            (above / (1.0 - p)).ln() * above / slope
+        };
+        if step > 0.0 {
             low = at;
         } else {
             high = at;
@@ -162,7 +175,8 @@ fn chi_square_quantile(degrees: f64, p: f64) -> f64 {
         let next = if next > low && next < high { next } else { 0.5 * (low + high) };
         let moved = (next - at).abs();
         at = next;
-        if moved < 1e-10 {
+        // Newton's next step would be the square of this.
+        if moved < 1e-5 {
             break;
         }
     }
@@ -269,7 +283,7 @@ mod tests {
     fn quantiles_of_chi_square_invert_its_distribution() {
         for degrees in [0.7, 2.0, 3.0, 10.0, 30.0, 400.0] {
             for p in [1e-12, 1e-5, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0 - 1e-5, 1.0 - 1e-12] {
-                let x = chi_square_quantile(degrees, p);
+                let x = chi_square_quantile(degrees, p, None);
                 let (below, above) = (gamma_p(0.5 * degrees, 0.5 * x), gamma_q(0.5 * degrees, 0.5 * x));
                 let found = if p < 0.5 { below / p } else { above / (1.0 - p) };
                 assert!((found - 1.0).abs() < 1e-8, "{degrees} {p}: {x} {found}");
