@@ -155,7 +155,7 @@ pub fn fit_from<T: Target + Clone + Send>(
             match difference(&coordinates, curvature.as_ref(), &here.gradient, settings.tolerance) {
                 Difference::Much => continue,
                 Difference::Some => {
-                    let least = left(&coordinates) * settings.tolerance;
+                    let least = LEFT_BEFORE_A_LOOK * settings.tolerance;
                     found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
                     iterations += found.iterations;
                 }
@@ -252,8 +252,9 @@ fn difference(
 const LEFT: f64 = 4e-3;
 /// The same for families whose curvature is not known: what is left then looks smaller than it is.
 const LEFT_BLINDLY: f64 = 2e-5;
-/// The same for the optimum on draws after which others are looked at: what is left is seen there, and made up for.
-const LEFT_BEFORE_A_LOOK: f64 = 0.01;
+/// The same for the optimum on draws after which others are looked at, where what is left is seen, and on those that were
+/// looked at and found not to say much else.
+const LEFT_BEFORE_A_LOOK: f64 = 0.02;
 
 /// Up to so many dimensions draws come in powers of two.
 const FEW: usize = 32;
