@@ -75,8 +75,8 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
         let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
         // Ended now, the fit is still there.
         evaluations.be_patient(true);
-        let fine =
-            is_confined(evaluations, &*fitted.approximation, key).and_then(|()| falls(evaluations, &fitted.about_a_mode));
+        let fine = is_confined(evaluations, &*fitted.approximation, key)
+            .and_then(|()| falls(evaluations, &fitted.about_a_mode));
         let elsewhere = match (&fine, begins_once(wanted.method)) {
             (Ok(()), true) => other_starts(evaluations, wanted, &fitted),
             _ => Ok(None),

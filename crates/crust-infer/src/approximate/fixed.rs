@@ -210,7 +210,10 @@ fn allowed(elbo: &Estimate, draws: usize, tolerance: f64, looked: bool) -> f64 {
 #[derive(Clone, Debug, PartialEq)]
 enum Difference {
     /// So near that Newton's step leads there, and what it gains where the bound is quadratic.
-    Little { step: Vec<f64>, gain: f64 },
+    Little {
+        step: Vec<f64>,
+        gain: f64,
+    },
     /// Near enough for the optimum on the new draws to be the last.
     Some,
     Much,

@@ -1,4 +1,4 @@
-//! Whether draws of an approximation q can know the second moment E_q w² = ∫ p²/q of the importance weights w = p/q.
+//! Whether draws of an approximation q can know the second moment `E_q w²` = ∫ p²/q of the importance weights w = p/q.
 //!
 //! Draws see what is within some three deviations. Where p is wider than q, most of the integral is outside, and k-hat,
 //! which goes by the largest weights there are, does not notice: for mean field on coordinates with a correlation of
