@@ -139,8 +139,8 @@ fn starting_points_that_lead_elsewhere_leave_no_upper_bounds() {
     assert!(found.errors.is_some() && found.notes.is_empty(), "{found:?}");
 }
 
-/// `E_q` w² is infinite or next to it, and a few thousand draws do not see it: the exponential tail of log x for x ~ gamma(0.1, 1), and
-/// the diagonal of two coordinates with a correlation of 0.9996, for which k-hat was 0.2.
+/// `E_q` w² is infinite or next to it, and a few thousand draws do not see it: the exponential tail of log x for
+/// x ~ gamma(0.1, 1), and the diagonal of two coordinates with a correlation of 0.9996, for which k-hat was 0.2.
 #[test]
 fn what_draws_cannot_see_leaves_no_upper_bounds() {
     let tail = "parameters { real<lower=0> x; } model { x ~ gamma(0.1, 1); }";
