@@ -146,7 +146,9 @@ pub fn fit_from<T: Target + Clone + Send>(
         let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
         iterations += found.iterations;
         let key = settings.key.chain(0).step(1000 * (round + 1));
-        let looks = may_look && found.is_optimum();
+        // Newton's steps do not end a search.
+        let stopped = found.end == End::Stopped || evaluations.is_interrupted();
+        let looks = may_look && found.is_optimum() && !stopped;
         if looks {
             fixed = FixedDraws::new(&coordinates, 4 * draws, key);
             here = fixed.look(evaluations, &coordinates, coordinates.origin())?;
@@ -177,7 +179,7 @@ pub fn fit_from<T: Target + Clone + Send>(
         let elbo = precise(evaluations, &found.approximation, control, settings.tolerance, key.step(key.step + 100))?;
         found.elbo -= found.excess;
         let good = found.elbo - elbo.value <= allowed(&elbo, draws, settings.tolerance, curved);
-        let interrupted = found.end == End::Stopped;
+        let interrupted = stopped || found.end == End::Stopped;
         if interrupted || good || 4 * draws > most || (!found.is_optimum() && round > 3) {
             let convergence = match (found.is_optimum(), good) {
                 _ if interrupted => Convergence::Interrupted,
