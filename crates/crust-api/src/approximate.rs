@@ -10,7 +10,8 @@ use crate::error::{Error, Faults, Refusal};
 use crate::problem::Problem;
 use crate::session::{Session, Unit};
 use crate::target::{Evaluation, StanTarget};
-use crust_diagnose::result::{Approximate, ElboStep};
+use crust_diagnose::result::{Approximate, Bounds, ElboStep};
+use crust_diagnose::wasserstein::ErrorBounds;
 use crust_engine::Model;
 use crust_infer::approximate::Error as ApproximateError;
 use crust_infer::approximate::evaluate::Evaluations;
@@ -89,8 +90,9 @@ pub fn approximate(
     check_radius(options.radius)?;
     let model = bind(problem, session)?;
     with_evaluations(problem, &model, session, |evaluations| {
-        let begin = Instant::now();
         session.begin("Fitting the approximation", 0, Unit::Transitions);
+        evaluations.prepare()?;
+        let begin = Instant::now();
         let wanted = Wanted { method: options.method, radius: options.radius, seed: session.seed };
         let fitted = fit_so_far(evaluations, wanted)?;
         let seconds = begin.elapsed().as_secs_f64();
@@ -100,19 +102,29 @@ pub fn approximate(
             evaluations.be_patient(true);
             draws::write(folder, options, &fitted, evaluations, problem, &model, session.seed)?;
         }
-        Ok(result(options.method, (problem, &model), fitted, gradients, seconds))
+        // Ended now, the fit is still there.
+        evaluations.be_patient(true);
+        let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
+        let errors = fitted.errors(evaluations, session.seed, k_hat, &bounds)?;
+        Ok(result(options.method, (problem, &model), fitted, Judged { k_hat, bounds, errors, gradients, seconds }))
     })
+}
+
+/// What is said of a fit, and what it took.
+struct Judged {
+    k_hat: Option<f64>,
+    bounds: Bounds,
+    errors: Option<ErrorBounds>,
+    gradients: u64,
+    seconds: f64,
 }
 
 fn result(
     method: ApproximationChoice,
     (problem, model): (&Problem, &Arc<Model>),
     fitted: Fitted,
-    gradients: u64,
-    seconds: f64,
+    Judged { k_hat, bounds, errors, gradients, seconds }: Judged,
 ) -> Approximate {
-    let (k_hat, bounds) = (fitted.k_hat(), fitted.bounds(&[], &[]));
-    let errors = fitted.errors(k_hat, &bounds);
     let notes = fitted.doubt(&model.unconstrained_names()).into_iter().collect();
     let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
     Approximate {

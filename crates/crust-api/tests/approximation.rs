@@ -138,3 +138,51 @@ fn starting_points_that_lead_elsewhere_leave_no_upper_bounds() {
     let found = found.expect("a fit");
     assert!(found.errors.is_some() && found.notes.is_empty(), "{found:?}");
 }
+
+/// `E_q` w² is infinite or next to it, and a few thousand draws do not see it: the exponential tail of log x for
+/// x ~ gamma(0.1, 1), and the diagonal of two coordinates with a correlation of 0.9996, for which k-hat was 0.2.
+#[test]
+fn what_draws_cannot_see_leaves_no_upper_bounds() {
+    let tail = "parameters { real<lower=0> x; } model { x ~ gamma(0.1, 1); }";
+    let ridge = "parameters { vector[2] x; } model { x ~ multi_normal([0, 0]', [[1, 0.9996], [0.9996, 1]]); }";
+    for (program, methods) in [
+        (tail, vec![ApproximationChoice::Meanfield, ApproximationChoice::Fullrank, ApproximationChoice::StudentT]),
+        (ridge, vec![ApproximationChoice::Meanfield]),
+    ] {
+        for method in methods {
+            for seed in 1..=4 {
+                let session = Session { seed, ..Session::default() };
+                let found = approximate(&problem(program), &options(method), &session).expect("a fit");
+                assert!(found.errors.is_none(), "{program}, {method:?}, {seed}: {:?} {:?}", found.k_hat, found.errors);
+            }
+        }
+    }
+}
+
+/// Methods that begin at one point look at others as well.
+#[test]
+fn a_fit_from_one_point_tells_of_other_modes() {
+    let modes =
+        "parameters { real x; } model { target += log_mix(0.5, normal_lpdf(x | -10, 1), normal_lpdf(x | 10, 1)); }";
+    for method in [ApproximationChoice::Laplace, ApproximationChoice::Pathfinder] {
+        let found = approximate(&problem(modes), &options(method), &Session::default()).expect("a fit");
+        assert!(found.errors.is_none() && found.notes.iter().any(|note| note.contains("elsewhere")), "{found:?}");
+        let one = "parameters { real x; } model { x ~ normal(3, 2); }";
+        let found = approximate(&problem(one), &options(method), &Session::default()).expect("a fit");
+        assert!(found.errors.is_some() && found.notes.is_empty(), "{found:?}");
+    }
+}
+
+/// Between two modes the density rises along t however far one goes, since the modes become wider; it has an integral.
+#[test]
+fn a_mixture_is_not_taken_for_a_density_that_never_falls() {
+    let program = "parameters { real x; real t; } model { t ~ student_t(3, -1, 0.5);
+        target += log_mix(0.5, normal_lpdf(x | -10, exp(t)), normal_lpdf(x | 10, exp(t))); }";
+    let mut both = 0;
+    for seed in 1..=6 {
+        let session = Session { seed, ..Session::default() };
+        let found = approximate(&problem(program), &options(ApproximationChoice::MultiPathfinder), &session);
+        both += u32::from(found.expect("a fit").sd[0] > 3.0);
+    }
+    assert!(both > 0);
+}

@@ -23,6 +23,7 @@ pub mod map;
 pub mod pathfinder;
 pub mod quasi;
 pub mod scale;
+pub mod tails;
 
 use crust_math::random::StreamKey;
 

@@ -3,8 +3,12 @@
 //!
 //! `cargo run --release -p crust-testbed --example taddaa_gaussian -- hmc adapted 100 387 40 2 10 30 100`: the kernel,
 //! `adapted` or `published`, the number of runs, chains and iterations (0: from the tolerances, from equations 7 and
-//! 8), then dimensions. Without arguments: how long the paper's problem takes.
-#![allow(clippy::print_stdout, reason = "a table for people")]
+//! 8), then dimensions. `201-1000` in place of a number are the runs with these seeds, and a last word such as `exact` is
+//! the only approximation. Long tables tell on stderr how far they are. Without arguments: how long the paper's problem
+//! takes.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a table for people")]
+
+use std::ops::RangeInclusive;
 
 use crust_diagnose::taddaa::sizes::{EFFORT, Tolerances, iterations};
 use crust_infer::approximate::family::Elliptical;
@@ -29,10 +33,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kernel, how, numbers @ ..] = &arguments[..] else { return speed() };
     let kernel = KERNELS.iter().find(|(name, _)| name == kernel).ok_or("no such kernel")?.1;
+    let [runs, numbers @ ..] = numbers else { return Err("too few numbers".into()) };
+    let seeds = match runs.split_once('-') {
+        Some((first, last)) => first.parse()?..=last.parse()?,
+        None => 1..=runs.parse::<u64>()?,
+    };
+    let (numbers, only) = match numbers {
+        [numbers @ .., only] if only.parse::<usize>().is_err() => (numbers, Some(only.as_str())),
+        all => (all, None),
+    };
     let numbers: Vec<usize> = numbers.iter().map(|a| a.parse()).collect::<Result<_, _>>()?;
-    let [runs, chains, given, dimensions @ ..] = &numbers[..] else { return Err("too few numbers".into()) };
+    let [chains, given, dimensions @ ..] = &numbers[..] else { return Err("too few numbers".into()) };
     println!(
-        "{runs} runs, {kernel:?}, {how}; shares of runs or functionals\n d approximation: N, T | a bound above the error \
+        "seeds {seeds:?}, {kernel:?}, {how}; shares of runs or functionals\n d approximation: N, T | a bound above the error \
          | bounds of at least half, for errors above the tolerance | still moving | \
          rho2max above 0.1 | gradients of a chain | CPU s of a run"
     );
@@ -47,8 +60,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let chains = if *chains == 0 { Tolerances::default().chains() } else { *chains };
         let iterations = if *given == 0 { length(kernel, d) } else { *given };
         let plan = Plan { kernel, chains, iterations, adapts: how == "adapted" };
-        for (name, q) in &approximations {
-            table(&target, (name, q), plan, *runs)?;
+        for (name, q) in approximations.iter().filter(|(name, _)| only.is_none_or(|only| only == *name)) {
+            table(&target, (name, q), plan, seeds.clone())?;
         }
     }
     Ok(())
@@ -58,14 +71,16 @@ fn table(
     target: &Equicorrelated,
     (name, q): (&str, &Elliptical),
     plan: Plan,
-    runs: usize,
+    seeds: RangeInclusive<u64>,
 ) -> Result<(), Box<dyn std::error::Error>> {
+    let mut runs = 0;
     let tolerance = Tolerances::default();
     let (mut above, mut half, mut large, mut stuck, mut moving, mut gradients) = (0, 0, 0, 0, 0, 0);
     let mut least = f64::INFINITY;
     let begin = cpu_seconds();
-    for seed in 0..runs {
-        let outcome = diagnose(target, q, plan, seed as u64 + 1)?;
+    for seed in seeds {
+        let outcome = diagnose(target, q, plan, seed)?;
+        runs += 1;
         let pairs = || outcome.found.functionals.iter().zip(&outcome.errors);
         above += usize::from(pairs().any(|(f, e)| f.simultaneous_lower_bound > e + 1e-12));
         stuck += usize::from(outcome.found.rho2_max > 0.1);
@@ -80,6 +95,9 @@ fn table(
                 half += usize::from(f.simultaneous_lower_bound >= 0.5 * e);
                 least = least.min(f.simultaneous_lower_bound / e);
             }
+        }
+        if runs % 50 == 0 {
+            eprintln!("{name}: a bound above the error in {above} of {runs} runs");
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "counts")]

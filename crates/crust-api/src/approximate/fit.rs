@@ -7,7 +7,7 @@ use crust_diagnose::wasserstein::{ErrorBounds, MARGIN, Moments, error_bounds};
 use crust_infer::approximate::Error;
 use crust_infer::approximate::coordinates::Family;
 use crust_infer::approximate::elbo::{self, Estimate};
-use crust_infer::approximate::elsewhere::Elsewhere;
+use crust_infer::approximate::elsewhere::{Elsewhere, elsewhere};
 use crust_infer::approximate::evaluate::Evaluations;
 use crust_infer::approximate::family::{Approximation, Elliptical};
 use crust_infer::approximate::fixed::{self, Convergence, Step};
@@ -15,6 +15,7 @@ use crust_infer::approximate::flat::{falls, is_confined};
 use crust_infer::approximate::laplace::laplace;
 use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
+use crust_infer::approximate::tails::second_moment_is_seen;
 use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
 use std::time::Instant;
@@ -32,6 +33,8 @@ pub(crate) struct Fitted {
     pub approximation: Box<dyn Approximation>,
     /// The approximation, or the normal distribution with its moments.
     pub normal: Elliptical,
+    /// The approximation, or its best part: between the modes of a mixture there may be next to no density.
+    about_a_mode: Elliptical,
     pub elbo: Estimate,
     pub converged: bool,
     pub interrupted: bool,
@@ -72,15 +75,44 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
         let key = StreamKey::new(wanted.seed, Purpose::FIT).chain(u32::MAX);
         // Ended now, the fit is still there.
         evaluations.be_patient(true);
-        let fine =
-            is_confined(evaluations, &*fitted.approximation, key).and_then(|()| falls(evaluations, &fitted.normal));
+        let fine = is_confined(evaluations, &*fitted.approximation, key)
+            .and_then(|()| falls(evaluations, &fitted.about_a_mode));
+        let elsewhere = match (&fine, begins_once(wanted.method)) {
+            (Ok(()), true) => other_starts(evaluations, wanted, &fitted),
+            _ => Ok(None),
+        };
         evaluations.be_patient(false);
         fine?;
         if !fitted.elbo.value.is_finite() {
             return Err(Error::NoElbo { value: fitted.elbo.value });
         }
+        let elsewhere = elsewhere?.or(fitted.elsewhere);
+        return Ok(Fitted { fit_seconds: seconds, elsewhere, ..fitted });
     }
     Ok(Fitted { fit_seconds: seconds, ..fitted })
+}
+
+/// Methods that know one starting point only.
+fn begins_once(method: ApproximationChoice) -> bool {
+    matches!(method, ApproximationChoice::Laplace | ApproximationChoice::Pathfinder)
+}
+
+/// Whether paths from other starting points end elsewhere. Paths that fail say nothing.
+fn other_starts<T: Target + Clone + Send>(
+    evaluations: &mut Evaluations<'_, T>,
+    wanted: Wanted,
+    fitted: &Fitted,
+) -> Result<Option<Elsewhere>, Error> {
+    let key = StreamKey::new(wanted.seed, Purpose::FIT).step(3);
+    let settings = pathfinder::Settings { radius: wanted.radius, ..pathfinder::Settings::to_start(key) };
+    let paths = match pathfinder::paths(evaluations, &settings) {
+        Ok(paths) => paths,
+        Err(error @ (Error::Fatal(_) | Error::Interrupted)) => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let approximation = fitted.normal.clone();
+    let own = pathfinder::Path { approximation, elbo: fitted.elbo.value, at: 1, iterations: fitted.iterations };
+    elsewhere(evaluations, &own, &paths)
 }
 
 fn by_method<T: Target + Clone + Send>(
@@ -153,7 +185,7 @@ fn variational<T: Target + Clone + Send>(
 }
 
 /// The best of several degrees of freedom. In many dimensions the normal distribution comes first, which is found in few
-/// steps, and each fit begins at the best so far.
+/// steps, each fit begins at the best so far, and one that is surely worse than the one before is the last.
 fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wanted: Wanted) -> Result<Fitted, Error> {
     const MANY: usize = 64;
     let many = evaluations.dimension() >= MANY;
@@ -174,7 +206,16 @@ fn student<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, wante
                 return Ok(Fitted { converged: false, interrupted: true, words, ..best });
             }
             (found, None) => found?,
-            (found, Some(best)) => best.or_better(found?),
+            (found, Some(best)) => {
+                let found = found?;
+                // What is fitted better the closer it is to a normal distribution will not be fitted by longer tails.
+                let worse = many && found.is_surely_worse(&best);
+                let best = best.or_better(found);
+                if worse {
+                    return Ok(Fitted { elsewhere: best.elsewhere.or(elsewhere), ..best });
+                }
+                best
+            }
         };
         if many {
             near = Some(next.normal.clone());
@@ -209,8 +250,10 @@ fn several_paths<T: Target + Clone + Send>(
     let normal = Elliptical::normal(approximation.mean(), scale);
     let iterations = paths.iter().map(|path| path.iterations).sum();
     let words = format!("a mixture of the ends of {} paths", paths.len());
+    let best = paths.iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let fitted = Fitted::new(normal, elbo, iterations, words);
-    Ok(Fitted { approximation: Box::new(approximation), fit_seconds, ..fitted })
+    let about_a_mode = best.approximation.clone();
+    Ok(Fitted { approximation: Box::new(approximation), about_a_mode, fit_seconds, ..fitted })
 }
 
 impl Fitted {
@@ -218,6 +261,7 @@ impl Fitted {
         let approximation = Box::new(q.clone());
         Self {
             approximation,
+            about_a_mode: q.clone(),
             normal: q,
             elbo,
             converged: true,
@@ -228,6 +272,12 @@ impl Fitted {
             trace: Vec::new(),
             fit_seconds: None,
         }
+    }
+
+    /// Whether its bound is lower by more than three standard errors.
+    fn is_surely_worse(&self, other: &Self) -> bool {
+        let error = self.elbo.standard_error.hypot(other.elbo.standard_error);
+        self.elbo.value + 3.0 * error < other.elbo.value
     }
 
     /// The better of two fits; ended early if the later one was.
@@ -258,16 +308,26 @@ impl Fitted {
     }
 
     /// How wrong means and standard deviations can be. log Z is taken for some standard errors below what is below it in
-    /// expectation.
-    pub fn errors(&self, k_hat: Option<f64>, bounds: &Bounds) -> Option<ErrorBounds> {
+    /// expectation. `None` where the weights are too uneven, or where draws cannot know how uneven they are.
+    pub fn errors<T: Target + Clone + Send>(
+        &self,
+        evaluations: &mut Evaluations<'_, T>,
+        seed: u64,
+        k_hat: Option<f64>,
+        bounds: &Bounds,
+    ) -> Result<Option<ErrorBounds>, Error> {
         // Draws of the approximation know nothing of a mode that it leaves out.
         if self.elsewhere.is_some() || self.elbo.log_ratios.iter().any(|ratio| !ratio.is_finite()) {
-            return None;
+            return Ok(None);
         }
         let q = &*self.approximation;
         let fourth = q.fourth_moments(&q.mean());
         let moments = Moments { variances: q.variances(), fourth: fourth.each, norm_fourth: fourth.norm };
-        error_bounds(&self.elbo.log_ratios, k_hat, bounds.iw_elbo - MARGIN * bounds.iw_elbo_se, &moments)
+        let log_z = bounds.iw_elbo - MARGIN * bounds.iw_elbo_se;
+        let Some(found) = error_bounds(&self.elbo.log_ratios, k_hat, log_z, &moments) else { return Ok(None) };
+        // no other use has these numbers
+        let key = StreamKey::new(seed, Purpose::FIT).chain(u32::MAX).step(1);
+        Ok(second_moment_is_seen(evaluations, q, &self.normal, key)?.then_some(found))
     }
 
     /// `None` where weights cannot be smoothed.

@@ -8,7 +8,7 @@ use super::Error;
 use super::curvature::Curvature;
 use super::evaluate::{Evaluations, Points};
 use super::family::{Approximation, Elliptical, float, standard_log_density};
-use super::quasi::even_normals;
+use super::quasi::{even_normals, even_stretches};
 use crate::target::Target;
 use crate::vector::dot;
 
@@ -54,11 +54,10 @@ pub fn estimate_with<T: Target + Clone + Send>(
     let log_determinant = q.scale.log_determinant();
     for set in 0..SETS {
         let key = key.step(key.step + set as u64);
-        let mut stretches = key.chain(u32::MAX).stream();
-        for z in even_normals(d, each, key).chunks_exact_mut(d) {
-            if let Some(nu) = q.degrees {
-                let stretch = stretches.chi_square(nu).map_or(1.0, |c| (nu / c).sqrt());
-                z.iter_mut().for_each(|z| *z *= stretch);
+        let stretches = q.degrees.map(|nu| even_stretches(nu, each, key.chain(u32::MAX)));
+        for (k, z) in even_normals(d, each, key).chunks_exact_mut(d).enumerate() {
+            if let Some(stretches) = &stretches {
+                z.iter_mut().for_each(|z| *z *= stretches[k]);
             }
             log_q.push(standard_log_density(float(d), q.degrees, dot(z, z)) - log_determinant);
             controls.extend(control.map(|curvature| curvature.control(z)));

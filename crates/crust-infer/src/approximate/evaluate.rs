@@ -14,6 +14,9 @@ use super::family::float;
 /// caches and the units of a core need more time of the processor for the same work.
 const LEAST_WORK: f64 = 1e-3;
 
+/// After so many seconds nothing more is prepared.
+const MOST_PREPARATION: f64 = 0.01;
+
 /// A target that is asked for many points at once. Results do not depend on threads and batches.
 pub struct Evaluations<'a, T> {
     /// One for each thread.
@@ -195,6 +198,21 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
                 handles.into_iter().map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             results.fold(Ok(()), Result::and).map_err(Into::into)
         })
+    }
+
+    /// Evaluates a point and forgets it. Targets may be compiled by the first evaluations of one point and of many, which
+    /// then say nothing of the others.
+    pub fn prepare(&mut self) -> Result<(), Error> {
+        let (d, before, begin) = (self.dimension(), self.count, Instant::now());
+        for (n, with_gradient) in [(1, true), (1, false), (self.width, true), (self.width, false)] {
+            self.evaluate(&mut Points::new(d, vec![0.0; n * d]), with_gradient)?;
+            // What takes long by itself is not made much slower by being compiled.
+            if begin.elapsed().as_secs_f64() > MOST_PREPARATION {
+                break;
+            }
+        }
+        (self.count, self.pace) = (before, Pace::new(self.width));
+        Ok(())
     }
 
     /// The log density and the gradient at one point.

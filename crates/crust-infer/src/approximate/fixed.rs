@@ -119,8 +119,9 @@ pub fn fit_near<T: Target + Clone + Send>(
 ///
 /// Where the curvature is known, four times as many new draws are looked at first: the gradient of the bound on them
 /// tells how far their optimum is. It is H(θ − θ*) with the error of the old draws in θ and of the new ones in itself,
-/// so that ½ gᵀH⁻¹g is 1.25 times what the fit loses, on average. If the two optima are close the one on the new draws
-/// is the last, otherwise still more draws are looked at from there.
+/// so that ½ gᵀH⁻¹g is 1.25 times what the fit loses, on average. If the two optima are close the one on the new draws,
+/// which has half of the errors, is the last; if they are very close, Newton's step −H⁻¹g leads there, and nothing needs to
+/// be evaluated. Otherwise still more draws are looked at from there.
 pub fn fit_from<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     settings: &Settings,
@@ -129,39 +130,56 @@ pub fn fit_from<T: Target + Clone + Send>(
     let mut coordinates = Coordinates::new(settings.family, about);
     let curved = is_curved(&coordinates);
     // A full matrix is determined only if there are more draws than coordinates.
-    let first = if curved { settings.draws } else { 4 * settings.draws };
+    let first = if curved && settings.degrees.is_none() { settings.draws } else { 4 * settings.draws };
     let mut draws = first.max(4 * coordinates.noise()).next_multiple_of(64);
+    if coordinates.dimension() <= FEW {
+        // As lattices want it.
+        draws = draws.next_power_of_two();
+    }
     let most = settings.most_draws.max(8 * coordinates.noise());
     let (mut trace, mut iterations) = (Vec::new(), 0);
     let mut fixed = FixedDraws::new(&coordinates, draws, settings.key.chain(0).step(1000));
     let mut here = make_finite(evaluations, &mut coordinates, &mut fixed)?;
     for round in 1.. {
-        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, settings.tolerance, &mut trace)?;
+        let may_look = curved && 4 * draws <= most;
+        let least = if may_look { LEFT_BEFORE_A_LOOK } else { left(&coordinates) } * settings.tolerance;
+        let mut found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
         iterations += found.iterations;
         let key = settings.key.chain(0).step(1000 * (round + 1));
-        let looks = curved && found.is_optimum() && 4 * draws <= most;
+        // Newton's steps do not end a search.
+        let stopped = found.end == End::Stopped || evaluations.is_interrupted();
+        let looks = may_look && found.is_optimum() && !stopped;
         if looks {
             fixed = FixedDraws::new(&coordinates, 4 * draws, key);
             here = fixed.look(evaluations, &coordinates, coordinates.origin())?;
             let curvature = fixed.curvature(&coordinates, &here);
-            let difference = difference(&coordinates, curvature.as_ref(), &here.gradient, settings.tolerance);
-            if difference != Difference::None {
-                draws *= 4;
-            }
-            match difference {
+            draws *= 4;
+            match difference(&coordinates, curvature.as_ref(), &here.gradient, settings.tolerance) {
                 Difference::Much => continue,
-                Difference::None => found.curvature = curvature,
-                Difference::Little => {
-                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, settings.tolerance, &mut trace)?;
+                Difference::Some => {
+                    let least = LEFT_BEFORE_A_LOOK * settings.tolerance;
+                    found = maximise(evaluations, &mut coordinates, &mut fixed, here, least, &mut trace)?;
                     iterations += found.iterations;
+                }
+                Difference::Little { step, gain } => {
+                    found.approximation = coordinates.build(&step)?;
+                    stays(&found.approximation)?;
+                    found.elbo = gain - here.value;
+                    found.excess = fixed.excess(&coordinates);
+                    coordinates = Coordinates::new(coordinates.family, &found.approximation);
+                    found.parameters = coordinates.origin();
+                    found.curvature = curvature;
+                    iterations += 1;
+                    trace.push(Step { gradients: evaluations.count(), elbo: found.elbo });
                 }
             }
         }
         let ended = Instant::now();
         let control = found.curvature.as_ref().filter(|_| settings.family == Family::MeanField);
         let elbo = precise(evaluations, &found.approximation, control, settings.tolerance, key.step(key.step + 100))?;
+        found.elbo -= found.excess;
         let good = found.elbo - elbo.value <= allowed(&elbo, draws, settings.tolerance, curved);
-        let interrupted = found.end == End::Stopped;
+        let interrupted = stopped || found.end == End::Stopped;
         if interrupted || good || 4 * draws > most || (!found.is_optimum() && round > 3) {
             let convergence = match (found.is_optimum(), good) {
                 _ if interrupted => Convergence::Interrupted,
@@ -190,11 +208,16 @@ fn allowed(elbo: &Estimate, draws: usize, tolerance: f64, looked: bool) -> f64 {
     tolerance.max((2.0 * error).min(if looked { 4.0 } else { 2.0 } * tolerance))
 }
 
-/// How much the optimum on new draws seems to differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far the optimum on new draws seems to be.
+#[derive(Clone, Debug, PartialEq)]
 enum Difference {
-    None,
-    Little,
+    /// So near that Newton's step leads there, and what it gains where the bound is quadratic.
+    Little {
+        step: Vec<f64>,
+        gain: f64,
+    },
+    /// Near enough for the optimum on the new draws to be the last.
+    Some,
     Much,
 }
 
@@ -206,9 +229,9 @@ fn difference(
     gradient: &[f64],
     tolerance: f64,
 ) -> Difference {
-    /// What is close, and what is next to nothing.
-    const MEANS: [f64; 2] = [0.1, 0.07];
-    const LOG_SDS: [f64; 2] = [0.05, 0.03];
+    /// What is little, and what is not much.
+    const MEANS: [f64; 2] = [0.1, 0.15];
+    const LOG_SDS: [f64; 2] = [0.05, 0.08];
     if coordinates.family == Family::MeanField && curvature.is_none() {
         return Difference::Much;
     }
@@ -217,10 +240,14 @@ fn difference(
     coordinates.precondition(curvature, &mut step);
     let gain = 0.5 * dot(&step, gradient);
     let within = |steps: &[f64], most: f64| steps.iter().all(|s| s.abs() <= most);
-    let moves = |i: usize| !(within(&step[..d], MEANS[i]) && within(&step[d..2 * d], LOG_SDS[i]));
-    match gain {
-        gain if gain <= SAME * tolerance && !moves(1) => Difference::None,
-        gain if gain <= tolerance && !moves(0) => Difference::Little,
+    let stays = |i: usize| within(&step[..d], MEANS[i]) && within(&step[d..2 * d], LOG_SDS[i]);
+    // False for NaN.
+    match gain <= tolerance {
+        true if stays(0) => {
+            step.iter_mut().for_each(|s| *s = -*s);
+            Difference::Little { step, gain }
+        }
+        true if stays(1) => Difference::Some,
         _ => Difference::Much,
     }
 }
@@ -230,21 +257,30 @@ fn difference(
 const LEFT: f64 = 4e-3;
 /// The same for families whose curvature is not known: what is left then looks smaller than it is.
 const LEFT_BLINDLY: f64 = 2e-5;
-/// How much of the tolerance new draws may find to be gained where the fit is done as it is.
-const SAME: f64 = 0.01;
+/// The same for the optimum on draws after which others are looked at, where what is left is seen, and on those that were
+/// looked at and found not to say much else.
+const LEFT_BEFORE_A_LOOK: f64 = 0.02;
+
+/// Up to so many dimensions draws come in powers of two.
+const FEW: usize = 32;
+
+fn left(coordinates: &Coordinates) -> f64 {
+    if is_curved(coordinates) { LEFT } else { LEFT_BLINDLY }
+}
 
 /// Matrices of curvature are computed for mean field up to so many dimensions: a fit of many more has better uses of its
 /// time.
 const MOST_CURVED: usize = 100;
 
-/// Whether a fit goes by the curvature of the density. That of full rank is known from the gradient.
+/// Whether a fit goes by the curvature of the density. That of full rank is known from the gradient, for Student's t
+/// distribution as well: with z its draws, the optimum has −E g zᵀ = I, and where the curvature H does not vary −E g zᵀ
+/// is H ν/(ν − 2), so that the same step leads there. Its step of the mean is the share (ν − 2)/ν of the way.
 fn is_curved(coordinates: &Coordinates) -> bool {
-    let family = match coordinates.family {
+    match coordinates.family {
         Family::FullRank => true,
-        Family::MeanField => coordinates.dimension() <= MOST_CURVED,
+        Family::MeanField => coordinates.dimension() <= MOST_CURVED && coordinates.degrees().is_none(),
         Family::LowRank(_) => false,
-    };
-    family && coordinates.degrees().is_none()
+    }
 }
 
 /// The optimum on fixed draws. The frame is at it, unless the family is of low rank.
@@ -253,6 +289,8 @@ struct Found {
     /// In the frame.
     parameters: Vec<f64>,
     elbo: f64,
+    /// By how much it is too high for another reason than too few draws.
+    excess: f64,
     curvature: Option<Curvature>,
     iterations: usize,
     end: End,
@@ -274,13 +312,12 @@ fn maximise<T: Target + Clone + Send>(
     coordinates: &mut Coordinates,
     fixed: &mut FixedDraws,
     mut here: Place,
-    tolerance: f64,
+    decrement: f64,
     trace: &mut Vec<Step>,
 ) -> Result<Found, Error> {
     const FRAMES: usize = 40;
     // What is not diagonal would be lost with a new frame.
     let moves = !matches!(coordinates.family, Family::LowRank(_));
-    let decrement = if is_curved(coordinates) { LEFT } else { LEFT_BLINDLY } * tolerance;
     let mut iterations = 0;
     for frame in 1.. {
         let curvature = if is_curved(coordinates) { fixed.curvature(coordinates, &here) } else { None };
@@ -316,11 +353,12 @@ fn maximise<T: Target + Clone + Send>(
         let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
         if !again || frame == FRAMES {
             let (elbo, mut parameters) = (-found.best.value, found.best.x);
+            let excess = fixed.excess(coordinates);
             if moves {
                 *coordinates = Coordinates::new(coordinates.family, &approximation);
                 parameters = coordinates.origin();
             }
-            return Ok(Found { approximation, parameters, elbo, curvature, iterations, end: found.end });
+            return Ok(Found { approximation, parameters, elbo, excess, curvature, iterations, end: found.end });
         }
         *coordinates = Coordinates::new(coordinates.family, &approximation);
         here = fixed.look_again(evaluations, coordinates, &found.best)?;

@@ -1,6 +1,7 @@
 //! Draws of the standard distribution that stay while an approximation is fitted to them.
 
 use crust_math::random::StreamKey;
+use crust_math::special::digamma;
 
 use super::Error;
 use super::blocks::{self, Blocks, LANES};
@@ -10,7 +11,7 @@ use super::evaluate::{Evaluations, Points};
 use super::family::{float, standard_log_density};
 use super::lbfgs::Place;
 use super::map::{Sums, is_by_draws};
-use super::quasi::whitened_normals;
+use super::quasi::{whitened_normals, whitened_students};
 use crate::target::Target;
 use crate::vector::dot;
 
@@ -57,18 +58,11 @@ impl FixedDraws {
     pub(super) fn new(coordinates: &Coordinates, n: usize, key: StreamKey) -> Self {
         let (d, noise) = (float(coordinates.dimension()), coordinates.noise());
         let n = n.next_multiple_of(LANES);
-        let mut z = whitened_normals(noise, n, key);
         let degrees = coordinates.degrees();
-        if let Some(nu) = degrees {
-            let mut stream = key.chain(1).stream();
-            let half = n / 2;
-            // The same stretch for z and −z.
-            let stretches: Vec<f64> =
-                (0..half).map(|_| stream.chi_square(nu).map_or(1.0, |c| (nu / c).sqrt())).collect();
-            for (k, z) in z.chunks_exact_mut(noise).enumerate() {
-                z.iter_mut().for_each(|z| *z *= stretches[k % half]);
-            }
-        }
+        let mut z = match degrees {
+            None => whitened_normals(noise, n, key),
+            Some(nu) => whitened_students(noise, n, nu, key),
+        };
         let entropy = if degrees.is_some() {
             let mean = z.chunks_exact(noise).map(|z| standard_log_density(d, degrees, dot(z, z))).sum::<f64>();
             -mean / float(n)
@@ -169,5 +163,29 @@ impl FixedDraws {
         let (mut sums, mut products) = (vec![0.0; d], vec![0.0; d * d]);
         blocks::add_products(|_| [0..d, 0..0], d, &self.z, self.points.found().1, &mut sums, &mut products);
         Curvature::of_products(d, self.n, &coordinates.seen(products))
+    }
+
+    /// By how much the bound at the last evaluation is off since Σ log q/n over the draws of Student's t distribution is not
+    /// E log q, and what log p has of that: in many dimensions some tenths. log p is taken for a linear function of |z|²,
+    /// whose mean the draws have, and of log q. 0 for normal distributions, which have the mean of log q.
+    pub(super) fn excess(&self, coordinates: &Coordinates) -> f64 {
+        let (Some(nu), Placed::ByDraws(points)) = (coordinates.degrees(), &self.points) else { return 0.0 };
+        let (d, n) = (float(self.noise), float(self.n));
+        let squares: Vec<f64> = self.z.chunks_exact(self.noise).map(|z| dot(z, z)).collect();
+        let logs: Vec<f64> = squares.iter().map(|r| standard_log_density(d, Some(nu), *r)).collect();
+        let centred = |x: &[f64]| {
+            let mean = x.iter().sum::<f64>() / n;
+            x.iter().map(|x| x - mean).collect::<Vec<f64>>()
+        };
+        let (r, q, p) = (centred(&squares), centred(&logs), centred(&points.log_density));
+        // Normal equations of two regressors.
+        let (rr, rq, qq) = (dot(&r, &r), dot(&r, &q), dot(&q, &q));
+        let slope = (dot(&q, &p) * rr - dot(&r, &p) * rq) / (rr * qq - rq * rq);
+        let slope = if slope.is_finite() { slope.clamp(0.0, 1.0) } else { 1.0 };
+        // E log (1 + |z|²/ν) = ψ((ν + d)/2) − ψ(ν/2).
+        let half = 0.5 * (nu + d);
+        let expected = standard_log_density(d, Some(nu), 0.0) - half * (digamma(half) - digamma(0.5 * nu));
+        let mean = logs.iter().sum::<f64>() / n;
+        (1.0 - slope) * (expected - mean)
     }
 }

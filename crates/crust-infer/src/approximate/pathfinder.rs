@@ -48,7 +48,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(key: StreamKey) -> Self {
-        let widths = &[1.0, 0.7, 0.5];
+        let widths = &[0.7, 1.0, 0.5];
         Self {
             key,
             radius: 2.0,
@@ -212,9 +212,20 @@ fn best<T: Target + Clone + Send>(
     let apart = apart(stops, settings.rise);
     let chosen: Vec<usize> = spread(apart.len(), settings.stops).into_iter().map(|i| apart[i]).collect();
     let normals: BTreeMap<usize, Elliptical> = chosen.iter().map(|&at| (at, stops[at].normal())).collect();
-    let of_widths = |&at: &usize| settings.widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
-    let all = chosen.iter().flat_map(of_widths).collect();
-    let mut all = elbos(evaluations, &normals, all, settings.first_look, key)?;
+    // Other widths are looked at where the first one is good.
+    let look = |evaluations: &mut Evaluations<'_, T>, places: &[usize], widths: &[f64]| {
+        let of_widths = |&at: &usize| widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
+        let all = places.iter().flat_map(of_widths).collect();
+        elbos(evaluations, &normals, all, settings.first_look, key).map(|mut all| {
+            sort(&mut all);
+            all
+        })
+    };
+    let (first, others) = settings.widths.split_at(settings.widths.len().min(1));
+    let mut all = look(evaluations, &chosen, first)?;
+    let mut best_places: Vec<usize> = all.iter().map(|candidate| candidate.at).collect();
+    best_places.truncate(2 * settings.looked_at_again);
+    all.extend(look(evaluations, &best_places, others)?);
     sort(&mut all);
     all.truncate(settings.looked_at_again);
     let mut few = elbos(evaluations, &normals, all, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
