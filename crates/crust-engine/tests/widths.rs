@@ -78,7 +78,7 @@ fn loops_add_up_in_the_same_order_alone() {
     let tail = "a ~ normal(0, 1); s ~ exponential(1); b ~ normal(0, 1); u ~ normal(0, 1);
             for (i in 1:6) w[i] ~ normal(0, 1); }";
     for n in [1_usize, 3, 7, 8, 9, 16, 21, 63, 64, 71, 100, 128, 131, 200, 301] {
-        let number = |i: usize| ((i * 37 + n) % 101) as f64 / 40.0 - 1.2;
+        let number = |i: usize| f64::from(u8::try_from((i * 37 + n) % 101).expect("small")) / 40.0 - 1.2;
         let of = |from: usize| (from..from + n).map(number).collect::<Vec<_>>();
         let x: Vec<Vec<f64>> = (0..n).map(|i| (0..5).map(|j| number(i * 5 + j)).collect()).collect();
         let group = |by: usize| (0..n).map(|i| (i / by * 5 + i / 7) % 6 + 1).collect::<Vec<_>>();
@@ -118,7 +118,7 @@ fn statements_add_up_in_the_same_order_alone() {
         "target += sum(log1p_exp(a + u)) - sum(exp(u[1:N])) * s;",
     ];
     for n in [1_usize, 2, 7, 8, 9, 17, 40] {
-        let number = |i: usize| ((i * 37 + n) % 101) as f64 / 40.0 - 1.2;
+        let number = |i: usize| f64::from(u8::try_from((i * 37 + n) % 101).expect("small")) / 40.0 - 1.2;
         let x: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| number(i * 5 + j * 3)).collect()).collect();
         let data = serde_json::json!({ "N": n, "z": (0..n).map(number).collect::<Vec<_>>(), "x": x });
         for body in bodies {

@@ -109,8 +109,9 @@ impl Group<'_> {
         *products = false;
         for step in &self.strip.steps {
             match step {
-                Step::Add { factor, .. } | Step::AddDensity { factor, .. } => parts[part(*factor)] = true,
-                Step::AddLogOdds(LogOdds { factor, .. }) => parts[part(*factor)] = true,
+                Step::Add { factor, .. }
+                | Step::AddDensity { factor, .. }
+                | Step::AddLogOdds(LogOdds { factor, .. }) => parts[part(*factor)] = true,
                 Step::AddNormal(Normal { column: None, squares: register, .. }) => squares.push(*register),
                 Step::AddNormalProducts { .. } => *products = true,
                 _ => {}
