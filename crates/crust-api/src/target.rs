@@ -27,17 +27,12 @@ impl Evaluation {
     /// What is best for a program and its data. Groups that are not full cost as much as full ones: most cost two to
     /// four times as much as a chain alone, and less if there is little to compute. Where parameters decide which way
     /// a program goes, groups would be taken apart again and again.
-    pub fn of_many(model: &Arc<Model>) -> Self {
+    pub fn of(model: &Arc<Model>) -> Self {
         match probe(model) {
             Some(cost) if cost.parts => Self::OneByOne,
             Some(cost) if model.lanes_agree() => Self::Either(if cost.work > MOST_WORK { 2 } else { 1 }),
             _ => Self::SideBySide,
         }
-    }
-
-    /// The same for so many chains: their number does not matter.
-    pub fn of(model: &Arc<Model>, _chains: usize) -> Self {
-        Self::of_many(model)
     }
 
     /// An evaluator of this kind.
