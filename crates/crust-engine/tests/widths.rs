@@ -113,7 +113,7 @@ fn statements_add_up_in_the_same_order_alone() {
         "target += -sum(square(a * u - z)) - dot_self(u * s);",
         "target += -sum(square(x * u)) + dot_product(x[1], u) * a;",
         "z ~ normal(x * u + a, 2); u ~ normal(0, 1);",
-        "w ~ normal(0, 1); target += -sum(square(w * x)) - 0.1 * sum(square(w * w'));",
+        "to_vector(w) ~ normal(0, 1); target += -sum(square(w * x)) - 0.1 * sum(square(w * w'));",
         "u ~ student_t(4, a, s); u ~ logistic(a, s);",
         "target += sum(log1p_exp(a + u)) - sum(exp(u[1:N])) * s;",
     ];
