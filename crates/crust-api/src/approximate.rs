@@ -197,7 +197,7 @@ pub(crate) fn with_evaluations<R>(
     run: impl FnOnce(&mut Evaluations<'_, StanTarget<'_>>) -> Result<R, Failure>,
 ) -> Result<R, Error> {
     let faults = Faults::default();
-    let target = StanTarget::path(model, problem.program().text(), Evaluation::of(model)).reporting_to(&faults);
+    let target = StanTarget::path(model, problem.program().text(), Evaluation::of_many(model)).reporting_to(&faults);
     let mut evaluations = Evaluations::new(&target, session.parallelism(), session.stop.control());
     match run(&mut evaluations) {
         Ok(found) => Ok(found),

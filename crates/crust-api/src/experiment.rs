@@ -404,7 +404,7 @@ impl Fitted for StanExperiment<'_> {
     type Hyperparameters = Anchor;
 
     fn fit(&mut self) -> Result<(Fit, Anchor), Trouble> {
-        let evaluation = Evaluation::of(self.model(REAL)?);
+        let evaluation = Evaluation::of(self.model(REAL)?, fit::CHAINS as usize);
         let path = self.posterior(REAL, evaluation)?;
         let names = self.models.get(&REAL).map(|model| model.unconstrained_names()).unwrap_or_default();
         let begin = std::time::Instant::now();

@@ -160,7 +160,7 @@ fn draw(
     recorder: &Recorder<'_>,
     session: &Session<'_>,
 ) -> Result<(), Error> {
-    let evaluation = Evaluation::of(model);
+    let evaluation = Evaluation::of(model, arguments.chains as usize);
     let faults = Faults::default();
     let posterior = StanTarget::posterior(model, problem.program().text(), evaluation, Some(session.observer));
     let posterior = posterior.reporting_to(&faults);

@@ -254,7 +254,7 @@ pub fn taddaa(problem: &Problem, options: &TaddaaOptions, session: &Session<'_>)
             let mut forward = Vec::new();
             if options.divergence && !partial {
                 session.begin("Annealing", 0, Unit::Transitions);
-                let target = StanTarget::path(&model, problem.program().text(), Evaluation::of(&model));
+                let target = StanTarget::path(&model, problem.program().text(), Evaluation::of_many(&model));
                 let (how, control) = (session.parallelism(), session.stop.control());
                 match normaliser::log_weights(target, &chains.positions[chains.last()], session.seed, how, control) {
                     Ok(found) => forward = found,

@@ -7,40 +7,43 @@ use crust_infer::target::{Batch, Fatal, Target, tempered};
 use crust_stan::source::Source;
 use std::sync::Arc;
 
+/// Chains that run side by side in the lanes of a vector register.
+const LANES: usize = 8;
+
 /// With more numbers to compute than this, a chain alone fills the vector registers.
 const MOST_WORK: usize = 500;
 
-/// How chains are evaluated. Where the last digits of a density depend on it, it depends on the program and its data
-/// only, so that the numbers of a chain are the same however many there are, and however they are batched and spread
-/// over threads.
+/// How chains are evaluated: the last digits of a density may depend on it, so that it is decided for a whole run. The
+/// numbers of a chain are then the same however chains are batched and spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evaluation {
     /// Each for itself: vector registers hold several observations of one chain.
     OneByOne,
     /// In groups of eight, which are filled up: vector registers hold several chains.
     SideBySide,
-    /// Each for itself if no more than so many are evaluated at once, in groups otherwise: to the same digits.
-    Either(usize),
 }
 
 impl Evaluation {
-    /// What is best for a program and its data. Groups that are not full cost as much as full ones: most cost two to
-    /// four times as much as a chain alone, and less if there is little to compute. Where parameters decide which way
-    /// a program goes, groups would be taken apart again and again.
-    pub fn of(model: &Arc<Model>) -> Self {
-        match probe(model) {
-            Some(cost) if cost.parts => Self::OneByOne,
-            Some(cost) if model.lanes_agree() => Self::Either(if cost.work > MOST_WORK { 2 } else { 1 }),
-            _ => Self::SideBySide,
-        }
+    /// What is best for a program and a number of chains. Groups that are not full cost as much as full ones: most cost
+    /// two to four times as much as a chain alone. So few chains of a program with much to compute run alone, if the
+    /// digits are the same as in a group. Where parameters decide which way a program goes, groups would be taken apart
+    /// again and again.
+    ///
+    /// That digits agree is tried at some points, not known at all: it never decides within a run.
+    pub fn of(model: &Arc<Model>, chains: usize) -> Self {
+        let alone = |cost: Cost| cost.parts || (chains < LANES && cost.work > MOST_WORK && model.lanes_agree());
+        if probe(model).is_some_and(alone) { Self::OneByOne } else { Self::SideBySide }
     }
 
-    /// An evaluator of this kind.
-    fn evaluator(self, model: &Arc<Model>) -> Evaluator {
+    /// What is best for more chains than fit in a vector register.
+    pub fn of_many(model: &Arc<Model>) -> Self {
+        Self::of(model, LANES)
+    }
+
+    fn width(self) -> usize {
         match self {
-            Self::OneByOne => model.evaluator().with_width(1),
-            Self::SideBySide => model.evaluator().with_width(WIDEST),
-            Self::Either(most) => model.evaluator().with_few_alone(most),
+            Self::OneByOne => 1,
+            Self::SideBySide => WIDEST,
         }
     }
 }
@@ -86,7 +89,7 @@ impl<'a> StanTarget<'a> {
         evaluation: Evaluation,
         printer: Option<&'a dyn Observer>,
     ) -> Self {
-        let evaluator = evaluation.evaluator(model);
+        let evaluator = model.evaluator().with_width(evaluation.width());
         let (faults, hyperparameters) = (Faults::default(), Arc::new([]) as Arc<[usize]>);
         Self {
             evaluator,

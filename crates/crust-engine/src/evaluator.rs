@@ -57,8 +57,6 @@ pub struct Evaluator {
     width: usize,
     /// Whether exactly that many lanes run together, always.
     fixed: bool,
-    /// Batches of so many lanes, or fewer, are run lane by lane.
-    alone: usize,
     flat: bool,
     /// Whether the prior is part of gradients.
     prior: bool,
@@ -138,7 +136,6 @@ impl Evaluator {
             machine,
             width: WIDEST,
             fixed: false,
-            alone: 1,
             flat: true,
             prior: true,
             rejections: Rejections::default(),
@@ -158,14 +155,6 @@ impl Evaluator {
     pub fn with_width(mut self, width: usize) -> Self {
         self.width = if width <= 1 { 1 } else { width.next_multiple_of(GROUP) };
         self.fixed = true;
-        self
-    }
-
-    /// Runs batches of so many lanes, or fewer, lane by lane, and others in groups. What a lane gets must not depend on
-    /// it: see [`Model::lanes_agree`].
-    #[must_use]
-    pub fn with_few_alone(mut self, most: usize) -> Self {
-        (self.fixed, self.alone) = (false, most);
         self
     }
 
@@ -238,9 +227,9 @@ impl Evaluator {
         assert_eq!(batch.points.len(), dimension * batch.lanes, "a number for each dimension and lane");
         self.rejections.reset(batch.lanes);
         let mut from = 0;
-        let alone = !self.fixed && batch.lanes <= self.alone;
+        let alone = batch.lanes == 1 && !self.fixed;
         while from < batch.lanes {
-            let lanes = if alone { 1 } else { self.width.min(batch.lanes - from) };
+            let lanes = self.width.min(batch.lanes - from);
             let piece = Piece { from, lanes, width: if alone { 1 } else { self.filled(lanes) } };
             self.piece(batch, terms, piece)?;
             from += lanes;

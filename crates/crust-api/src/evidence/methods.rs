@@ -67,7 +67,7 @@ impl<'a> Estimation<'a> {
             control: session.stop.control(),
             faults: faults.clone(),
             simulator: loaded.simulator.clone(),
-            target: StanTarget::path(model, text, Evaluation::of(model)).reporting_to(faults),
+            target: StanTarget::path(model, text, Evaluation::of_many(model)).reporting_to(faults),
             kernels: None,
             fit: None,
             stones: None,

@@ -85,7 +85,7 @@ impl<'a> StanExperiment<'a> {
         if dataset == REAL || self.settings.simulation == Simulation::Nothing {
             return self.path_from(real, first, is_damped);
         }
-        let evaluation = Evaluation::of(self.model(REAL)?);
+        let evaluation = Evaluation::of_many(self.model(REAL)?);
         let other = self.posterior(dataset, evaluation)?.with_prior_integral(self.prior_integral());
         let differs = self.prior_differs(real.clone(), other.clone());
         self.path_from(Conditioned::new(real, other, differs), first, is_damped)

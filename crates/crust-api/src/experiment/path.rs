@@ -46,12 +46,12 @@ impl<'a> StanExperiment<'a> {
 
     /// The posterior for many chains at once.
     pub(super) fn many(&self, dataset: u32) -> Result<StanTarget<'a>, Trouble> {
-        self.posterior(dataset, Evaluation::of(self.model(dataset)?))
+        self.posterior(dataset, Evaluation::of_many(self.model(dataset)?))
     }
 
     /// Draws of short NUTS chains, one list for each chain.
     fn pilot_draws(&self, dataset: u32) -> Result<Vec<Vec<Vec<f64>>>, Trouble> {
-        let evaluation = Evaluation::of(self.model(dataset)?);
+        let evaluation = Evaluation::of(self.model(dataset)?, fit::CHAINS as usize);
         let target = self.posterior(dataset, evaluation)?;
         let chains = fit::draw(target, self.key(Purpose::FIT, dataset), Effort::new(WARMUP, DRAWS), &self.settings)?;
         Ok(chains.into_iter().map(|chain| chain.points).collect())
@@ -90,7 +90,7 @@ impl<'a> StanExperiment<'a> {
                 let cannot = |error| Trouble::Path { counter: name.to_owned(), error };
                 let cut = Cut::along(self.program(), name).map_err(cannot)?;
                 let model = self.model(dataset)?;
-                let how = (self.settings.seed, Evaluation::of(model));
+                let how = (self.settings.seed, Evaluation::of_many(model));
                 let subsets = Subsets::new((self.loaded, cut), data, model, witness, how, &self.settings.faults);
                 Arc::new(subsets.map_err(cannot)?)
             }

@@ -113,7 +113,7 @@ impl StanExperiment<'_> {
         (axes, effort): (Option<&Arc<Axes>>, Effort),
         deadline: Option<Instant>,
     ) -> Result<Vec<Chain>, Trouble> {
-        let evaluation = Evaluation::of(self.model(REAL)?);
+        let evaluation = Evaluation::of(self.model(REAL)?, GROUP);
         let key = StreamKey::new(self.settings.seed, Purpose::NUTS);
         let target = self.posterior(REAL, evaluation)?;
         match draw_from(target, key, (starts, axes, effort), &self.settings, deadline) {

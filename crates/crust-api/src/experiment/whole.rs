@@ -47,7 +47,7 @@ impl<'a> StanExperiment<'a> {
         if !conditional {
             return Ok(Whole::One(self.many(dataset)?.with_prior_integral(integral)));
         }
-        let evaluation = Evaluation::of(self.model(REAL)?);
+        let evaluation = Evaluation::of_many(self.model(REAL)?);
         let real = self.posterior(REAL, evaluation)?.with_prior_integral(integral);
         let other = self.posterior(dataset, evaluation)?.with_prior_integral(integral);
         let differs = self.prior_differs(real.clone(), other.clone());

@@ -78,7 +78,8 @@ pub(super) fn sampled(program: &Program, loaded: &Loaded, session: &Session<'_>)
     let model = Arc::new(Model::bind(&prior, &loaded.data, session.seed)?);
     let faults = Faults::default();
     // Without its likelihood, the program has nothing but the prior in either part.
-    let target = StanTarget::path(&model, program.text(), Evaluation::of(&model)).reporting_to(&faults);
+    let target =
+        StanTarget::path(&model, program.text(), Evaluation::of(&model, CHAINS as usize)).reporting_to(&faults);
     let mut driver = Driver::new(target, session.parallelism());
     let bounded = bounded(loaded, &model);
     let names = model.unconstrained_names();

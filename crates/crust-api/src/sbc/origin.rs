@@ -79,6 +79,6 @@ impl<'a> Origin<'a> {
 }
 
 fn target<'a>(loaded: &'a Generative<'a>, model: &Arc<Model>, faults: &Faults) -> StanTarget<'a> {
-    let evaluation = Evaluation::of(model);
+    let evaluation = Evaluation::of(model, super::trial::CHAINS as usize);
     StanTarget::path(model, loaded.program().text(), evaluation).reporting_to(faults)
 }
