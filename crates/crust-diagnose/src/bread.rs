@@ -9,6 +9,7 @@ mod predictive;
 mod sizes;
 #[cfg(test)]
 mod tests;
+mod time;
 mod verdict;
 
 pub use calibration::{Curve, calibrate, curve};
@@ -26,7 +27,7 @@ use crate::result::{
 };
 use crate::timing::{part_seconds, rung_time};
 use crate::units::{Annealed, Part, TWIN, Task};
-use clock::{Clock, seconds_at};
+use clock::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -185,7 +186,7 @@ fn run<E: Fitted, X: Executor<E>>(
         workshop.one::<E, Vec<E::State>>(workshop.unit::<E>(SIMULATED, task))
     };
     let after_s = starts(workshop, plan.start_steps, false)?;
-    let mut next = plan.ladder.steps.first().copied();
+    let mut next = plan.ladder.steps.first().map(|&t| Step { t, chains: plan.chains });
     while let Some(from) = next {
         next = ladder::<E, X>(workshop, plan, clock, (&kernels, &after_s, from), findings)?;
         let ended_early = next.is_some();
@@ -193,7 +194,10 @@ fn run<E: Fitted, X: Executor<E>>(
         confirm::confirm::<E, X>(workshop, plan, clock, (&kernels, &after_s, ended_early), findings)?;
         confirm::real::<E, X>(workshop, plan, clock, &kernels, findings)?;
         // New chains need not confirm what the ladder ended with: it goes on then.
-        next = next.filter(|t| !verdict::bounds_hold(findings, plan) && further(workshop, clock, *t, findings));
+        next = match next {
+            Some(next) if !verdict::bounds_hold(findings, plan) => time::further(workshop, plan, clock, next, findings),
+            _ => None,
+        };
     }
     if plan.start_steps > 0 && plan.simulation == Simulation::Fitted {
         let fewer = starts(workshop, plan.start_steps / 10, true)?;
@@ -206,67 +210,42 @@ fn run<E: Fitted, X: Executor<E>>(
     compare::compare::<E, X>(workshop, plan, clock, &kernels, findings)
 }
 
+/// A rung of the ladder that is going to be run, with so many chains each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    t: usize,
+    chains: usize,
+}
+
 /// Both directions on simulated data and the forward one on real data, rung by rung, until the bound is tight. Says
-/// which T would be next then.
+/// which rung would be next then.
 fn ladder<E: Fitted, X: Executor<E>>(
     workshop: &mut Workshop<'_, X>,
     plan: &Plan,
     clock: Clock,
-    (kernels, starts, from): (&E::Kernels, &[E::State], usize),
+    (kernels, starts, from): (&E::Kernels, &[E::State], Step),
     findings: &mut Findings,
-) -> Result<Option<usize>, Halt<E::Error>> {
-    let mut t = from;
+) -> Result<Option<Step>, Halt<E::Error>> {
+    let mut step = from;
     loop {
-        let (up, down) = workshop.both::<E>(kernels, &Chains::first(SIMULATED, t, plan.chains), starts)?;
+        let Step { t, chains } = step;
+        let (up, down) = workshop.both::<E>(kernels, &Chains::first(SIMULATED, t, chains), starts)?;
         let rung = Rung::new(t, &up, &down);
         let tight = is_tight(&rung, plan.tolerance);
-        let next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable);
+        let next = plan.ladder.next(t, rung.jeffreys_bound, plan.acceptable).map(|t| Step { t, chains });
         findings.simulated.rungs.push(rung);
         // Where nothing is simulated these were the real data.
         let nothing = plan.simulation == Simulation::Nothing;
-        let real = if nothing { up } else { workshop.forward::<E>(kernels, Chains::first(REAL, t, plan.chains))? };
+        let real = if nothing { up } else { workshop.forward::<E>(kernels, Chains::first(REAL, t, chains))? };
         findings.real.rungs.push(ForwardRung::new(t, &real));
         if tight {
             return Ok(next);
         }
-        match next {
-            Some(next) if further(workshop, clock, next, findings) => t = next,
-            Some(next) => match nearer(workshop, plan, clock, next, findings) {
-                Some(between) => t = between,
-                None => return Ok(None),
-            },
+        match next.and_then(|next| time::further(workshop, plan, clock, next, findings)) {
+            Some(next) => step = next,
             None => return Ok(None),
         }
     }
-}
-
-/// What a rung takes with its confirmation and the way back on real data, in times that the rung itself takes.
-const WITH_CONFIRMATION: f64 = 2.2;
-
-/// A T below the next one for which there is time, where the next one would take too long and this may be enough: B̂ falls
-/// as 1/T.
-fn nearer<X>(workshop: &Workshop<'_, X>, plan: &Plan, clock: Clock, next: usize, findings: &Findings) -> Option<usize> {
-    /// Less would say little that is new.
-    const LEAST: f64 = 1.5;
-    let rung = findings.simulated.rungs.last()?;
-    let seconds = seconds_at(workshop.journal, rung.t, |dataset| dataset <= SIMULATED);
-    let factor = clock.left(workshop.journal) / (WITH_CONFIRMATION * seconds);
-    let between = crate::ladder::between(rung.t, next, factor)?;
-    let gain = crate::number::count(between) / crate::number::count(rung.t);
-    let good = rung.jeffreys_upper <= plan.acceptable;
-    (gain >= LEAST && !good && rung.jeffreys_bound / gain <= plan.acceptable).then_some(between)
-}
-
-/// Whether there is time for another rung, its confirmation, and the way back on real data. What is left out is told.
-fn further<X>(workshop: &Workshop<'_, X>, clock: Clock, next: usize, findings: &mut Findings) -> bool {
-    let Some(t) = findings.simulated.rungs.last().map(|rung| rung.t) else { return true };
-    let factor = crate::number::count(next) / crate::number::count(t);
-    let needed = WITH_CONFIRMATION * factor * seconds_at(workshop.journal, t, |dataset| dataset <= SIMULATED);
-    let allowed = clock.allows(workshop.journal, needed);
-    if !allowed {
-        findings.skipped.push(format!("T = {next} and beyond, which would take {needed:.0} s more"));
-    }
-    allowed
 }
 
 /// Where the number of steps before the reverse chains is checked.

@@ -6,7 +6,8 @@
 //! cargo run --release -p crust-api --example verdicts -- hard 20      programs on which *good* would be wrong
 //! ```
 //!
-//! A further argument takes only the programs with this text in their name.
+//! A further argument takes only the programs with this text in their name (`""` takes all), one after it is the budget
+//! of each run in seconds; `THREADS=1` in the environment leaves cores to others.
 
 mod programs;
 
@@ -17,13 +18,16 @@ use std::io::Write;
 use std::time::Instant;
 
 /// The verdict in a word, with the sentence.
-fn judge(case: &Case, dataset: u64, seed: u64) -> Result<(String, String), crust_api::Error> {
+fn judge(case: &Case, dataset: u64, seed: u64, budget: Option<f64>) -> Result<(String, String), crust_api::Error> {
     let data = (case.data)(dataset).to_string();
     let problem = Problem::read(
         Source::text(format!("{}.stan", case.name), case.program),
         Some(Source::text(format!("{}.json", case.name), &data)),
     )?;
-    let found = bread(&problem, &BreadOptions::default(), &Session { seed, ..Session::default() })?.result;
+    let threads = std::env::var("THREADS").ok().and_then(|text| text.parse().ok());
+    let mut options = BreadOptions::default();
+    options.budget = budget.or(options.budget);
+    let found = bread(&problem, &options, &Session { seed, threads, ..Session::default() })?.result;
     Ok((format!("{:?}", found.verdict.level).to_lowercase(), found.verdict.sentence))
 }
 
@@ -32,6 +36,7 @@ fn main() {
     let kind = arguments.next().unwrap_or_else(|| "seeds".to_owned());
     let runs: u32 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(20);
     let part = arguments.next().unwrap_or_default();
+    let budget: Option<f64> = arguments.next().and_then(|text| text.parse().ok());
     let cases = if kind == "hard" { hard() } else { ordinary() };
     let mut out = std::io::stdout().lock();
     for case in cases.iter().filter(|case| case.name.contains(&part)) {
@@ -41,8 +46,8 @@ fn main() {
         for run in 1..=runs {
             let start = Instant::now();
             let dataset = if kind == "seeds" { 1 } else { run };
-            let (word, sentence) =
-                judge(case, dataset.into(), run.into()).unwrap_or_else(|error| ("error".into(), error.to_string()));
+            let (word, sentence) = judge(case, dataset.into(), run.into(), budget)
+                .unwrap_or_else(|error| ("error".into(), error.to_string()));
             longest = longest.max(start.elapsed().as_secs_f64());
             if (word == "good") == (kind == "hard") {
                 odd.push(format!("  {run}: {word}: {sentence}"));

@@ -29,7 +29,9 @@ pub(super) fn confirm<E: Fitted, X: Executor<E>>(
     (kernels, starts, ended_early): (&E::Kernels, &[E::State], bool),
     findings: &mut Findings,
 ) -> Result<(), Halt<E::Error>> {
-    let Some(t) = findings.simulated.rungs.last().map(|rung| rung.t) else { return Ok(()) };
+    let Some((t, each_way)) = findings.simulated.rungs.last().map(|rung| (rung.t, rung.forward.len())) else {
+        return Ok(());
+    };
     let exact = plan.simulation != Simulation::Fitted;
     if !exact && !ended_early {
         return Ok(());
@@ -43,8 +45,8 @@ pub(super) fn confirm<E: Fitted, X: Executor<E>>(
         return Ok(());
     }
     if exact {
-        let datasets = (plan.chains / FEWEST).clamp(1, DATASETS);
-        let chains = plan.chains.div_ceil(datasets);
+        let datasets = (each_way / FEWEST).clamp(1, DATASETS);
+        let chains = each_way.div_ceil(datasets);
         let mut all: Vec<BothWays> = vec![<_>::default(); datasets];
         for range in [0..chains, chains..MORE * chains] {
             for (dataset, (up, down)) in (CONFIRMING..).zip(&mut all) {
@@ -64,8 +66,9 @@ pub(super) fn confirm<E: Fitted, X: Executor<E>>(
         }
         return Ok(());
     }
+    let starts = &starts[..each_way];
     let again = [starts, starts].concat();
-    let chains = Chains { dataset: SIMULATED, t, range: starts.len()..2 * starts.len() };
+    let chains = Chains { dataset: SIMULATED, t, range: each_way..2 * each_way };
     let (up, down) = workshop.both::<E>(kernels, &chains, &again)?;
     findings.confirmation = Some(Confirmation { datasets: 1, rung: Rung::new(t, &up, &down) });
     Ok(())
@@ -109,8 +112,10 @@ pub(super) fn real<E: Fitted, X: Executor<E>>(
         // That is what the bound is made of.
         return Ok(());
     }
-    let Some(t) = findings.real.rungs.last().map(|rung| rung.t) else { return Ok(()) };
-    let starts = workshop.executor.experiment().fitted_draws(plan.chains);
+    let Some((t, each_way)) = findings.real.rungs.last().map(|rung| (rung.t, rung.forward.len())) else {
+        return Ok(());
+    };
+    let starts = workshop.executor.experiment().fitted_draws(each_way);
     if starts.is_empty() {
         return Ok(());
     }
@@ -119,9 +124,9 @@ pub(super) fn real<E: Fitted, X: Executor<E>>(
         findings.skipped.push(format!("reverse chains on the real data, which would take {needed:.0} s more"));
         return Ok(());
     }
-    let starts: Vec<E::State> = starts.iter().cycle().take(MORE * plan.chains).cloned().collect();
+    let starts: Vec<E::State> = starts.iter().cycle().take(MORE * each_way).cloned().collect();
     let (mut up, mut down): (Vec<Work>, Vec<Work>) = (vec![], vec![]);
-    for range in [0..plan.chains, plan.chains..MORE * plan.chains] {
+    for range in [0..each_way, each_way..MORE * each_way] {
         let chains = Chains { dataset: REAL, t, range };
         let units = workshop.reverse_units::<E>(kernels, chains.clone(), &starts, false);
         down.extend(workshop.all::<E, Vec<Work>>(units)?.concat());

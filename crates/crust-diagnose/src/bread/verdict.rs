@@ -305,10 +305,10 @@ fn rank_in_words(calibration: &Calibration) -> String {
 }
 
 fn rests_on(findings: &Findings, plan: &Plan) -> Vec<String> {
-    if decisive(findings).is_none() {
+    let Some(rung) = decisive(findings) else {
         return findings.fit.iter().map(|fit| fit_in_words(fit, plan.simulation)).collect();
-    }
-    let chains = plan.chains;
+    };
+    let chains = rung.forward.len();
     let mut list = vec![match (&findings.confirmation, plan.simulation) {
         (Some(found), Simulation::Fitted) => format!(
             "bound: {} new chains each way on one dataset that was simulated with the fitted hyperparameters; ± is the standard error \

@@ -154,7 +154,7 @@ pub(crate) fn jeffreys_time(rungs: &[Rung], timing: Option<&Timing>, name: &str,
     // all rungs up to this one: a short rung may take longer than the next by chance, and time does not run backwards
     let seconds = |r: &Rung| {
         let before = rungs.iter().filter(|other| other.t <= r.t);
-        before.map(|other| forward_seconds(timing?, name, other.t)).sum::<Option<f64>>()
+        before.map(|other| Some(forward_seconds(timing?, name, other.t)? * as_many(other, chains))).sum::<Option<f64>>()
     };
     let timed = rungs.iter().any(|r| seconds(r).is_some());
     let series = if timed { bound_series(rungs, seconds) } else { bound_series(rungs, evaluations_per_chain) };
@@ -187,6 +187,13 @@ pub(crate) fn jeffreys_time(rungs: &[Rung], timing: Option<&Timing>, name: &str,
             "{words} A straight line down means that a fixed factor of work buys a fixed factor of accuracy."
         ),
     })
+}
+
+/// How many times as long a rung would have taken with as many chains as others have.
+fn as_many(rung: &Rung, chains: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
+    let share = |n: usize| n.max(1) as f64;
+    share(chains) / share(rung.forward.len())
 }
 
 /// How long the forward chains of a rung took.
