@@ -2,6 +2,7 @@
 
 mod accumulated;
 mod bounds;
+mod curved;
 mod depends;
 mod factors;
 mod inline;

@@ -3,7 +3,7 @@
 use crust_engine::{ProveError, ProveOptions, SimulateError, Simulator, prove};
 use crust_stan::joint::{Joint, ReadOptions};
 
-use crate::{case, data_of, key, parse};
+use crate::{Case, case, data_of, key, parse};
 
 /// `right`, or the code of the refusal.
 fn verdict(text: &str, json: &str) -> &'static str {
@@ -47,12 +47,20 @@ fn check(list: &[(&str, &str, &str)]) {
 
 /// The mean of `a` over draws.
 fn mean(text: &str, json: &str) -> f64 {
+    mean_in(&mut case(text, json), "a", |a| a)
+}
+
+/// The mean of a function of a parameter, without data.
+fn mean_of(text: &str, name: &str, function: impl Fn(f64) -> f64) -> f64 {
+    mean_in(&mut case(text, "{}"), name, function)
+}
+
+fn mean_in(case: &mut Case, name: &str, function: impl Fn(f64) -> f64) -> f64 {
     const DRAWS: u32 = 4000;
-    let mut case = case(text, json);
     let mut sum = 0.0;
     for i in 0..DRAWS {
         let point = case.simulator.draw_parameters(None, key(i)).expect("parameters");
-        sum += case.simulator.parameters(&point).expect("values")["a"][0];
+        sum += function(case.simulator.parameters(&point).expect("values")[name][0]);
     }
     sum / f64::from(DRAWS)
 }
@@ -86,6 +94,65 @@ fn bounds_are_those_of_the_parameter() {
     for (text, wanted, deviation) in list {
         assert_eq!(verdict(text, json), "right", "{text}");
         let found = mean(text, json);
+        assert!((found - wanted).abs() < 5.0 * deviation / 4000.0_f64.sqrt(), "{found} {wanted} {text}");
+    }
+}
+
+/// A prior of a function of a parameter is read where its Jacobian is written down beside it, and nowhere else.
+#[test]
+fn priors_of_functions_with_their_jacobian() {
+    let positive = "parameters { real<lower=0> a; } model";
+    let defined = "parameters { real u; } transformed parameters { real<lower=0> a = exp(u);";
+    let vector =
+        "parameters { real m; real<lower=0> t; vector<lower=0>[3] a; } model { m ~ normal(0, 1); t ~ gamma(4, 4);";
+    let list: Vec<(String, &str)> = [
+        (positive, "{ log(a) ~ normal(0, 1); target += -log(a); }", "right"),
+        (positive, "{ target += normal_lpdf(log(a) | 0, 1) - log(a); }", "right"),
+        (positive, "{ inv(a) ~ gamma(3, 2); target += -2 * log(a); }", "right"),
+        (positive, "{ sqrt(a) ~ gamma(3, 2); target += -log(2 * sqrt(a)); }", "right"),
+        (positive, "{ sqrt(a) ~ normal(0, 2); target += -0.5 * log(a); }", "right"),
+        (positive, "{ log(a / 3) - 1 ~ student_t(5, 0, 1); target += -log(a); }", "right"),
+        (
+            "parameters { real<lower=0, upper=1> a; } model",
+            "{ logit(a) ~ normal(0, 1.5); target += -log(a) - log1m(a); }",
+            "right",
+        ),
+        (
+            "parameters { real u; } transformed parameters { real a = inv_logit(u); } model",
+            "{ a ~ beta(2, 3); target += log(a) + log1m(a); }",
+            "right",
+        ),
+        (defined, "} model { a ~ gamma(3, 2); target += u; }", "right"),
+        (defined, "jacobian += u; } model { a ~ gamma(3, 2); }", "right"),
+        (vector, "log(a) ~ normal(m, t); target += -sum(log(a)); }", "right"),
+        (vector, "for (k in 1:3) { log(a[k]) ~ normal(m, t); target += -log(a[k]); } }", "right"),
+        // no Jacobian, another one, one of a part, one twice
+        (positive, "{ sqrt(a) ~ normal(0, 2); }", "not-invertible"),
+        (positive, "{ log(a) ~ normal(0, 1); target += log(a); }", "misreading"),
+        (positive, "{ log(a) ~ normal(0, 1); target += -a; }", "misreading"),
+        (positive, "{ inv(a) ~ gamma(3, 2); target += -log(a); }", "misreading"),
+        (defined, "jacobian += u; } model { a ~ gamma(3, 2); target += u; }", "misreading"),
+        (vector, "log(a) ~ normal(m, t); target += -sum(log(a[1:2])); }", "misreading"),
+        (vector, "log(a) ~ normal(m, t); target += -log(a[1]) - t; }", "term-without-variate"),
+    ]
+    .into_iter()
+    .map(|(before, after, wanted)| (format!("{before} {after}"), wanted))
+    .collect();
+    check(&list.iter().map(|(text, wanted)| (text.as_str(), "{}", *wanted)).collect::<Vec<_>>());
+    let means = [
+        ("parameters { real<lower=0> a; } model { log(a) ~ normal(0, 0.5); target += -log(a); }", 1.133_148_5, 0.7),
+        ("parameters { real<lower=0> a; } model { sqrt(a) ~ normal(0, 1); target += -0.5 * log(a); }", 1.0, 1.5),
+        (
+            "parameters { real u; } transformed parameters { real a = inv_logit(u); }
+             model { a ~ beta(2, 3); target += log(a) + log1m(a); }",
+            0.4,
+            0.2,
+        ),
+    ];
+    for (text, wanted, deviation) in means {
+        // Transformed parameters are no values of the simulator.
+        let found =
+            if text.contains("real u") { mean_of(text, "u", |u| 1.0 / (1.0 + (-u).exp())) } else { mean(text, "{}") };
         assert!((found - wanted).abs() < 5.0 * deviation / 4000.0_f64.sqrt(), "{found} {wanted} {text}");
     }
 }
@@ -152,7 +219,6 @@ fn bounds_and_types() {
             "{}",
             "right",
         ),
-        ("parameters { real<lower=0> a; } model { log(a) ~ normal(0, 1); target += -log(a); }", "{}", "not-invertible"),
         ("parameters { ordered[3] a; } model { a - 1 ~ normal(0, 1); }", "{}", "right"),
         ("parameters { ordered[3] a; } model { a ~ normal([0, 1, 2]', 1); }", "{}", "right"),
         ("parameters { positive_ordered[2] a; } model { a ~ exponential(1); }", "{}", "right"),

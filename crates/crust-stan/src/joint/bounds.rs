@@ -84,6 +84,10 @@ pub(super) fn constant(e: &Expr) -> Option<f64> {
         ExprKind::Real(x) => Some(*x),
         ExprKind::Unary { op: UnaryOp::Minus, operand } => constant(operand).map(|x| -x),
         ExprKind::Unary { op: UnaryOp::Plus, operand } => constant(operand),
+        ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) => match arguments.as_slice() {
+            [x] => of_constant(name, constant(x)?),
+            _ => None,
+        },
         ExprKind::Binary { op: BinaryOp::Subtract, left, right } if left == right => Some(0.0),
         // Stan divides integers by another rule.
         ExprKind::Binary { op, left, right } if e.ty != Type::Int || *op != BinaryOp::Divide => {
@@ -98,6 +102,21 @@ pub(super) fn constant(e: &Expr) -> Option<f64> {
         }
         _ => None,
     }
+}
+
+/// A function that has an inverse, at a number: where the ends of bounds go.
+fn of_constant(name: &str, x: f64) -> Option<f64> {
+    Some(match name {
+        "log" => x.ln(),
+        "exp" => x.exp(),
+        "sqrt" => x.sqrt(),
+        "logit" => (x / (1.0 - x)).ln(),
+        "inv_logit" => 1.0 / (1.0 + (-x).exp()),
+        "log1p" => x.ln_1p(),
+        "expm1" => x.exp_m1(),
+        _ => return None,
+    })
+    .filter(|y| !y.is_nan())
 }
 
 /// A variate as a function of the variable behind it: the same expression with `x` in the place of the variable or its
@@ -175,9 +194,12 @@ fn rises(variate: &Expr) -> Option<bool> {
     }
 }
 
-/// The bounds of a variate whose variable has these bounds; `None` where they are not plain to see.
+/// The bounds of a variate whose variable has these bounds; `None` where they are not plain to see. An end at infinity
+/// (`log(0)`) is none.
 pub(super) fn bounds_of_image(variate: &Expr, bounds: Bounds<'_>) -> Option<[Option<Expr>; 2]> {
-    let [lower, upper] = [bounds.lower, bounds.upper].map(|bound| bound.map(|x| image(variate, x)));
+    let infinite = |e: &Expr| constant(e).is_some_and(f64::is_infinite);
+    let [lower, upper] =
+        [bounds.lower, bounds.upper].map(|bound| bound.map(|x| image(variate, x)).filter(|e| !infinite(e)));
     Some(if rises(variate)? { [lower, upper] } else { [upper, lower] })
 }
 

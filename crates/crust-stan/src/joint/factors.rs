@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bounds::constant;
+use super::bounds::{constant, declared_bounds};
 use super::samplers::{Support, sampler, scales, support, user_sampler};
 use super::split::{Role, Split, inverse, is_rearrangement, root};
 use super::{inline, mixture, walk};
@@ -48,6 +48,11 @@ pub enum Shape {
     Mixture,
     /// Depends on nothing: not read at all.
     Constant,
+    /// A draw of a function of a parameter whose Jacobian depends on it. Read where terms beside it may be that
+    /// Jacobian ([`super::curved`]), and otherwise as [`Shape::NotInvertible`].
+    Curved,
+    /// A term that may be the log Jacobian of such draws.
+    Jacobian,
     /// There is no sampler for the distribution.
     NoSampler,
     /// A density of the program's own without an `_rng` beside it.
@@ -72,7 +77,7 @@ pub enum Shape {
 
 impl Shape {
     pub fn is_readable(self) -> bool {
-        matches!(self, Self::Draw | Self::Mixture | Self::Constant)
+        matches!(self, Self::Draw | Self::Mixture | Self::Constant | Self::Jacobian)
     }
 }
 
@@ -100,7 +105,9 @@ pub(super) fn factors(program: &Program, split: &Split) -> Vec<Factor> {
     for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
         collector.statement(stmt, false, &[]);
     }
-    collector.found
+    let mut found = collector.found;
+    super::curved::settle(program, split, &mut found);
+    found
 }
 
 /// Variables that are given a value once and as a whole, with that value.
@@ -209,11 +216,14 @@ impl Collector<'_> {
             use crate::typed::Origin::Block;
             matches!(self.program.variable(*id).origin, Block(BlockKind::Parameters | BlockKind::Data))
         };
+        let invertible =
+            |role: Role| root.is_some_and(|id| is_variable(&id) && self.invertible(&variate, id, role, false));
+        let curved = role == Role::Prior && !invertible(role) && invertible(Role::Likelihood);
         let shape = if depends.sources(&variate).is_empty() {
             Shape::LiteralVariate
-        } else if root.is_none_or(|id| !is_variable(&id) || !self.invertible(&variate, id, role, false)) {
+        } else if !invertible(role) && !curved {
             Shape::NotInvertible
-        } else if !reaches(&variate, &stem) {
+        } else if !(reaches(&variate, &stem) || curved && self.keeps_to_range(&variate)) {
             Shape::OutOfRange
         } else if root.is_some_and(|id| is_integer(&self.program.variable(id).ty)) && !whole_numbers(tilde, &variate) {
             Shape::IntegerVariate
@@ -225,6 +235,11 @@ impl Collector<'_> {
             Shape::ParametricBranch
         } else {
             Shape::Draw
+        };
+        let shape = match shape {
+            Shape::Draw if curved => Shape::Curved,
+            _ if curved => Shape::NotInvertible,
+            other => other,
         };
         self.found.push(Factor {
             span,
@@ -241,6 +256,15 @@ impl Collector<'_> {
             sources,
             depends_on,
         });
+    }
+
+    /// Whether the declaration of a parameter keeps draws of its square root to numbers that a square root can have: its
+    /// bounds are those of the draw.
+    fn keeps_to_range(&self, variate: &Expr) -> bool {
+        let ExprKind::Call(Call { callee: Callee::Library(name), arguments, .. }) = &variate.kind else { return false };
+        let plain = arguments.first().is_some_and(|x| matches!(x.kind, ExprKind::Variable(_) | ExprKind::Index { .. }));
+        let lower = root(variate).and_then(|id| declared_bounds(self.program, id).lower).and_then(constant);
+        name == "sqrt" && plain && lower.is_some_and(|x| x >= 0.0)
     }
 
     fn term(&mut self, e: &Expr, span: Span, before: &[&Stmt]) {
@@ -317,7 +341,7 @@ impl Collector<'_> {
 
     /// Whether the variate can be computed back to the variable behind it, with a Jacobian that weighs no parameter.
     /// For a *parameter* it must be constant: shifts, factors that are data, rearrangements. For data it may be that of
-    /// any invertible function of data alone. `curved` is said inside of such a function, where a shift changes the
+    /// any invertible function of data alone (and for a parameter whose Jacobian stands beside it, [`Shape::Curved`]). `curved` is said inside of such a function, where a shift changes the
     /// Jacobian.
     fn invertible(&self, e: &Expr, id: VariableId, role: Role, curved: bool) -> bool {
         let apart = |c: &Expr| !self.split.depends.sources(c).contains(&id);

@@ -21,7 +21,7 @@ pub(super) fn unreadable(program: &Program, split: &Split, factor: &Factor) -> O
     let names = |role: Role| names_of(program, split, factor, role);
     let remedy = |d: Diagnostic| if is_prior { d } else { d.help(SUPPLY) };
     Some(match factor.shape {
-        Shape::Draw | Shape::Mixture | Shape::Constant => return None,
+        Shape::Draw | Shape::Mixture | Shape::Constant | Shape::Jacobian => return None,
         Shape::NoSampler => remedy(error(
             "no-sampler",
             format!("crust cannot draw from `{}`", factor.distribution),
@@ -33,7 +33,7 @@ pub(super) fn unreadable(program: &Program, split: &Split, factor: &Factor) -> O
             )
             .help(format!("define `{}_rng` with the same arguments beside it", factor.distribution)),
         ),
-        Shape::NotInvertible => not_invertible(factor, is_prior),
+        Shape::NotInvertible | Shape::Curved => not_invertible(factor, is_prior),
         Shape::OutOfRange => remedy(
             error("not-invertible", format!("`{}` draws values that the function on the left cannot have", factor.distribution))
                 .note("what is drawn would have to be cut off there, and the statement does not divide by what is lost")
@@ -85,6 +85,7 @@ fn not_invertible(factor: &Factor, is_prior: bool) -> Diagnostic {
                  factor or a new arrangement of one parameter, a Jacobian that depends on parameters is missing",
             )
             .help("state the prior of the parameter itself, for example `lognormal` for `log(x) ~ normal(…)`")
+            .help("or add the Jacobian: `log(x) ~ normal(…); target += -log(x);`")
     } else {
         error
             .note(

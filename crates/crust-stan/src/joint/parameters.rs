@@ -134,7 +134,7 @@ impl Reader<'_> {
                 let drawn = factor.variate.as_ref().and_then(|v| bounds_of_image(v, bounds));
                 let fine = drawn.is_some_and(|[lower, upper]| {
                     let drawn = Bounds { lower: lower.as_ref(), upper: upper.as_ref() };
-                    inside(stem, factor, drawn) || half(stem, factor, drawn) || stated(factor, drawn)
+                    drawn.is_none() || inside(stem, factor, drawn) || half(stem, factor, drawn) || stated(factor, drawn)
                 });
                 let shifted = factor.variate.as_ref().is_some_and(|v| self.is_shifted(v, id));
                 let relative = shifted || self.is_relative(factor, bounds);
