@@ -174,6 +174,7 @@ pub(crate) const PURPOSE: Purpose = Purpose(Purpose::FIRST_FREE.0 - 1);
 /// # Errors
 /// [`ProveError::Misreading`] names the statement that is read wrongly.
 pub fn prove(program: &Program, simulator: &Simulator, options: &ProveOptions<'_>) -> Result<Proof, ProveError> {
+    let program = &program::with_jacobians(program);
     let accuracy = Accuracy { slack: options.slack, ..program::accuracy(program) };
     let mut prover = Prover {
         program,
@@ -352,7 +353,7 @@ impl Prover<'_> {
             let values = target.evaluate(&points.all[..some], Part::Prior)?;
             for (at, value) in values.into_iter().enumerate() {
                 let own = at < points.own;
-                let mut seen = Observation::new(&value, &scores[at], (at, number), own, self.accuracy);
+                let mut seen = Observation::new(&value, &scores[at], (at, number), own, self.accuracy).of_prior();
                 let by_prior = alone.get(at).is_some_and(|v| v.rejection.is_some());
                 seen.refused |= value.rejection.is_some() && !by_prior;
                 all.push(seen);

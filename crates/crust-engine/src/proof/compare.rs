@@ -11,7 +11,7 @@ use crust_stan::span::Span;
 #[derive(Clone, Debug)]
 pub struct Observation {
     pub program: f64,
-    /// Of the reading, with what depends on data alone, without the Jacobian of images.
+    /// Of the reading, with what depends on data alone; of outcomes without the Jacobian of images.
     pub reading: f64,
     pub jacobian: f64,
     /// What of it depends on data alone.
@@ -65,6 +65,12 @@ impl Observation {
             assumed: score.assumed.clone(),
             ..blank
         }
+    }
+
+    /// A prior is a density of parameters: the Jacobian of images is a part of it, and of the program where it does not
+    /// only change by a constant. (Of outcomes it depends on data alone, which no posterior sees.)
+    pub fn of_prior(self) -> Self {
+        Self { reading: self.reading + self.jacobian, jacobian: 0.0, ..self }
     }
 
     fn difference(&self) -> f64 {

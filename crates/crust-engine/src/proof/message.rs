@@ -52,7 +52,12 @@ pub fn diagnostic(misreading: &Misreading) -> Diagnostic {
                 error.note("the reading never draws such values, but the program gives them a density")
             };
             match d.part {
-                Part::Prior => error.help("state the distribution of the parameter itself, with its bounds in the declaration"),
+                Part::Prior => error
+                    .help("state the distribution of the parameter itself, with its bounds in the declaration")
+                    .help(
+                        "if a function of a parameter is on the left, what is added to the target beside it must be its log Jacobian: \
+                         −log(x) for `log(x) ~ …`",
+                    ),
                 Part::Likelihood => error.help(
                     "if the outcome has bounds in its declaration, leave them out or write `T[ , ]` in the statement; otherwise \
                      supply the simulator (`--simulator`, or a generated quantity with `_sim` behind the outcome's name)",

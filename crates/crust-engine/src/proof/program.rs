@@ -130,6 +130,27 @@ pub fn reduced(program: &Program, keep: &dyn Fn(Place) -> bool) -> Program {
     result
 }
 
+/// The program with what it adds to the Jacobian added to the target: there it counts on the constrained scale, too.
+pub fn with_jacobians(program: &Program) -> Program {
+    fn change(stmt: &mut Stmt) {
+        match &mut stmt.kind {
+            StmtKind::JacobianPlus(e) => stmt.kind = StmtKind::TargetPlus(e.clone()),
+            StmtKind::If { branches, otherwise } => {
+                branches.iter_mut().for_each(|(_, s)| change(s));
+                otherwise.iter_mut().for_each(|s| change(s));
+            }
+            StmtKind::For { body, .. } | StmtKind::While { body, .. } => change(body),
+            StmtKind::Block(list) | StmtKind::Profile { body: list, .. } => list.iter_mut().for_each(change),
+            _ => {}
+        }
+    }
+    let mut result = program.clone();
+    if let Some(block) = &mut result.blocks[BlockKind::TransformedParameters as usize] {
+        block.statements.iter_mut().for_each(change);
+    }
+    result
+}
+
 /// Whether a statement adds to the target by itself.
 fn weighs(program: &Program, stmt: &Stmt) -> bool {
     match &stmt.kind {

@@ -45,8 +45,8 @@ pub fn solve(variate: &Expr, value: Expr) -> (Expr, Expr) {
     }
 }
 
-/// The log Jacobian of a variate as a function of the place at its bottom, up to constants: one expression for each
-/// factor and each function on the way.
+/// The log Jacobian of a variate as a function of the place at its bottom: one expression for each factor and each
+/// function on the way.
 pub fn jacobians(variate: &Expr) -> Vec<Expr> {
     let log = |e: Expr| {
         let ty = e.ty.clone();
@@ -68,7 +68,7 @@ pub fn jacobians(variate: &Expr) -> Vec<Expr> {
             match name.as_str() {
                 "log" => all.push(times(-1.0, log(x.clone()))),
                 "exp" | "expm1" => all.push(x.clone()),
-                "sqrt" => all.push(times(-0.5, log(x.clone()))),
+                "sqrt" => all.push(times(-0.5, log(times(4.0, x.clone())))),
                 "logit" => all.extend([times(-1.0, of("log", x)), times(-1.0, of("log1m", x))]),
                 "inv_logit" => all.extend([of("log_inv_logit", x), of("log1m_inv_logit", x)]),
                 "log1p" => all.push(times(-1.0, of("log1p", x))),
