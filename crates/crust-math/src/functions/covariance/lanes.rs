@@ -210,14 +210,7 @@ impl<R: Radial> Kernel for Reverse<'_, R> {
             }
             let (x, y) = (&problem.first[start * dimension..], &problem.second[j * dimension..]);
             for d in 0..dimension {
-                let mut parts = [[0.0; 8]; 8];
-                for (k, slope) in slopes.iter().enumerate() {
-                    let difference = minus(x[k * dimension + d], y[d]);
-                    for l in 0..8 {
-                        parts[k % 8][l] += slope[l] * difference[l] * difference[l];
-                    }
-                }
-                let sum = total(&parts);
+                let sum = distances_sum(slopes, (x, y[d]), (dimension, d));
                 (0..8).for_each(|l| to_weights[d][l] += sum[l]);
             }
         }
@@ -229,14 +222,42 @@ impl<R: Radial> Kernel for Reverse<'_, R> {
 #[inline(always)]
 fn sums<R: Radial>(squares: &[Row], slopes: &mut [Row], shape: Row) -> (Row, Row) {
     let mut parts = [[[0.0; 8]; 8]; 2];
-    for (k, (slope, square)) in slopes.iter_mut().zip(squares).enumerate() {
-        for l in 0..8 {
-            parts[0][k % 8][l] += slope[l];
-            parts[1][k % 8][l] += slope[l] * R::shape_slope(square[l], shape[l]);
-            slope[l] *= R::slope(square[l], shape[l]);
+    let mut first = 0;
+    while first < slopes.len() {
+        // Numbers that are known, so that parts stay in registers.
+        for p in 0..8 {
+            if first + p < slopes.len() {
+                let (mut slope, square) = (slopes[first + p], squares[first + p]);
+                for l in 0..8 {
+                    parts[0][p][l] += slope[l];
+                    parts[1][p][l] += slope[l] * R::shape_slope(square[l], shape[l]);
+                    slope[l] *= R::slope(square[l], shape[l]);
+                }
+                slopes[first + p] = slope;
+            }
         }
+        first += 8;
     }
     (total(&parts[0]), total(&parts[1]))
+}
+
+/// The sum over a column of slopes times squared differences in one coordinate.
+#[inline(always)]
+fn distances_sum(slopes: &[Row], (x, y): (&[Row], Row), (dimension, d): (usize, usize)) -> Row {
+    let mut parts = [[0.0; 8]; 8];
+    let mut first = 0;
+    while first < slopes.len() {
+        for p in 0..8 {
+            if first + p < slopes.len() {
+                let (slope, difference) = (slopes[first + p], minus(x[(first + p) * dimension + d], y));
+                for l in 0..8 {
+                    parts[p][l] += slope[l] * difference[l] * difference[l];
+                }
+            }
+        }
+        first += 8;
+    }
+    total(&parts)
 }
 
 /// As [`crate::linalg::vectors::total`].
