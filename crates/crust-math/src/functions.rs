@@ -29,9 +29,16 @@ pub struct Argument<'a> {
 
 /// One argument for eight items at once: each of its numbers is a row of eight.
 #[derive(Clone, Copy, Debug)]
-pub struct LaneArgument<'a> {
-    pub numbers: &'a [Row],
+pub struct LaneArgument<'a, const W: usize = 8> {
+    pub numbers: &'a [[f64; W]],
     pub shape: Shape,
+}
+
+impl<'a> From<&Argument<'a>> for LaneArgument<'a, 1> {
+    /// One item as a row of one.
+    fn from(argument: &Argument<'a>) -> Self {
+        Self { numbers: argument.numbers.as_chunks().0, shape: argument.shape }
+    }
 }
 
 /// A function of whole containers. The engine promotes nothing: an `int` argument arrives as one number.

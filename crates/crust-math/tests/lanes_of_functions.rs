@@ -1,4 +1,5 @@
-//! Functions and densities of containers for eight items at once give what they give for each of the items.
+//! Functions and densities of containers for eight items at once give what they give for each of the items, to the last
+//! bit: a chain must not notice how many others there are.
 
 use crust_math::density::Terms;
 use crust_math::distributions::multivariate;
@@ -39,10 +40,9 @@ fn lane(rows: &[Row], l: usize) -> Vec<f64> {
     rows.iter().map(|row| row[l]).collect()
 }
 
-fn close(rows: &[Row], l: usize, expected: &[f64], what: &str) {
-    for (row, expected) in rows.iter().zip(expected) {
-        let scale = expected.abs().max(1.0);
-        assert!((row[l] - expected).abs() < 1e-11 * scale, "{what}, item {l}: {} is not {expected}", row[l]);
+fn same(rows: &[Row], l: usize, expected: &[f64], what: &str) {
+    for (at, (row, expected)) in rows.iter().zip(expected).enumerate() {
+        assert_eq!(row[l].to_bits(), expected.to_bits(), "{what}, {at}, item {l}: {} is not {expected}", row[l]);
     }
 }
 
@@ -71,12 +71,12 @@ fn check_function(function: &dyn VectorFunction, given: &Given, wanted: &[bool],
         let mut scratch = vec![f64::NAN; function.scratch(&shapes)];
         let mut expected = vec![f64::NAN; n];
         function.value(&list, &mut expected, &mut scratch).expect("in the domain");
-        close(&out, l, &expected, name);
+        same(&out, l, &expected, &format!("{name} {shapes:?}"));
         let mut to: Vec<Vec<f64>> = into.iter().map(|rows| vec![0.25; rows.len()]).collect();
         let mut slices: Vec<&mut [f64]> = to.iter_mut().map(Vec::as_mut_slice).collect();
         function.reverse(&list, &expected, &lane(&adjoint, l), &mut slices, &mut scratch);
         for (rows, expected) in into.iter().zip(&to) {
-            close(rows, l, expected, name);
+            same(rows, l, expected, &format!("back of {name} {shapes:?}"));
         }
     }
 }
@@ -88,10 +88,13 @@ fn function(all: &'static [&'static dyn VectorFunction], name: &str) -> &'static
 #[test]
 fn cholesky_factors() {
     let mut numbers = Numbers(0.37);
-    for n in [1, 2, 3, 4, 5, 7, 8, 11, 16, 21] {
+    let cholesky = function(matrix::ALL, "cholesky_decompose");
+    for n in [1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 21, 32, 33, 40, 63, 64] {
         let given = vec![(numbers.matrix(n, false), Shape::matrix(n, n))];
-        check_function(function(matrix::ALL, "cholesky_decompose"), &given, &[true], &mut numbers);
+        check_function(cholesky, &given, &[true], &mut numbers);
     }
+    // Larger ones are taken one by one.
+    assert_eq!(cholesky.lanes_scratch(&[Shape::matrix(65, 65)]), None);
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn a_matrix_that_is_not_positive_definite_in_one_item() {
 fn covariances() {
     let mut numbers = Numbers(0.71);
     for name in ["gp_exp_quad_cov", "gp_exponential_cov", "gp_matern32_cov", "gp_matern52_cov"] {
-        for (n, dimension, scales) in [(1, 1, 1), (5, 1, 1), (6, 3, 1), (4, 2, 2)] {
+        for (n, dimension, scales) in [(1, 1, 1), (5, 1, 1), (6, 3, 1), (4, 2, 2), (21, 1, 1), (70, 2, 1)] {
             let cell = if dimension == 1 { Shape::SCALAR } else { Shape::vector(dimension) };
             let x = (numbers.rows(n * dimension, |x| 3.0 * x), cell.in_array(n));
             let sigma = (numbers.rows(1, |x| x + 0.5), Shape::SCALAR);
@@ -142,9 +145,9 @@ fn check_density(density: &dyn VectorDensity, given: &Given, wanted: &[bool], te
         let mut to: Vec<Vec<f64>> = into.iter().map(|rows| vec![0.0; rows.len()]).collect();
         let mut slices: Vec<&mut [f64]> = to.iter_mut().map(Vec::as_mut_slice).collect();
         let expected = density.log_density(&list, terms, 1.0, &mut slices, &mut scratch).expect("in the domain");
-        close(&[value], l, &[expected], name);
+        same(&[value], l, &[expected], name);
         for (rows, expected) in into.iter().zip(&to) {
-            close(rows, l, expected, name);
+            same(rows, l, expected, name);
         }
     }
 }
@@ -152,9 +155,11 @@ fn check_density(density: &dyn VectorDensity, given: &Given, wanted: &[bool], te
 #[test]
 fn multivariate_normals() {
     let mut numbers = Numbers(0.53);
-    for (name, lower) in [("multi_normal_lpdf", false), ("multi_normal_cholesky_lpdf", true)] {
+    let densities =
+        [("multi_normal_lpdf", false), ("multi_normal_prec_lpdf", false), ("multi_normal_cholesky_lpdf", true)];
+    for (name, lower) in densities {
         let density = *multivariate::ALL.iter().find(|d| d.name() == name).expect("it is there");
-        for (n, observations) in [(1, 1), (4, 1), (7, 2), (3, 20), (9, 1)] {
+        for (n, observations) in [(1, 1), (4, 1), (7, 2), (3, 20), (9, 1), (40, 1), (12, 9)] {
             let shape = if observations == 1 { Shape::vector(n) } else { Shape::vector(n).in_array(observations) };
             let given = vec![
                 (numbers.rows(n * observations, |x| x), shape),

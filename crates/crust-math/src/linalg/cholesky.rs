@@ -4,6 +4,7 @@
 
 use super::LinalgError;
 use super::gemm::{Operand, Target, gemm};
+use super::lanes::WIDEST;
 use super::vectors::{Aligned, add_scaled_fused, copy, dot_fused};
 use crate::lanes::{Kernel, dispatch};
 
@@ -29,6 +30,8 @@ pub fn factor(a: &mut [f64], n: usize) -> Result<(), LinalgError> {
     match n {
         0..=4 => return dispatch(Small::<4> { a, n }),
         5..=8 => return dispatch(Small::<8> { a, n }),
+        // Products are subtracted one after the other, as from eight matrices at once.
+        9..=WIDEST => return dispatch(Panel { columns: &mut a[..n * n], n, first: 0 }),
         _ => {}
     }
     let wide = if n < LARGE { FACTOR } else { WIDE };
@@ -179,6 +182,8 @@ pub fn reverse(l: &[f64], adjoint: &mut [f64], n: usize) {
         0..=4 => return dispatch(ReverseSmall::<4> { l, adjoint, n }),
         5..=8 => return dispatch(ReverseSmall::<8> { l, adjoint, n }),
         9..=16 => return dispatch(ReverseSmall::<16> { l, adjoint, n }),
+        17..=32 => return dispatch(ReverseSmall::<32> { l, adjoint, n }),
+        33..=WIDEST => return dispatch(ReverseSmall::<WIDEST> { l, adjoint, n }),
         _ => {}
     }
     // The rows and columns of a block are called as in the paper: D on the diagonal, R left of it, C below it, B below
@@ -298,6 +303,8 @@ impl<const W: usize> Kernel for ReverseSmall<'_, W> {
         }
         for j in (0..n).rev() {
             let scale = 1.0 / diagonal[j];
+            // Of larger matrices only what is left of the diagonal, in whole vectors.
+            let used = if W <= 16 { W } else { j.next_multiple_of(8) };
             let left = rows[j];
             let mut d = adjoints[j][j];
             let mut left_adjoint = adjoints[j];
@@ -305,12 +312,12 @@ impl<const W: usize> Kernel for ReverseSmall<'_, W> {
                 let c = adjoints[i][j] * scale;
                 adjoint[i + j * n] = c;
                 d = (-c).mul_add(rows[i][j], d);
-                add_scaled_fused(&mut adjoints[i], -c, &left);
-                add_scaled_fused(&mut left_adjoint, -c, &rows[i]);
+                add_scaled_fused(&mut adjoints[i][..used], -c, &left[..used]);
+                add_scaled_fused(&mut left_adjoint[..used], -c, &rows[i][..used]);
             }
             d *= scale;
             adjoint[j * (n + 1)] = 0.5 * d;
-            add_scaled_fused(&mut left_adjoint, -d, &left);
+            add_scaled_fused(&mut left_adjoint[..used], -d, &left[..used]);
             adjoints[j] = left_adjoint;
         }
     }

@@ -12,14 +12,19 @@ use crate::lanes::{InstructionSet, Kernel, dispatch};
 /// The numbers of eight items.
 pub type Row = [f64; 8];
 
+/// The largest matrix for which there are versions for eight items. Eight of those that are larger do not fit in the
+/// first caches, and one of them fills vector registers by itself. Up to here a single item goes through the same
+/// operations as eight, so that it has the same bits.
+pub const WIDEST: usize = 64;
+
 /// Columns, and rows, that are kept in registers.
 const BLOCK: usize = 4;
 
 /// `x + a b`
 #[inline(always)]
-pub fn add_product(x: Row, a: Row, b: Row) -> Row {
+pub fn add_product<const W: usize>(x: [f64; W], a: [f64; W], b: [f64; W]) -> [f64; W] {
     let mut y = x;
-    for l in 0..8 {
+    for l in 0..W {
         y[l] = a[l].mul_add(b[l], x[l]);
     }
     y
@@ -27,27 +32,27 @@ pub fn add_product(x: Row, a: Row, b: Row) -> Row {
 
 /// `x − a b`
 #[inline(always)]
-pub fn subtract_product(x: Row, a: Row, b: Row) -> Row {
+pub fn subtract_product<const W: usize>(x: [f64; W], a: [f64; W], b: [f64; W]) -> [f64; W] {
     let mut y = x;
-    for l in 0..8 {
+    for l in 0..W {
         y[l] = (-a[l]).mul_add(b[l], x[l]);
     }
     y
 }
 
 #[inline(always)]
-pub fn times(a: Row, b: Row) -> Row {
+pub fn times<const W: usize>(a: [f64; W], b: [f64; W]) -> [f64; W] {
     let mut y = a;
-    for l in 0..8 {
+    for l in 0..W {
         y[l] = a[l] * b[l];
     }
     y
 }
 
 #[inline(always)]
-fn reciprocal(a: Row) -> Row {
+fn reciprocal<const W: usize>(a: [f64; W]) -> [f64; W] {
     let mut y = a;
-    for l in 0..8 {
+    for l in 0..W {
         y[l] = 1.0 / a[l];
     }
     y
@@ -229,7 +234,7 @@ impl Kernel for FactorReverse<'_> {
                 if end - first == BLOCK {
                     reverse_left(to, lk, block, n, first);
                 } else {
-                    for j in first..end {
+                    for j in (first..end).rev() {
                         reverse_pair(to, lk, &block[(j - first) * n..(j - first + 1) * n], j);
                     }
                 }
@@ -262,14 +267,18 @@ fn reverse_column(l: &[Row], adjoint: &mut [Row], n: usize, j: usize, first: usi
 /// What column j does to column k before it.
 #[inline(always)]
 fn reverse_pair(to: &mut [Row], lk: &[Row], own: &[Row], j: usize) {
-    let by = lk[j];
-    let mut sum = subtract_product(to[j], own[j], by);
-    sum = subtract_product(sum, own[j], by);
+    let (by, mut sum) = (lk[j], to[j]);
     for i in j + 1..own.len() {
         to[i] = subtract_product(to[i], own[i], by);
         sum = subtract_product(sum, own[i], lk[i]);
     }
-    to[j] = sum;
+    to[j] = subtract_product(sum, twice(own[j]), by);
+}
+
+/// What an element of the diagonal stands for: it was halved.
+#[inline(always)]
+fn twice(a: Row) -> Row {
+    times(a, [2.0; 8])
 }
 
 /// The same for four columns from `first` on.
@@ -278,38 +287,39 @@ fn reverse_left(to: &mut [Row], lk: &[Row], block: &[Row], n: usize, first: usiz
     let below = first + BLOCK;
     let own = |c: usize| &block[c * n..(c + 1) * n];
     let columns = [own(0), own(1), own(2), own(3)];
-    // What lies in the rows of the block itself.
-    for c in 0..BLOCK {
-        let j = first + c;
-        let by = lk[j];
-        let mut sum = subtract_product(to[j], columns[c][j], by);
-        sum = subtract_product(sum, columns[c][j], by);
-        for i in j + 1..below {
-            to[i] = subtract_product(to[i], columns[c][i], by);
-            sum = subtract_product(sum, columns[c][i], lk[i]);
-        }
-        to[j] = sum;
-    }
     let by = [lk[first], lk[first + 1], lk[first + 2], lk[first + 3]];
     let mut sums = [to[first], to[first + 1], to[first + 2], to[first + 3]];
+    // As column by column, from the last one: of the rows of the block itself first what is below them, then the
+    // diagonal, then the columns before.
+    for c in 0..BLOCK {
+        for i in c + 1..BLOCK {
+            sums[c] = subtract_product(sums[c], columns[c][first + i], by[i]);
+        }
+    }
     for i in below..n {
         let (mut x, y) = (to[i], lk[i]);
-        for c in 0..BLOCK {
+        for c in (0..BLOCK).rev() {
             let a = columns[c][i];
             x = subtract_product(x, a, by[c]);
             sums[c] = subtract_product(sums[c], a, y);
         }
         to[i] = x;
     }
+    for c in (0..BLOCK).rev() {
+        sums[c] = subtract_product(sums[c], twice(columns[c][first + c]), by[c]);
+        for i in c + 1..BLOCK {
+            sums[i] = subtract_product(sums[i], columns[c][first + i], by[c]);
+        }
+    }
     to[first..below].copy_from_slice(&sums);
 }
 
 /// `Σᵢ aᵢ bᵢ` from `from` on, in four partial sums: one would wait for itself.
 #[inline(always)]
-pub fn dot(a: &[Row], b: &[Row], from: usize) -> Row {
+pub fn dot<const W: usize>(a: &[[f64; W]], b: &[[f64; W]], from: usize) -> [f64; W] {
     let n = a.len().min(b.len());
     let (a, b) = (&a[from.min(n)..n], &b[from.min(n)..n]);
-    let mut sums = [[0.0; 8]; 4];
+    let mut sums = [[0.0; W]; 4];
     let ((fours, rest), (other_fours, other_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
     for (a, b) in fours.iter().zip(other_fours) {
         for k in 0..4 {
@@ -319,8 +329,8 @@ pub fn dot(a: &[Row], b: &[Row], from: usize) -> Row {
     for (a, b) in rest.iter().zip(other_rest) {
         sums[0] = add_product(sums[0], *a, *b);
     }
-    let mut sum = [0.0; 8];
-    for l in 0..8 {
+    let mut sum = [0.0; W];
+    for l in 0..W {
         sum[l] = (sums[0][l] + sums[1][l]) + (sums[2][l] + sums[3][l]);
     }
     sum
@@ -328,9 +338,9 @@ pub fn dot(a: &[Row], b: &[Row], from: usize) -> Row {
 
 /// `a − b`
 #[inline(always)]
-pub fn minus(a: Row, b: Row) -> Row {
+pub fn minus<const W: usize>(a: [f64; W], b: [f64; W]) -> [f64; W] {
     let mut y = a;
-    for l in 0..8 {
+    for l in 0..W {
         y[l] = a[l] - b[l];
     }
     y
@@ -338,21 +348,26 @@ pub fn minus(a: Row, b: Row) -> Row {
 
 /// Overwrites x by `L⁻¹ x`. Diagonals are given as reciprocals.
 #[inline(always)]
-pub fn solve_lower(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row]) {
+pub fn solve_lower<const W: usize>(l: &[[f64; W]], inverse: &[[f64; W]], n: usize, x: &mut [[f64; W]]) {
     let mut first = 0;
     while first < n {
         first += if first + BLOCK <= n {
-            solve_rows::<BLOCK>(l, inverse, (n, first), x)
+            solve_rows::<W, BLOCK>(l, inverse, (n, first), x)
         } else {
-            solve_rows::<1>(l, inverse, (n, first), x)
+            solve_rows::<W, 1>(l, inverse, (n, first), x)
         };
     }
 }
 
 /// So many rows at once: their sums stay in registers and do not wait for each other.
 #[inline(always)]
-fn solve_rows<const R: usize>(l: &[Row], inverse: &[Row], (n, first): (usize, usize), x: &mut [Row]) -> usize {
-    let mut sums = [[0.0; 8]; R];
+fn solve_rows<const W: usize, const R: usize>(
+    l: &[[f64; W]],
+    inverse: &[[f64; W]],
+    (n, first): (usize, usize),
+    x: &mut [[f64; W]],
+) -> usize {
+    let mut sums = [[0.0; W]; R];
     sums.copy_from_slice(&x[first..first + R]);
     for k in 0..first {
         let (column, y) = (&l[k * n + first..][..R], x[k]);
@@ -371,7 +386,7 @@ fn solve_rows<const R: usize>(l: &[Row], inverse: &[Row], (n, first): (usize, us
 
 /// Overwrites x by `L⁻ᵀ x`.
 #[inline(always)]
-pub fn solve_lower_transposed(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row]) {
+pub fn solve_lower_transposed<const W: usize>(l: &[[f64; W]], inverse: &[[f64; W]], n: usize, x: &mut [[f64; W]]) {
     for j in (0..n).rev() {
         let column = &l[j * n..(j + 1) * n];
         x[j] = times(minus(x[j], dot(column, x, j + 1)), inverse[j]);
@@ -380,11 +395,11 @@ pub fn solve_lower_transposed(l: &[Row], inverse: &[Row], n: usize, x: &mut [Row
 
 /// The reciprocals of the diagonal; `false` where any item's is not positive.
 #[inline(always)]
-pub fn inverse_diagonal(l: &[Row], n: usize, out: &mut [Row]) -> bool {
+pub fn inverse_diagonal<const W: usize>(l: &[[f64; W]], n: usize, out: &mut [[f64; W]]) -> bool {
     let mut fine = true;
     for j in 0..n {
         let x = l[j * n + j];
-        for l in 0..8 {
+        for l in 0..W {
             fine &= x[l] > 0.0;
         }
         out[j] = reciprocal(x);
@@ -394,14 +409,14 @@ pub fn inverse_diagonal(l: &[Row], n: usize, out: &mut [Row]) -> bool {
 
 /// Overwrites `out` by `W = L⁻¹`, a lower triangle; what is above is 0.
 #[inline(always)]
-pub fn inverse_factor(l: &[Row], inverse: &[Row], n: usize, out: &mut [Row]) {
-    out[..n * n].fill([0.0; 8]);
+pub fn inverse_factor<const W: usize>(l: &[[f64; W]], inverse: &[[f64; W]], n: usize, out: &mut [[f64; W]]) {
+    out[..n * n].fill([0.0; W]);
     let mut first = 0;
     while first < n {
         first += if first + BLOCK <= n {
-            inverse_columns::<BLOCK>(l, inverse, (n, first), out)
+            inverse_columns::<W, BLOCK>(l, inverse, (n, first), out)
         } else {
-            inverse_columns::<1>(l, inverse, (n, first), out)
+            inverse_columns::<W, 1>(l, inverse, (n, first), out)
         };
     }
 }
@@ -409,11 +424,16 @@ pub fn inverse_factor(l: &[Row], inverse: &[Row], n: usize, out: &mut [Row]) {
 /// So many columns at once. Sums go along rows of L: of sums that go along columns, item by item, the compiler would
 /// make loops that collect one number of each item.
 #[inline(always)]
-fn inverse_columns<const C: usize>(l: &[Row], inverse: &[Row], (n, first): (usize, usize), out: &mut [Row]) -> usize {
+fn inverse_columns<const W: usize, const C: usize>(
+    l: &[[f64; W]],
+    inverse: &[[f64; W]],
+    (n, first): (usize, usize),
+    out: &mut [[f64; W]],
+) -> usize {
     for i in first..n {
-        let mut sums = [[0.0; 8]; C];
+        let mut sums = [[0.0; W]; C];
         if i < first + C {
-            sums[i - first] = [1.0; 8];
+            sums[i - first] = [1.0; W];
         }
         for k in first..i {
             let a = l[k * n + i];

@@ -9,7 +9,8 @@ mod lanes;
 use super::layout::{Containers, Memory, cell, count, equally_long, matrix, repetitions, same, square};
 use crate::density::{Domain, DomainError, Terms};
 use crate::functions::{Argument, Cell, LaneArgument, Row, Shape, ShapeError, VectorDensity};
-use crate::linalg::cholesky::{inverse, log_diagonal};
+use crate::linalg::cholesky::{factor, inverse, log_diagonal};
+use crate::linalg::lanes::{self as matrices, WIDEST};
 use crate::linalg::products::{add_outer, add_outer_lower};
 use crate::linalg::triangular::{solve_lower, solve_lower_transposed};
 use crate::linalg::vectors::{add_scaled, dot};
@@ -137,6 +138,37 @@ impl Elliptical {
     }
 }
 
+impl Elliptical {
+    /// For one item by the operations that eight at once go through, so that it has the same bits. None, with nothing in
+    /// `adjoints`, where there is no such version, or something is wrong.
+    #[allow(clippy::float_cmp, reason = "1 is exact")]
+    fn as_in_lanes(
+        &self,
+        arguments: &[Argument],
+        terms: Terms,
+        seed: f64,
+        adjoints: &mut [&mut [f64]],
+        scratch: &mut [f64],
+    ) -> Option<f64> {
+        let &[y, mu, given] = arguments else { return None };
+        let shapes = [y.shape, mu.shape, given.shape];
+        let fresh = adjoints.iter().all(|to| to.iter().all(|&x| x == 0.0));
+        // The version for eight makes use of that there is nothing yet.
+        if !(seed == 1.0 && fresh && self.lanes_scratch(&shapes).is_some()) {
+            return None;
+        }
+        let rows = [y, mu, given].map(|argument| LaneArgument::from(&argument));
+        let [to_y, to_mu, to_given] = &mut *adjoints else { return None };
+        let to = [to_y, to_mu, to_given].map(|to| to.as_chunks_mut().0);
+        let factor = |a: &mut [[f64; 1]], n: usize| factor(a.as_flattened_mut(), n).is_ok();
+        let found = lanes::log_density(self.scale, &rows, terms, to, (scratch.as_chunks_mut().0, factor));
+        if found.is_none() {
+            adjoints.iter_mut().for_each(|to| to.fill(0.0));
+        }
+        found.map(|[value]| value)
+    }
+}
+
 impl VectorDensity for Elliptical {
     fn name(&self) -> &'static str {
         self.name
@@ -167,7 +199,7 @@ impl VectorDensity for Elliptical {
 
     fn scratch(&self, arguments: &[Shape]) -> usize {
         let n = arguments[self.location() + 1].rows();
-        2 * n * n + 3 * n
+        2 * n * n + 4 * n
     }
 
     fn log_density(
@@ -183,6 +215,9 @@ impl VectorDensity for Elliptical {
         let (n, times) = (given.shape.rows(), repetitions(&[&y.shape, &mu.shape]));
         if times == 0 || n == 0 {
             return Ok(0.0);
+        }
+        if let Some(value) = self.as_in_lanes(arguments, terms, seed, adjoints, scratch) {
+            return Ok(value);
         }
         let mut memory = Memory(scratch);
         let factor = memory.take(n * n);
@@ -231,7 +266,7 @@ impl VectorDensity for Elliptical {
 
     fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
         let n = arguments[self.location() + 1].rows();
-        (!self.student).then_some(2 * n * n + 4 * n)
+        (!self.student && n <= WIDEST).then_some(2 * n * n + 4 * n)
     }
 
     fn log_density_lanes(
@@ -241,6 +276,7 @@ impl VectorDensity for Elliptical {
         adjoints: &mut [&mut [Row]],
         scratch: &mut [Row],
     ) -> Option<Row> {
-        lanes::log_density(self.scale, arguments, terms, adjoints, scratch)
+        let [y, mu, given] = adjoints else { return None };
+        lanes::log_density(self.scale, arguments, terms, [y, mu, given], (scratch, matrices::factor))
     }
 }

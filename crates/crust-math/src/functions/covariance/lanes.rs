@@ -10,9 +10,9 @@ use crate::functions::{LaneArgument, Row};
 use crate::lanes::{Kernel, dispatch};
 use crate::linalg::lanes::{add_product, minus, times};
 
-/// Rows of scratch: weights and their adjoints.
-pub(super) fn scratch(dimension: usize) -> usize {
-    2 * dimension
+/// Rows of scratch: weights and their adjoints, squared distances and slopes of a column.
+pub(super) fn scratch(dimension: usize, points: usize) -> usize {
+    2 * (dimension + points)
 }
 
 /// Points, one after the other, and parameters.
@@ -139,12 +139,15 @@ pub(super) fn reverse<R: Radial>(
     if adjoints[..sigma].iter().any(|to| !to.is_empty()) {
         return false;
     }
-    let (weights, to_weights) = scratch.split_at_mut(dimension);
-    let to_weights = &mut to_weights[..dimension];
+    let (weights, rest) = scratch.split_at_mut(dimension);
+    let (to_weights, rest) = rest.split_at_mut(dimension);
+    let (squares, slopes) = rest.split_at_mut(arguments[0].shape.cells());
     let Some(problem) = problem::<R>(arguments, positions, two, weights) else { return false };
     to_weights.fill([0.0; 8]);
     let radial = PhantomData::<R>;
-    let (log_variance, by_shape) = dispatch(Reverse { problem, out, adjoint, to_weights: &mut *to_weights, radial });
+    let work = [squares, slopes];
+    let (log_variance, by_shape) =
+        dispatch(Reverse { problem, out, adjoint, to_weights: &mut *to_weights, work, radial });
     for (to, sigma) in adjoints[sigma].iter_mut().zip(arguments[sigma].numbers) {
         (0..8).for_each(|l| to[l] += 2.0 * log_variance[l] / sigma[l]);
     }
@@ -153,10 +156,13 @@ pub(super) fn reverse<R: Radial>(
     }
     // dw = −2 dρ / ρ³; one length scale has all weights.
     let scales = arguments[rho].numbers;
-    for (to_weight, k) in to_weights.iter().zip((0..scales.len()).cycle()) {
-        if let Some(to) = adjoints[rho].get_mut(k) {
-            let scale = scales[k];
-            (0..8).for_each(|l| to[l] -= 2.0 / (scale[l] * scale[l] * scale[l]) * to_weight[l]);
+    if let ([_], [first, others @ ..]) = (scales, &mut *to_weights) {
+        others.iter().for_each(|other| (0..8).for_each(|l| first[l] += other[l]));
+    }
+    for ((to, scale), sum) in adjoints[rho].iter_mut().zip(scales).zip(&*to_weights) {
+        for l in 0..8 {
+            let cube = -2.0 / (scale[l] * scale[l] * scale[l]);
+            to[l] = cube.mul_add(sum[l], to[l]);
         }
     }
     true
@@ -167,6 +173,8 @@ struct Reverse<'a, R> {
     out: &'a [Row],
     adjoint: &'a [Row],
     to_weights: &'a mut [Row],
+    /// Room for squared distances and for adjoints of them.
+    work: [&'a mut [Row]; 2],
     radial: PhantomData<R>,
 }
 
@@ -176,31 +184,88 @@ impl<R: Radial> Kernel for Reverse<'_, R> {
 
     #[inline(always)]
     fn run(self) -> (Row, Row) {
-        let Self { problem, out, adjoint, to_weights, .. } = self;
+        let Self { problem, out, adjoint, to_weights, work: [squares, slopes], .. } = self;
         let ([n, m], dimension) = (problem.n, problem.weights.len());
         let (mut log_variance, mut by_shape) = ([0.0; 8], [0.0; 8]);
+        // Sums go over columns, each in eight parts, as for a single item.
         for j in 0..m {
-            if problem.symmetric {
-                log_variance = add_product(log_variance, adjoint[j * n + j], out[j * n + j]);
-            }
-            for i in problem.rows(j) {
-                let square = problem.square(i, j);
+            let rows = problem.rows(j);
+            let (start, count) = (rows.start, rows.len());
+            let (squares, slopes) = (&mut squares[..count], &mut slopes[..count]);
+            for i in rows {
                 let mut slope = times(adjoint[j * n + i], out[j * n + i]);
                 if problem.symmetric {
                     slope = add_product(slope, adjoint[i * n + j], out[i * n + j]);
                 }
-                for l in 0..8 {
-                    log_variance[l] += slope[l];
-                    by_shape[l] += slope[l] * R::shape_slope(square[l], problem.shape[l]);
-                    slope[l] *= R::slope(square[l], problem.shape[l]);
-                }
-                let (x, y) = (&problem.first[i * dimension..], &problem.second[j * dimension..]);
-                for d in 0..dimension {
-                    let difference = minus(x[d], y[d]);
-                    to_weights[d] = add_product(to_weights[d], slope, times(difference, difference));
-                }
+                slopes[i - start] = slope;
+                squares[i - start] = problem.square(i, j);
+            }
+            if problem.symmetric {
+                log_variance = add_product(log_variance, adjoint[j * n + j], out[j * n + j]);
+            }
+            let (by_variance, by_shape_here) = sums::<R>(squares, slopes, problem.shape);
+            for l in 0..8 {
+                log_variance[l] += by_variance[l];
+                by_shape[l] += by_shape_here[l];
+            }
+            let (x, y) = (&problem.first[start * dimension..], &problem.second[j * dimension..]);
+            for d in 0..dimension {
+                let sum = distances_sum(slopes, (x, y[d]), (dimension, d));
+                (0..8).for_each(|l| to_weights[d][l] += sum[l]);
             }
         }
         (log_variance, by_shape)
     }
+}
+
+/// Sums over a column for log σ² and the shape; slopes become those by squared distances.
+#[inline(always)]
+fn sums<R: Radial>(squares: &[Row], slopes: &mut [Row], shape: Row) -> (Row, Row) {
+    let mut parts = [[[0.0; 8]; 8]; 2];
+    let mut first = 0;
+    while first < slopes.len() {
+        // Numbers that are known, so that parts stay in registers.
+        for p in 0..8 {
+            if first + p < slopes.len() {
+                let (mut slope, square) = (slopes[first + p], squares[first + p]);
+                for l in 0..8 {
+                    parts[0][p][l] += slope[l];
+                    parts[1][p][l] += slope[l] * R::shape_slope(square[l], shape[l]);
+                    slope[l] *= R::slope(square[l], shape[l]);
+                }
+                slopes[first + p] = slope;
+            }
+        }
+        first += 8;
+    }
+    (total(&parts[0]), total(&parts[1]))
+}
+
+/// The sum over a column of slopes times squared differences in one coordinate.
+#[inline(always)]
+fn distances_sum(slopes: &[Row], (x, y): (&[Row], Row), (dimension, d): (usize, usize)) -> Row {
+    let mut parts = [[0.0; 8]; 8];
+    let mut first = 0;
+    while first < slopes.len() {
+        for p in 0..8 {
+            if first + p < slopes.len() {
+                let (slope, difference) = (slopes[first + p], minus(x[(first + p) * dimension + d], y));
+                for l in 0..8 {
+                    parts[p][l] += slope[l] * difference[l] * difference[l];
+                }
+            }
+        }
+        first += 8;
+    }
+    total(&parts)
+}
+
+/// As [`crate::linalg::vectors::total`].
+#[inline(always)]
+fn total(s: &[Row; 8]) -> Row {
+    let mut sum = [0.0; 8];
+    for l in 0..8 {
+        sum[l] = ((s[0][l] + s[4][l]) + (s[2][l] + s[6][l])) + ((s[1][l] + s[5][l]) + (s[3][l] + s[7][l]));
+    }
+    sum
 }

@@ -118,7 +118,7 @@ impl<R: Radial> Kernel for Reverse<'_, '_, R> {
                 *slope = a * k;
             }
             if problem.symmetric {
-                sums.log_variance += adjoint[j * n + j] * out[j * n + j];
+                sums.log_variance = adjoint[j * n + j].mul_add(out[j * n + j], sums.log_variance);
                 for (i, slope) in slopes.iter_mut().enumerate() {
                     let at = (start + i) * n + j;
                     *slope = adjoint[at].mul_add(out[at], *slope);
@@ -322,7 +322,7 @@ impl<R: Radial> VectorFunction for Covariance<R> {
     }
 
     fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
-        Some(super::lanes::scratch(arguments[0].cell_len()))
+        Some(super::lanes::scratch(arguments[0].cell_len(), arguments[0].cells()))
     }
 
     fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], scratch: &mut [Row]) -> bool {

@@ -87,6 +87,14 @@ fn transposed_dual(dual: &mut [f64], a: &[f64], scale: f64, n: usize) {
     dual[..n * n].iter_mut().for_each(|x| *x *= scale);
 }
 
+/// The same, of a small matrix as of eight at once.
+fn small_exponential(a: &mut [f64], n: usize, memory: &mut [f64]) {
+    let small = lanes::scratch(n).is_some();
+    if !small || !lanes::exponential::<1>(a.as_chunks_mut().0, n, memory.as_chunks_mut().0) {
+        exponential(a, n, memory);
+    }
+}
+
 /// `exp(A)`.
 pub(super) struct MatrixExp;
 
@@ -105,8 +113,9 @@ impl VectorFunction for MatrixExp {
     }
 
     fn value(&self, arguments: &[Argument], out: &mut [f64], scratch: &mut [f64]) -> Result<(), DomainError> {
+        let n = arguments[0].shape.rows();
         out.copy_from_slice(arguments[0].numbers);
-        exponential(out, arguments[0].shape.rows(), scratch);
+        small_exponential(out, n, scratch);
         Ok(())
     }
 
@@ -115,7 +124,7 @@ impl VectorFunction for MatrixExp {
         let [dual, memory] = parts(scratch, [2 * n * n, EXPONENTIAL * 2 * n * n]);
         transposed_dual(dual, arguments[0].numbers, 1.0, n);
         dual[n * n..].copy_from_slice(adjoint);
-        exponential(dual, n, memory);
+        small_exponential(dual, n, memory);
         accumulate(to[0], &dual[n * n..]);
     }
 

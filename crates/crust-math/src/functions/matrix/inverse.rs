@@ -53,7 +53,7 @@ impl VectorFunction for CholeskyDecompose {
     }
 
     fn lanes_scratch(&self, arguments: &[Shape]) -> Option<usize> {
-        Some(arguments[0].len())
+        (arguments[0].rows() <= lanes::WIDEST).then_some(arguments[0].len())
     }
 
     fn value_lanes(&self, arguments: &[LaneArgument], out: &mut [Row], _: &mut [Row]) -> bool {

@@ -1,4 +1,4 @@
-//! The multivariate normal density by covariance, precision or Cholesky factor, for eight items at once.
+//! The multivariate normal density by covariance, precision or Cholesky factor, for eight items at once, or for one.
 //!
 //! With many observations W = L⁻¹ is computed once, so that u = W z and h = Wᵀ u are products, whose sums do not wait
 //! for each other; with few, systems are solved.
@@ -9,22 +9,26 @@
 use super::super::layout::{cell, count, repetitions};
 use super::Scale;
 use crate::density::Terms;
-use crate::functions::{LaneArgument, Row};
+use crate::functions::LaneArgument;
 use crate::lanes::{Kernel, dispatch};
 use crate::linalg::lanes::{
-    add_product, dot, factor, inverse_diagonal, inverse_factor, minus, solve_lower, solve_lower_transposed,
+    add_product, dot, inverse_diagonal, inverse_factor, minus, solve_lower, solve_lower_transposed,
 };
 
 /// Stan's `CONSTRAINT_TOLERANCE`.
 const TOLERANCE: f64 = 1e-8;
 
-pub(super) fn log_density(
+/// Overwrites a matrix by its Cholesky factor, if there is one.
+type Factor<const W: usize> = fn(&mut [[f64; W]], usize) -> bool;
+
+/// For one item, or for eight.
+pub(super) fn log_density<const W: usize>(
     scale: Scale,
-    arguments: &[LaneArgument],
+    arguments: &[LaneArgument<W>],
     terms: Terms,
-    adjoints: &mut [&mut [Row]],
-    scratch: &mut [Row],
-) -> Option<Row> {
+    adjoints: [&mut [[f64; W]]; 3],
+    (scratch, factor): (&mut [[f64; W]], Factor<W>),
+) -> Option<[f64; W]> {
     let [y, mu, given] = arguments else { return None };
     let (n, observations) = (given.shape.rows(), repetitions(&[&y.shape, &mu.shape]));
     if observations == 0 || n == 0 || !terms.keep(u32::MAX) {
@@ -40,36 +44,34 @@ pub(super) fn log_density(
         return None;
     }
     let (work, rest) = rest.split_at_mut(n * n);
-    let [to_y, to_mu, to_given] = adjoints else { return None };
-    let to = [&mut **to_y, &mut **to_mu, &mut **to_given];
-    let given = given.numbers;
+    let (to, given) = (adjoints, given.numbers);
     dispatch(Density { scale, arguments: [*y, *mu], given, n, observations, terms, l, work, rest, to })
 }
 
 /// Whether all items are in the domain.
-struct Check<'a> {
+struct Check<'a, const W: usize> {
     scale: Scale,
-    arguments: [LaneArgument<'a>; 3],
+    arguments: [LaneArgument<'a, W>; 3],
     n: usize,
     /// Whether there are several observations: of a single one only the lower triangle is read.
     arrays: bool,
 }
 
-impl Kernel for Check<'_> {
+impl<const W: usize> Kernel for Check<'_, W> {
     type Output = bool;
 
     #[inline(always)]
     fn run(self) -> bool {
         let Self { scale, arguments: [y, mu, given], n, arrays } = self;
         // Numbers in the place of truth values: of those the compiler makes vectors.
-        let mut fine = [1.0_f64; 8];
+        let mut fine = [1.0_f64; W];
         for x in y.numbers {
-            for l in 0..8 {
+            for l in 0..W {
                 fine[l] = if x[l].is_nan() { 0.0 } else { fine[l] };
             }
         }
         for x in mu.numbers {
-            for l in 0..8 {
+            for l in 0..W {
                 fine[l] = if x[l].abs() < f64::INFINITY { fine[l] } else { 0.0 };
             }
         }
@@ -78,7 +80,7 @@ impl Kernel for Check<'_> {
             let column = &given.numbers[j * n..(j + 1) * n];
             for (i, above) in column[..j].iter().enumerate() {
                 let below = &given.numbers[i * n + j];
-                for l in 0..8 {
+                for l in 0..W {
                     let difference = if triangular { above[l] } else { above[l] - below[l] };
                     let most = if triangular { 0.0 } else { TOLERANCE };
                     fine[l] = if difference.abs() <= most { fine[l] } else { 0.0 };
@@ -89,29 +91,29 @@ impl Kernel for Check<'_> {
     }
 }
 
-struct Density<'a> {
+struct Density<'a, const W: usize> {
     scale: Scale,
     /// y and μ.
-    arguments: [LaneArgument<'a>; 2],
+    arguments: [LaneArgument<'a, W>; 2],
     /// The matrix.
-    given: &'a [Row],
+    given: &'a [[f64; W]],
     n: usize,
     observations: usize,
     terms: Terms,
     /// The Cholesky factor, of the precision if that is given.
-    l: &'a mut [Row],
+    l: &'a mut [[f64; W]],
     /// A matrix, and four vectors.
-    work: &'a mut [Row],
-    rest: &'a mut [Row],
+    work: &'a mut [[f64; W]],
+    rest: &'a mut [[f64; W]],
     /// Adjoints of y, μ and the matrix; empty where they are not wanted.
-    to: [&'a mut [Row]; 3],
+    to: [&'a mut [[f64; W]]; 3],
 }
 
-impl Kernel for Density<'_> {
-    type Output = Option<Row>;
+impl<const W: usize> Kernel for Density<'_, W> {
+    type Output = Option<[f64; W]>;
 
     #[inline(always)]
-    fn run(self) -> Option<Row> {
+    fn run(self) -> Option<[f64; W]> {
         let Self { scale, arguments: [y, mu], given, n, observations, terms, l, work, rest, to } = self;
         let [to_y, to_mu, to_given] = to;
         let precision = scale == Scale::Precision;
@@ -122,11 +124,11 @@ impl Kernel for Density<'_> {
         if !inverse_diagonal(l, n, inverse) {
             return None;
         }
-        let mut value = [0.0; 8];
+        let mut value = [0.0; W];
         if terms.keep(0b100) {
             for j in 0..n {
                 let diagonal = l[j * n + j];
-                for k in 0..8 {
+                for k in 0..W {
                     let log = crate::lanes::scalar::log(diagonal[k]);
                     value[k] += if precision { log } else { -log };
                 }
@@ -161,7 +163,7 @@ impl Kernel for Density<'_> {
                 solve_lower_transposed(l, inverse, n, h);
             }
             let q = dot(&u[..n], if precision { h } else { &u[..n] }, 0);
-            for k in 0..8 {
+            for k in 0..W {
                 value[k] -= 0.5 * q[k];
             }
             if !to_y.is_empty() {
@@ -171,7 +173,7 @@ impl Kernel for Density<'_> {
             }
             if !to_mu.is_empty() {
                 for (to, h) in to_mu[in_mu].iter_mut().zip(&*h) {
-                    (0..8).for_each(|k| to[k] += h[k]);
+                    (0..W).for_each(|k| to[k] += h[k]);
                 }
             }
             if !to_given.is_empty() {
@@ -191,7 +193,7 @@ impl Kernel for Density<'_> {
         if !outer {
             for j in 0..n {
                 let at = j * n + j;
-                (0..8).for_each(|k| to_given[at][k] -= count(observations) * inverse[j][k]);
+                (0..W).for_each(|k| to_given[at][k] -= count(observations) * inverse[j][k]);
             }
             return Some(value);
         }
@@ -201,7 +203,7 @@ impl Kernel for Density<'_> {
             for i in j..n {
                 let p = dot(&work[i * n..(i + 1) * n], &work[j * n..(j + 1) * n], i);
                 let mut d = to_given[j * n + i];
-                for k in 0..8 {
+                for k in 0..W {
                     d[k] = half * (d[k] - count(observations) * p[k]);
                 }
                 to_given[j * n + i] = d;
@@ -214,7 +216,7 @@ impl Kernel for Density<'_> {
 
 /// `h = P z` for a symmetric matrix.
 #[inline(always)]
-fn symmetric_product(p: &[Row], z: &[Row], n: usize, h: &mut [Row]) {
+fn symmetric_product<const W: usize>(p: &[[f64; W]], z: &[[f64; W]], n: usize, h: &mut [[f64; W]]) {
     for j in 0..n {
         h[j] = dot(&p[j * n..(j + 1) * n], &z[..n], 0);
     }
@@ -222,8 +224,8 @@ fn symmetric_product(p: &[Row], z: &[Row], n: usize, h: &mut [Row]) {
 
 /// `u = W z` for a lower triangle.
 #[inline(always)]
-fn product(w: &[Row], z: &[Row], n: usize, u: &mut [Row]) {
-    u[..n].fill([0.0; 8]);
+fn product<const W: usize>(w: &[[f64; W]], z: &[[f64; W]], n: usize, u: &mut [[f64; W]]) {
+    u[..n].fill([0.0; W]);
     for j in 0..n {
         let (column, by) = (&w[j * n..(j + 1) * n], z[j]);
         for i in j..n {

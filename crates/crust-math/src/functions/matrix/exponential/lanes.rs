@@ -1,11 +1,10 @@
 //! The exponential of a small matrix for eight items at once: the polynomial of the highest degree for all of them, and
-//! as many squarings as each one needs.
+//! as many squarings as each one needs; a single item goes through the same operations.
 
 #![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
 #![allow(clippy::needless_range_loop, reason = "loops over lanes, by index, become vector instructions")]
 
 use super::{EXPONENTIAL, NORMS};
-use crate::functions::Row;
 use crate::lanes::{Kernel, dispatch};
 use crate::linalg::lanes::{add_product, times};
 
@@ -18,17 +17,17 @@ pub fn scratch(n: usize) -> Option<usize> {
 }
 
 /// Overwrites a matrix, or a dual one, by its exponential. Says `false` where a number is not finite.
-pub fn exponential(a: &mut [Row], n: usize, memory: &mut [Row]) -> bool {
+pub fn exponential<const W: usize>(a: &mut [[f64; W]], n: usize, memory: &mut [[f64; W]]) -> bool {
     dispatch(Exponential { a, n, memory })
 }
 
-struct Exponential<'a> {
-    a: &'a mut [Row],
+struct Exponential<'a, const W: usize> {
+    a: &'a mut [[f64; W]],
     n: usize,
-    memory: &'a mut [Row],
+    memory: &'a mut [[f64; W]],
 }
 
-impl Kernel for Exponential<'_> {
+impl<const W: usize> Kernel for Exponential<'_, W> {
     type Output = bool;
 
     #[inline(always)]
@@ -52,7 +51,7 @@ impl Kernel for Exponential<'_> {
             if block + 1 == blocks {
                 let c = inverse_factorial(4 * blocks);
                 for (to, x) in spare.iter_mut().zip(&*a4) {
-                    *to = times([c; 8], *x);
+                    *to = times([c; W], *x);
                 }
             } else {
                 product(spare, sum, a4, n);
@@ -60,12 +59,12 @@ impl Kernel for Exponential<'_> {
             let c: [f64; 4] = std::array::from_fn(|i| inverse_factorial(4 * block + i));
             for k in 0..len {
                 let (x3, x2, x1, before) = (a3[k], a2[k], a[k], spare[k]);
-                for l in 0..8 {
+                for l in 0..W {
                     sum[k][l] = ((c[3] * x3[l] + c[2] * x2[l]) + c[1] * x1[l]) + before[l];
                 }
             }
             for i in 0..n {
-                (0..8).for_each(|l| sum[i * n + i][l] += c[0]);
+                (0..W).for_each(|l| sum[i * n + i][l] += c[0]);
             }
         }
         a.copy_from_slice(sum);
@@ -74,7 +73,7 @@ impl Kernel for Exponential<'_> {
         while done < most {
             product(sum, a, a, n);
             for (x, square) in a.iter_mut().zip(&*sum) {
-                for l in 0..8 {
+                for l in 0..W {
                     x[l] = if done < squarings[l] { square[l] } else { x[l] };
                 }
             }
@@ -86,22 +85,22 @@ impl Kernel for Exponential<'_> {
 
 /// What each item is multiplied with, and how often its result is squared.
 #[inline(always)]
-fn scales(a: &[Row], n: usize) -> Option<(Row, Row)> {
-    let mut norm = [0.0_f64; 8];
+fn scales<const W: usize>(a: &[[f64; W]], n: usize) -> Option<([f64; W], [f64; W])> {
+    let mut norm = [0.0_f64; W];
     for j in 0..n {
-        let mut column = [0.0; 8];
+        let mut column = [0.0; W];
         for x in &a[j * n..(j + 1) * n] {
-            (0..8).for_each(|l| column[l] += x[l].abs());
+            (0..W).for_each(|l| column[l] += x[l].abs());
         }
-        for l in 0..8 {
+        for l in 0..W {
             norm[l] = if column[l] > norm[l] || column[l].is_nan() { column[l] } else { norm[l] };
         }
     }
     if !norm.iter().all(|x| x.is_finite()) {
         return None;
     }
-    let (mut scale, mut squarings) = ([1.0; 8], [0.0; 8]);
-    for l in 0..8 {
+    let (mut scale, mut squarings) = ([1.0; W], [0.0; W]);
+    for l in 0..W {
         while norm[l] * scale[l] > NORMS[3] {
             scale[l] *= 0.5;
             squarings[l] += 1.0;
@@ -117,17 +116,17 @@ fn inverse_factorial(k: usize) -> f64 {
 
 /// `C = A B` for matrices, or dual ones.
 #[inline(always)]
-fn product(c: &mut [Row], a: &[Row], b: &[Row], n: usize) {
+fn product<const W: usize>(c: &mut [[f64; W]], a: &[[f64; W]], b: &[[f64; W]], n: usize) {
     let whole = n * n;
     for j in 0..n {
         for i in 0..n {
-            let mut value = [0.0; 8];
+            let mut value = [0.0; W];
             for k in 0..n {
                 value = add_product(value, a[k * n + i], b[j * n + k]);
             }
             c[j * n + i] = value;
             if c.len() > whole {
-                let mut tangent = [0.0; 8];
+                let mut tangent = [0.0; W];
                 for k in 0..n {
                     tangent = add_product(tangent, a[k * n + i], b[whole + j * n + k]);
                     tangent = add_product(tangent, a[whole + k * n + i], b[j * n + k]);
@@ -141,8 +140,7 @@ fn product(c: &mut [Row], a: &[Row], b: &[Row], n: usize) {
 #[cfg(test)]
 mod tests {
     use super::super::MatrixExp;
-    use super::*;
-    use crate::functions::{Argument, LaneArgument, Shape, VectorFunction};
+    use crate::functions::{Argument, LaneArgument, Row, Shape, VectorFunction};
 
     /// A matrix for each item, some of which need to be squared often.
     fn rows(n: usize, seed: f64) -> Vec<Row> {
@@ -170,10 +168,9 @@ mod tests {
                 let arguments = [Argument { numbers: &a, shape }];
                 MatrixExp.value(&arguments, &mut value, &mut scratch).expect("it is finite");
                 MatrixExp.reverse(&arguments, &value, &adjoint, &mut [&mut expected], &mut scratch);
-                let size = value.iter().chain(&expected).fold(1.0, |m: f64, x| m.max(x.abs()));
-                for (found, expected) in lane(&out).iter().chain(&lane(&to)).zip(value.iter().chain(&expected)) {
-                    assert!((found - expected).abs() <= 2e-14 * size, "{n}, {l}: {found} is not {expected}");
-                }
+                let bits = |x: Vec<f64>| -> Vec<u64> { x.into_iter().map(f64::to_bits).collect() };
+                assert_eq!(bits(lane(&out)), bits(value), "{n}, {l}");
+                assert_eq!(bits(lane(&to)), bits(expected), "{n}, {l}");
             }
         }
     }
