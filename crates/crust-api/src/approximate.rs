@@ -126,7 +126,8 @@ fn result(
     Judged { k_hat, bounds, errors, gradients, seconds }: Judged,
 ) -> Approximate {
     let notes = fitted.doubt(&model.unconstrained_names()).into_iter().collect();
-    let Document { names, mean, sd, covariance, degrees } = Document::new(&fitted.normal, model.unconstrained_names());
+    let Document { names, mean, sd, covariance, degrees } =
+        Document::new(fitted.moments(), model.unconstrained_names());
     Approximate {
         model: problem.program().file_name(),
         data: problem.data_file_name().unwrap_or_default(),

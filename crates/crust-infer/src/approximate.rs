@@ -24,6 +24,7 @@ pub mod pathfinder;
 pub mod quasi;
 pub mod scale;
 pub mod tails;
+mod whiten;
 
 use crust_math::random::StreamKey;
 

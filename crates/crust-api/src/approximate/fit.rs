@@ -1,6 +1,7 @@
 //! A fit of any method.
 
 use super::ApproximationChoice;
+use crust_diagnose::number::count;
 use crust_diagnose::psis::psis;
 use crust_diagnose::result::Bounds;
 use crust_diagnose::wasserstein::{ErrorBounds, MARGIN, Moments, error_bounds};
@@ -42,6 +43,8 @@ pub(crate) struct Fitted {
     pub words: String,
     /// Where other starting points led, if that is somewhere else.
     pub elsewhere: Option<Elsewhere>,
+    /// The moments of a mixture's draws by their importance weights, which are closer to those of the posterior.
+    pub weighted: Option<Elliptical>,
     pub iterations: usize,
     pub trace: Vec<Step>,
     /// Without draws that only the ELBO and k-hat are computed from. Those of variational fits decide when to stop.
@@ -249,11 +252,41 @@ fn several_paths<T: Target + Clone + Send>(
     let scale = Scale::of_covariance(approximation.dimension(), &covariance)?;
     let normal = Elliptical::normal(approximation.mean(), scale);
     let iterations = paths.iter().map(|path| path.iterations).sum();
-    let words = format!("a mixture of the ends of {} paths", paths.len());
+    let weighted = weighted_moments(&normal, &elbo);
+    let whose = if weighted.is_some() { "draws by their importance weights" } else { "the mixture" };
+    let words = format!("a mixture of the ends of {} paths; mean and covariance are those of {whose}", paths.len());
     let best = paths.iter().max_by(|a, b| a.elbo.total_cmp(&b.elbo)).ok_or(Error::NoSupport)?;
     let fitted = Fitted::new(normal, elbo, iterations, words);
     let about_a_mode = best.approximation.clone();
-    Ok(Fitted { approximation: Box::new(approximation), about_a_mode, fit_seconds, ..fitted })
+    Ok(Fitted { approximation: Box::new(approximation), about_a_mode, weighted, fit_seconds, ..fitted })
+}
+
+/// The moments of the posterior by the smoothed importance weights w of n draws of q: E_q f + Σ (w − 1/n) f for f = x and
+/// (x − m)(x − m)ᵀ, which is E_q f itself where all weights are the same. `None` where weights have no mean, or are worth
+/// too few draws for a covariance.
+fn weighted_moments(q: &Elliptical, drawn: &Estimate) -> Option<Elliptical> {
+    /// Draws for each coordinate.
+    const ENOUGH: f64 = 4.0;
+    let (d, n) = (drawn.points.dimension, drawn.log_ratios.len());
+    let smoothed = psis(&drawn.log_ratios, 1.0).ok().filter(|found| found.khat < 1.0)?;
+    if smoothed.ess < ENOUGH * count(d) {
+        return None;
+    }
+    let mut moved = vec![0.0; d];
+    let mut covariance = q.scale.covariance();
+    for (x, log_weight) in drawn.points.x.chunks_exact(d).zip(&smoothed.log_weights) {
+        let beyond = log_weight.exp() - 1.0 / count(n);
+        let from_mean: Vec<f64> = x.iter().zip(&q.mean).map(|(x, mean)| x - mean).collect();
+        moved.iter_mut().zip(&from_mean).for_each(|(sum, x)| *sum += beyond * x);
+        for (row, a) in covariance.chunks_exact_mut(d).zip(&from_mean) {
+            row.iter_mut().zip(&from_mean).for_each(|(c, b)| *c += beyond * a * b);
+        }
+    }
+    for (row, a) in covariance.chunks_exact_mut(d).zip(&moved) {
+        row.iter_mut().zip(&moved).for_each(|(c, b)| *c -= a * b);
+    }
+    let mean = q.mean.iter().zip(&moved).map(|(mean, moved)| mean + moved).collect();
+    Scale::of_covariance(d, &covariance).ok().map(|scale| Elliptical::normal(mean, scale))
 }
 
 impl Fitted {
@@ -268,10 +301,16 @@ impl Fitted {
             interrupted: false,
             words,
             elsewhere: None,
+            weighted: None,
             iterations,
             trace: Vec::new(),
             fit_seconds: None,
         }
+    }
+
+    /// What is written down of it.
+    pub fn moments(&self) -> &Elliptical {
+        self.weighted.as_ref().unwrap_or(&self.normal)
     }
 
     /// Whether its bound is lower by more than three standard errors.
@@ -324,7 +363,15 @@ impl Fitted {
         let fourth = q.fourth_moments(&q.mean());
         let moments = Moments { variances: q.variances(), fourth: fourth.each, norm_fourth: fourth.norm };
         let log_z = bounds.iw_elbo - MARGIN * bounds.iw_elbo_se;
-        let Some(found) = error_bounds(&self.elbo.log_ratios, k_hat, log_z, &moments) else { return Ok(None) };
+        let Some(mut found) = error_bounds(&self.elbo.log_ratios, k_hat, log_z, &moments) else { return Ok(None) };
+        if let Some(weighted) = &self.weighted {
+            // What is written down is so far from the approximation, which is so far from the posterior.
+            let (means, deviations) = (q.mean(), moments.variances.iter().map(|v| v.sqrt()));
+            let own = weighted.variances().into_iter().map(f64::sqrt);
+            found.mean_at_most.iter_mut().zip(&weighted.mean).zip(means).for_each(|((e, a), b)| *e += (a - b).abs());
+            let apart = own.zip(deviations).map(|(a, b)| (a - b).abs());
+            found.sd_at_most.iter_mut().flatten().zip(apart).for_each(|(e, apart)| *e += apart);
+        }
         // no other use has these numbers
         let key = StreamKey::new(seed, Purpose::FIT).chain(u32::MAX).step(1);
         Ok(second_moment_is_seen(evaluations, q, &self.normal, key)?.then_some(found))

@@ -157,6 +157,10 @@ impl<'a, T: Target + Clone + Send> Evaluations<'a, T> {
         }
         let n = all.1.len();
         self.count += n as u64;
+        if self.targets.len() == 1 {
+            // Nothing depends on how long it takes.
+            return self.spread(all, 1, together, run);
+        }
         let threads = self.worthwhile(n);
         let begin = Instant::now();
         let done = self.spread(all, threads, together, run);
@@ -247,10 +251,7 @@ fn run<T: Target>(
         let lanes = values.len();
         batch.resize(d, lanes, with_gradient);
         batch.beta.fill(1.0);
-        let x = &x[first * width * d..][..lanes * d];
-        for (lane, point) in x.chunks_exact(d).enumerate() {
-            batch.x.iter_mut().skip(lane).step_by(lanes).zip(point).for_each(|(to, x)| *to = *x);
-        }
+        turn(&x[first * width * d..][..lanes * d], lanes, &mut batch.x);
         target.evaluate(batch)?;
         for (lane, value) in values.iter_mut().enumerate() {
             let found = tempered(batch.log_prior[lane], batch.log_likelihood[lane], 1.0);
@@ -267,6 +268,18 @@ fn run<T: Target>(
         }
     }
     Ok(())
+}
+
+/// Points one after the other as points side by side.
+fn turn(x: &[f64], lanes: usize, to: &mut [f64]) {
+    let d = x.len() / lanes;
+    if lanes == 1 {
+        to.copy_from_slice(x);
+        return;
+    }
+    for (i, row) in to.chunks_exact_mut(lanes).enumerate() {
+        row.iter_mut().zip(x[i..].iter().step_by(d)).for_each(|(to, x)| *to = *x);
+    }
 }
 
 /// The same for points side by side.

@@ -212,11 +212,12 @@ fn best<T: Target + Clone + Send>(
     let apart = apart(stops, settings.rise);
     let chosen: Vec<usize> = spread(apart.len(), settings.stops).into_iter().map(|i| apart[i]).collect();
     let normals: BTreeMap<usize, Elliptical> = chosen.iter().map(|&at| (at, stops[at].normal())).collect();
+    let few = whitened_normals(evaluations.dimension(), settings.first_look, key);
     // Other widths are looked at where the first one is good.
     let look = |evaluations: &mut Evaluations<'_, T>, places: &[usize], widths: &[f64]| {
         let of_widths = |&at: &usize| widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
         let all = places.iter().flat_map(of_widths).collect();
-        elbos(evaluations, &normals, all, settings.first_look, key).map(|mut all| {
+        elbos(evaluations, &normals, all, &few).map(|mut all| {
             sort(&mut all);
             all
         })
@@ -228,9 +229,11 @@ fn best<T: Target + Clone + Send>(
     all.extend(look(evaluations, &best_places, others)?);
     sort(&mut all);
     all.truncate(settings.looked_at_again);
-    let mut few = elbos(evaluations, &normals, all, settings.draws.next_multiple_of(2), key.step(key.step + 1))?;
-    sort(&mut few);
-    let Candidate { at, width, elbo } = *few.first().ok_or(Error::NoSupport)?;
+    let draws = settings.draws.next_multiple_of(2);
+    let more = whitened_normals(evaluations.dimension(), draws, key.step(key.step + 1));
+    let mut best = elbos(evaluations, &normals, all, &more)?;
+    sort(&mut best);
+    let Candidate { at, width, elbo } = *best.first().ok_or(Error::NoSupport)?;
     let Elliptical { mean, scale, .. } = normals[&at].clone();
     let best = Elliptical::normal(mean, scale.scaled(width));
     stays(&best)?;
@@ -277,11 +280,12 @@ fn elbos<T: Target + Clone + Send>(
     evaluations: &mut Evaluations<'_, T>,
     normals: &BTreeMap<usize, Elliptical>,
     mut candidates: Vec<Candidate>,
-    draws: usize,
-    key: StreamKey,
+    z: &[f64],
 ) -> Result<Vec<Candidate>, Error> {
     let d = evaluations.dimension();
-    let z = whitened_normals(d, draws, key);
+    if candidates.is_empty() {
+        return Ok(candidates);
+    }
     let mut points = Points::new(d, Vec::with_capacity(candidates.len() * z.len()));
     let (mut stretched, mut of) = (Vec::with_capacity(z.len()), usize::MAX);
     for candidate in &candidates {

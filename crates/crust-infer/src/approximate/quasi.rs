@@ -7,31 +7,39 @@
 //! draws there are. Where these are many and dimensions few, they come from a lattice, which is even in pairs of
 //! coordinates as well: in hierarchical models a scale times another coordinate is what matters.
 
+#![allow(clippy::inline_always, reason = "only what is inlined is compiled for the instruction set of its caller")]
+
+use crust_math::lanes::{Kernel, dispatch};
 use crust_math::random::StreamKey;
 use crust_math::special::{gamma_p, gamma_q, lgamma};
 
-use super::dense;
 use super::family::float;
-use crate::metric::cholesky;
-use crate::vector::dot;
+use super::whiten::whiten;
 
 /// n × d standard normal numbers, n even: the second half is minus the first. Each draw alone is exactly normal.
 pub fn even_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> {
     let half = n / 2;
     let mut z = vec![0.0; 2 * half * dimension];
     let mut stream = key.stream();
+    let (mut quantiles, mut positive) = (vec![0.0; half], vec![false; half]);
     for coordinate in 0..dimension {
-        for (draw, stratum) in stream.permutation(half).into_iter().enumerate() {
+        let strata = stream.permutation(half);
+        for ((p, positive), stratum) in quantiles.iter_mut().zip(&mut positive).zip(strata) {
             // The strata of the upper half of the distribution; the sign decides which half. Both are in one number.
             let within = 2.0 * stream.uniform();
-            let positive = within < 1.0;
-            let within = if positive { within } else { within - 1.0 };
+            *positive = within < 1.0;
+            let within = if *positive { within } else { within - 1.0 };
             let upper = 0.5 + 0.5 * (float(stratum) + within) / float(half);
             // Rounding may reach 1, where the quantile is infinite.
-            let value = upper_quantile(upper.min(1.0 - 0.5 * f64::EPSILON));
-            let value = if positive { value } else { -value };
-            z[draw * dimension + coordinate] = value;
-            z[(half + draw) * dimension + coordinate] = -value;
+            *p = upper.min(1.0 - 0.5 * f64::EPSILON);
+        }
+        upper_quantiles(&mut quantiles);
+        let (first, second) = z.split_at_mut(half * dimension);
+        let columns = [first, second].map(|z| z[coordinate..].iter_mut().step_by(dimension));
+        let [first, second] = columns;
+        for (((to, minus), value), positive) in first.zip(second).zip(&quantiles).zip(&positive) {
+            *to = if *positive { *value } else { -value };
+            *minus = -*to;
         }
     }
     z
@@ -40,22 +48,49 @@ pub fn even_normals(dimension: usize, n: usize, key: StreamKey) -> Vec<f64> {
 /// The quantile of the standard normal distribution for ½ ≤ p < 1 by rational functions (Acklam 2003), with a relative
 /// error below 1.2e-9: no draw can tell, and an exact one was a third of the time of small fits.
 fn upper_quantile(p: f64) -> f64 {
-    const TAIL: f64 = 0.02425;
-    let polynomial = |coefficients: &[f64], x: f64| coefficients.iter().fold(0.0, |sum, c| sum * x + c);
-    if p > 1.0 - TAIL {
-        let q = (-2.0 * (1.0 - p).ln()).sqrt();
-        let above = [
-            -7.784_894_002_430_293e-3,
-            -3.223_964_580_411_365e-1,
-            -2.400_758_277_161_838,
-            -2.549_732_539_343_734,
-            4.374_664_141_464_968,
-            2.938_163_982_698_783,
-        ];
-        let below =
-            [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0];
-        return -polynomial(&above, q) / polynomial(&below, q);
+    if p > 1.0 - TAIL { tail_quantile(p) } else { central_quantile(p) }
+}
+
+/// Of each number in place.
+fn upper_quantiles(all: &mut [f64]) {
+    struct Central<'a>(&'a mut [f64]);
+    impl Kernel for Central<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run(self) {
+            self.0.iter_mut().for_each(|p| *p = central_quantile(*p));
+        }
     }
+    let far: Vec<(usize, f64)> = all.iter().copied().enumerate().filter(|(_, p)| *p > 1.0 - TAIL).collect();
+    dispatch(Central(all));
+    far.into_iter().for_each(|(i, p)| all[i] = tail_quantile(p));
+}
+
+/// From here on p has a function of its own.
+const TAIL: f64 = 0.02425;
+
+#[inline(always)]
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
+}
+
+fn tail_quantile(p: f64) -> f64 {
+    let q = (-2.0 * (1.0 - p).ln()).sqrt();
+    let above = [
+        -7.784_894_002_430_293e-3,
+        -3.223_964_580_411_365e-1,
+        -2.400_758_277_161_838,
+        -2.549_732_539_343_734,
+        4.374_664_141_464_968,
+        2.938_163_982_698_783,
+    ];
+    let below = [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0];
+    -polynomial(&above, q) / polynomial(&below, q)
+}
+
+#[inline(always)]
+fn central_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     let above = [
         -3.969_683_028_665_376e1,
@@ -198,37 +233,6 @@ pub fn whitened_students(dimension: usize, n: usize, degrees: f64, key: StreamKe
     }
     second.iter_mut().zip(first).for_each(|(minus, z)| *minus = -*z);
     z
-}
-
-/// z ← L⁻¹ z, where L Lᵀ are the second moments.
-fn whiten(dimension: usize, n: usize, z: &mut [f64]) -> bool {
-    if dimension >= dense::LEAST {
-        let mut moments = dense::products(dimension, z, z);
-        for i in 0..dimension {
-            for j in 0..=i {
-                let moment = moments[i * dimension + j] / float(n);
-                (moments[i * dimension + j], moments[j * dimension + i]) = (moment, moment);
-            }
-        }
-        let Some(lower) = dense::root(dimension, &moments) else { return false };
-        dense::solve_draws(dimension, &lower, z);
-        return true;
-    }
-    let mut moments = vec![0.0; dimension * dimension];
-    for z in z.chunks_exact(dimension) {
-        for i in 0..dimension {
-            let zi = z[i] / float(n);
-            moments[i * dimension..][..=i].iter_mut().zip(z).for_each(|(m, zj)| *m += zi * zj);
-        }
-    }
-    let Ok(lower) = cholesky(dimension, &moments) else { return false };
-    for z in z.chunks_exact_mut(dimension) {
-        for i in 0..dimension {
-            let row = &lower[i * dimension..][..=i];
-            z[i] = (z[i] - dot(&row[..i], &z[..i])) / row[i];
-        }
-    }
-    true
 }
 
 #[cfg(test)]
