@@ -296,15 +296,15 @@ fn fixed_draws_reach_the_family_optimum_of_the_funnel() {
 /// draws never become small: in 30 dimensions 4,800,000 evaluations had not been enough.
 #[test]
 fn a_search_ends_where_it_gets_no_further() {
-    let target = Function { dimension: 12, f: kinks };
-    let best = 12.0 * (0.5 * (0.5 * std::f64::consts::PI).ln() + 0.5 * std::f64::consts::TAU.ln() - 0.5 - 2.0_f64.ln());
+    let target = Function { dimension: 30, f: kinks };
+    let best = 30.0 * (0.5 * (0.5 * std::f64::consts::PI).ln() + 0.5 * std::f64::consts::TAU.ln() - 0.5 - 2.0_f64.ln());
     with(&target, |evaluations| {
         for family in [Family::MeanField, Family::FullRank] {
             let fit = fixed::fit(evaluations, &fixed::Settings::new(key(1), family)).unwrap();
             assert!((fit.elbo.value - best).abs() < 0.1, "{family:?}: {} {best}", fit.elbo.value);
             assert_eq!(fit.convergence, Convergence::Converged, "{family:?}");
         }
-        assert!(evaluations.count() < 600_000, "{}", evaluations.count());
+        assert!(evaluations.count() < 2_000_000, "{}", evaluations.count());
     });
 }
 
