@@ -125,7 +125,8 @@ fn result(
     fitted: Fitted,
     Judged { k_hat, bounds, errors, gradients, seconds }: Judged,
 ) -> Approximate {
-    let notes = fitted.doubt(&model.unconstrained_names()).into_iter().collect();
+    let names = model.unconstrained_names();
+    let notes = fitted.doubt(&names).into_iter().chain(fitted.caution(&names)).collect();
     let Document { names, mean, sd, covariance, degrees } =
         Document::new(fitted.moments(), model.unconstrained_names());
     Approximate {

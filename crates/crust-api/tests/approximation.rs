@@ -206,3 +206,27 @@ fn moments_of_several_paths_are_those_of_weighted_draws() {
         }
     }
 }
+
+/// log g for a gamma variate g of shape 0.1: a thousand draws do not see what e^x costs a wide normal distribution. Its
+/// ELBO has a closed form, and what is stated is above it by many standard errors in most runs.
+#[test]
+fn a_bound_that_rare_draws_decide_is_told() {
+    let program = "parameters { real<lower=0> g; } model { g ~ gamma(0.1, 2); }";
+    let mut wrong = 0;
+    for seed in 1..=4 {
+        let session = Session { seed, ..Session::default() };
+        let found = approximate(&problem(program), &options(ApproximationChoice::Meanfield), &session).expect("a fit");
+        let (m, s) = (found.mean[0], found.sd[0]);
+        let entropy = s.ln() + 0.5 * (1.0 + std::f64::consts::TAU.ln());
+        let truth = 0.1 * (m + 2.0_f64.ln()) - 2.0 * (m + 0.5 * s * s).exp() - 2.252_712_651_734_206 + entropy;
+        let is_wrong = found.elbo - truth > 0.06 + 4.0 * found.elbo_se;
+        let told = found.notes.iter().any(|note| note.contains("too high"));
+        assert!(told || !is_wrong, "{} for {truth}: {found:?}", found.elbo);
+        wrong += u32::from(is_wrong);
+    }
+    assert!(wrong > 0, "a test of something");
+    for program in [NORMAL, "parameters { real<lower=0> g; } model { g ~ gamma(3, 2); }"] {
+        let found = approximate(&problem(program), &options(ApproximationChoice::Fullrank), &Session::default());
+        assert!(found.expect("a fit").notes.is_empty());
+    }
+}

@@ -100,6 +100,10 @@ pub fn conclude(result: &mut BreadApproximation, acceptable: f64) {
     let lows = of(&|fit| fit.bounds.log_z_lower.map(|lower| lower - fit.bounds.elbo));
     let highs = of(&|fit| fit.bounds.log_z_upper.map(|upper| upper - fit.bounds.elbo));
     result.kl_q_p = range(&lows, &highs);
+    // An upper bound on log Z is none on the divergence where the ELBO itself may be too high.
+    if fits.iter().any(|fit| fit.bounds.log_z_upper.is_some() && fit.bounds.kl_at_most.is_none()) {
+        result.kl_q_p.at_most = f64::INFINITY;
+    }
     let missed_low = of(&|fit| Some(fit.exact_log_ratio? - fit.bounds.log_z_upper?));
     let missed_high = of(&|fit| Some(fit.exact_log_ratio? - fit.bounds.log_z_lower?));
     result.kl_p_q = skewed_range(&missed_low, &missed_high);
@@ -271,5 +275,11 @@ mod tests {
         assert!(unknown.verdict.level == Level::Poor && unknown.verdict.sentence.contains("not known"));
         assert!((unknown.kl_p_q.at_most - 1.0).abs() < 1e-12 && unknown.kl_p_q.at_least == 0.0);
         assert!(of(0.1, 0.2, 3.0).verdict.sentence.contains("bad"));
+        // The ELBO of one fit may be too high.
+        let mut blind: Vec<FitOf> = (1..=20).map(|k| fit(k, 0.1, 0.2)).collect();
+        blind[3].bounds.kl_at_most = None;
+        let mut result = BreadApproximation { simulated: blind, real: Some(fit(0, 0.1, 0.1)), ..Default::default() };
+        conclude(&mut result, 1.0);
+        assert!(result.kl_q_p.at_most.is_infinite() && result.verdict.sentence.contains("not known"));
     }
 }

@@ -16,7 +16,7 @@ use crust_infer::approximate::flat::{falls, is_confined};
 use crust_infer::approximate::laplace::laplace;
 use crust_infer::approximate::pathfinder;
 use crust_infer::approximate::scale::Scale;
-use crust_infer::approximate::tails::second_moment_is_seen;
+use crust_infer::approximate::tails::{Unseen, second_moment_is_seen, unseen};
 use crust_infer::target::Target;
 use crust_math::random::{Purpose, StreamKey};
 use std::time::Instant;
@@ -43,6 +43,8 @@ pub(crate) struct Fitted {
     pub words: String,
     /// Where other starting points led, if that is somewhere else.
     pub elsewhere: Option<Elsewhere>,
+    /// What of the ELBO its draws do not see.
+    pub unseen: Option<Unseen>,
     /// The moments of a mixture's draws by their importance weights, which are closer to those of the posterior.
     pub weighted: Option<Elliptical>,
     pub iterations: usize,
@@ -84,13 +86,18 @@ pub(crate) fn fit_so_far<T: Target + Clone + Send>(
             (Ok(()), true) => other_starts(evaluations, wanted, &fitted),
             _ => Ok(None),
         };
+        let unseen = match (&fine, wanted.method) {
+            // Draws of a mixture are not those of the normal distribution with its moments.
+            (Ok(()), method) if method != ApproximationChoice::MultiPathfinder => unseen(evaluations, &fitted.normal)?,
+            _ => None,
+        };
         evaluations.be_patient(false);
         fine?;
         if !fitted.elbo.value.is_finite() {
             return Err(Error::NoElbo { value: fitted.elbo.value });
         }
         let elsewhere = elsewhere?.or(fitted.elsewhere);
-        return Ok(Fitted { fit_seconds: seconds, elsewhere, ..fitted });
+        return Ok(Fitted { fit_seconds: seconds, elsewhere, unseen, ..fitted });
     }
     Ok(Fitted { fit_seconds: seconds, ..fitted })
 }
@@ -301,6 +308,7 @@ impl Fitted {
             interrupted: false,
             words,
             elsewhere: None,
+            unseen: None,
             weighted: None,
             iterations,
             trace: Vec::new(),
@@ -341,9 +349,22 @@ impl Fitted {
         ))
     }
 
-    /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]).
+    /// What people have to know, without [`Self::doubt`].
+    pub fn caution(&self, names: &[String]) -> Option<String> {
+        let Unseen { coordinate, nats } = self.unseen?;
+        let name = names.get(coordinate - 1).map_or("", String::as_str);
+        Some(format!(
+            "the ELBO is too high by {nats:.2} nats or more, whatever its standard error says: beyond three standard \
+             deviations of {name}, where its draws hardly come, the log density falls faster than before; compare \
+             `--method student-t`, or another scale for {name}"
+        ))
+    }
+
+    /// The ELBO, the importance-weighted bound, and what chains say of log Z (see [`Bounds::new`]). An ELBO that may be too
+    /// high gives no upper bound on the divergence.
     pub fn bounds(&self, forward: &[f64], reverse: &[f64]) -> Bounds {
-        bounds(&self.elbo, forward, reverse)
+        let found = bounds(&self.elbo, forward, reverse);
+        if self.unseen.is_some() { Bounds { kl_at_most: None, ..found } } else { found }
     }
 
     /// How wrong means and standard deviations can be. log Z is taken for some standard errors below what is below it in

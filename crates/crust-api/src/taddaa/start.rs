@@ -65,8 +65,10 @@ impl Start {
                 let wanted = Wanted { method: *method, radius: options.radius, seed: functionals.seed };
                 let fitted = fit(evaluations, wanted)?;
                 let (k_hat, q) = (fitted.k_hat(), fitted.approximation.as_ref());
-                let doubt = fitted.doubt(&functionals.model.unconstrained_names());
+                let names = functionals.model.unconstrained_names();
+                let (doubt, caution) = (fitted.doubt(&names), fitted.caution(&names));
                 let mut start = Self::of_approximation(q, fitted.normal, chains, (functionals, evaluations))?;
+                start.notes.extend(caution);
                 if !fitted.converged {
                     start.notes.push(format!("the fit: {}", fitted.words));
                 }

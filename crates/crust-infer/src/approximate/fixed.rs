@@ -336,21 +336,25 @@ fn maximise<T: Target + Clone + Send>(
         let options = if moves { options } else { Options { iterations: 500, ..options } };
         let mut search = Search::new(here.x.clone(), options, is_curved(coordinates).then_some(&metric));
         search.tell(here.value, &here.gradient);
-        let mut gradient = vec![0.0; here.x.len()];
+        let (mut gradient, mut values) = (vec![0.0; here.x.len()], vec![here.value]);
         while let Some(x) = search.asks() {
             let value = fixed.objective(evaluations, coordinates, x, &mut gradient)?;
             if search.tell(value, &gradient) == Told::Step {
+                values.push(search.here().0.value);
                 trace.push(Step { gradients: evaluations.count(), elbo: -search.here().0.value });
                 if evaluations.is_interrupted() {
                     search.stop();
+                } else if gets_nowhere(&values, decrement) {
+                    search.settle();
                 }
             }
         }
         let found = search.finish();
+        let gained = values[0] - found.best.value;
         iterations += found.iterations;
         let approximation = coordinates.build(&found.best.x)?;
         stays(&approximation)?;
-        let again = moves && found.iterations > 0 && matches!(found.end, End::Converged | End::Iterations);
+        let again = moves && gained > decrement && matches!(found.end, End::Converged | End::Iterations);
         if !again || frame == FRAMES {
             let (elbo, mut parameters) = (-found.best.value, found.best.x);
             let excess = fixed.excess(coordinates);
@@ -364,6 +368,14 @@ fn maximise<T: Target + Clone + Send>(
         here = fixed.look_again(evaluations, coordinates, &found.best)?;
     }
     Err(Error::NoSupport)
+}
+
+/// Whether the last steps together have gained less than a search has to. Where a density has kinks (a double
+/// exponential), so has the bound on few draws, and gradients never become small.
+fn gets_nowhere(values: &[f64], decrement: f64) -> bool {
+    const STEPS: usize = 10;
+    let before = values.len().checked_sub(STEPS + 1).map(|i| values[i]);
+    before.is_some_and(|before| before - values[values.len() - 1] < decrement)
 }
 
 /// Newton's step for the whole distribution, as the next frame. `None` if it would gain little, or is none.

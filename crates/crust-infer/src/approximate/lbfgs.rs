@@ -235,6 +235,11 @@ impl<'a> Search<'a> {
         add_scaled(&mut self.asked, step, &line.direction);
     }
 
+    /// Ends the search where it is, since it gets no further.
+    pub fn settle(&mut self) {
+        self.end.get_or_insert(End::Converged);
+    }
+
     /// What was found.
     pub fn finish(self) -> Optimum {
         let end = self.end.unwrap_or(End::Stopped);
