@@ -4,9 +4,13 @@
 //! ([`evaluator::Evaluator::evaluate`]): a value that depends on parameters is a row of lanes, one number for each
 //! chain.
 
+mod calculator;
 mod code;
+pub mod data;
 mod density;
 mod evaluator;
+#[doc(hidden)]
+pub mod fuzzing;
 mod flat;
 mod hidden_states;
 mod ir;

@@ -181,7 +181,8 @@ mod tests {
     use super::*;
     use crate::evaluator::Include;
     use crust_math::random::{Purpose, StreamKey};
-    use crust_stan::data::{Options, read_data};
+    use crate::data::read_data;
+    use crust_stan::data::Options;
     use crust_stan::front_end::read;
     use crust_stan::source::IncludeFiles;
 

@@ -365,6 +365,10 @@ impl Machine {
             }
             S::LinspacedVector | S::LinspacedRowVector | S::LinspacedArray | S::LinspacedIntArray => {
                 let (low, high) = (self.uniform_number(views[1])?, self.uniform_number(views[2])?);
+                if structure == S::LinspacedIntArray && low > high {
+                    let message = format!("{}: the range from {low} to {high} is decreasing", structure.name());
+                    return fatal("bad-arguments", message, span);
+                }
                 linspaced(&mut numbers, low, high, structure == S::LinspacedIntArray);
             }
             _ => {}
@@ -440,15 +444,15 @@ fn linspaced(numbers: &mut [f64], low: f64, high: f64, integers: bool) {
         return;
     }
     if integers {
-        let span = high - low;
-        let steps = (n - 1) as f64;
-        if span >= steps {
-            let step = (span / steps).floor();
-            // As Eigen does it: the range is cut to a multiple of the step.
-            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + i as f64 * step);
+        let (range, steps) = (high - low, n as f64);
+        if range + 1.0 < steps {
+            // Fewer integers than steps: each is repeated.
+            let repeat = ((steps + range) / (range + 1.0)).floor();
+            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + (i as f64 / repeat).floor());
         } else {
-            let repeat = ((n as f64) / (span + 1.0)).floor().max(1.0);
-            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = (low + (i as f64 / repeat).floor()).min(high));
+            // The largest whole step that fits.
+            let step = (range / (steps - 1.0)).floor();
+            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + i as f64 * step);
         }
         return;
     }

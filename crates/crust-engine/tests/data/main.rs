@@ -13,12 +13,16 @@
 //! What is given for data that fit is the variables with their values. Run with `CRUST_UPDATE=1` to write what is given
 //! into the documents, and read the difference.
 
+mod fuzz;
+mod programs;
+mod reading;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crust_engine::data::{parameter_table, read_data, transformed};
 use crust_stan::ast::BlockKind;
-use crust_stan::data::{Options, parameter_table, read_data};
-use crust_stan::eval::Limits;
+use crust_stan::data::{Limits, Options};
 use crust_stan::front_end;
 use crust_stan::source::NoIncludes;
 use crust_stan::value::Value;
@@ -81,7 +85,7 @@ fn given(program: &str, data: &str) -> String {
     for note in &data.notes {
         let _ = writeln!(out, "note: {note}");
     }
-    let data = match data.transformed(program, Limits::default()) {
+    let data = match transformed(program, data, Limits::default()) {
         Ok(data) => data,
         Err(problem) => return out + crust_stan::render::render(&problem, source, false).trim_end(),
     };
@@ -146,14 +150,14 @@ fn numbers(text: &str) -> Vec<f64> {
 /// `real_stan/library.stan` was run by Stan 2.39 (the tool `realstan` of this project builds it), which printed
 /// `real_stan/library.txt` with six digits.
 #[test]
-fn the_interpreter_computes_what_stan_computes() {
+fn transformed_data_are_what_stan_computes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/real_stan");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("readable");
     let reading = front_end::read("library.stan", None, &read("library.stan"), &NoIncludes);
     assert!(!reading.has_errors(), "{:?}", reading.problems);
     let program = &reading.typed;
     let data = read_data(program, &reading.source, "{}", &Options::default()).expect("there is nothing to read");
-    let data = data.transformed(program, Limits::default()).expect("runs");
+    let data = transformed(program, data, Limits::default()).expect("runs");
     let mut different = Vec::new();
     let golden = read("library.txt");
     for line in golden.lines() {
