@@ -5,8 +5,8 @@ mod summary;
 
 use crate::error::{Error, Look, render_problems};
 use crate::problem::{Program, Source};
-use crust_engine::data::{read_data, transformed};
 use crust_diagnose::result::{Checked, Diagnostic as DiagnosticRecord, ProgramSummary};
+use crust_engine::data::{read_data, transformed};
 use crust_stan::check::pedantic;
 use crust_stan::data::{DataError, DataErrors, DataProblem, Limits, Options};
 use crust_stan::diagnostics::{Diagnostic, Record, Severity};

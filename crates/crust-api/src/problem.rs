@@ -2,9 +2,9 @@
 
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
+use crust_engine::data::{read_data, transformed};
 use crust_engine::{EngineError, Model, SimulateError, unsupported};
 use crust_stan::ast::BlockKind;
-use crust_engine::data::{read_data, transformed};
 use crust_stan::data::{Data, Limits, Options};
 use crust_stan::diagnostics::{Diagnostic, Severity};
 use crust_stan::front_end::{Reading, read};

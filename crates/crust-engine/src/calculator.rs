@@ -148,12 +148,7 @@ impl<'a> Calculator<'a> {
         Ok(())
     }
 
-    fn branch(
-        &mut self,
-        branches: &[(Expr, Stmt)],
-        otherwise: Option<&Stmt>,
-        waiting: &mut Vec<Stmt>,
-    ) -> Outcome<()> {
+    fn branch(&mut self, branches: &[(Expr, Stmt)], otherwise: Option<&Stmt>, waiting: &mut Vec<Stmt>) -> Outcome<()> {
         for (i, (condition, body)) in branches.iter().enumerate() {
             let why = match self.value(condition)? {
                 Value::Unavailable(why) => why,
@@ -210,7 +205,7 @@ impl<'a> Calculator<'a> {
         let desk = self.desk();
         let mut code = Vec::new();
         for stmt in statements {
-            code.extend(desk.pieces.statement(stmt).map_err(Box::new)?);
+            code.extend(desk.pieces.statement(stmt)?);
         }
         self.load(&mentioned);
         let desk = self.desk();
@@ -292,9 +287,7 @@ impl<'a> Calculator<'a> {
         let value = match found {
             Ok(value) => values::of(machine, value, &e.ty),
             Err(error) => match first(error) {
-                lacking if is_lacking(&lacking) => {
-                    Value::unavailable(lacking.message, Some(e.span), None)
-                }
+                lacking if is_lacking(&lacking) => Value::unavailable(lacking.message, Some(e.span), None),
                 problem => return Err(problem),
             },
         };
@@ -316,7 +309,7 @@ impl<'a> Calculator<'a> {
             }
             ExprKind::Ternary { condition, yes, no } => {
                 if let Some(truth) = self.value(condition)?.as_real() {
-                    return self.value(if truth != 0.0 { yes } else { no });
+                    return self.value(if truth == 0.0 { no } else { yes });
                 }
             }
             _ => {}
@@ -430,14 +423,16 @@ fn with_variable(mut problem: Box<Diagnostic>, program: &Program, statements: &[
     for stmt in statements {
         analysis::walk(stmt, &mut |s| match &s.kind {
             StmtKind::Declare { variable, initial: Some(e) } if here(e.span) => found = Some(*variable),
-            StmtKind::Assign { target: Place::Variable { variable, path, .. }, .. } if path.is_empty() && here(s.span) => {
+            StmtKind::Assign { target: Place::Variable { variable, path, .. }, .. }
+                if path.is_empty() && here(s.span) =>
+            {
                 found = Some(*variable);
             }
             _ => {}
         });
     }
     let Some(variable) = found.map(|id| program.variable(id)) else { return problem };
-    problem.message = problem.message.replacen("the variable is", &format!("`{}` is", variable.name), 1);
+    problem.message = problem.message.replacen("the variable is a", &format!("`{}` is declared as", variable.name), 1);
     Box::new(problem.related(variable.span, "declared here"))
 }
 

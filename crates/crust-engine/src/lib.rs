@@ -9,9 +9,9 @@ mod code;
 pub mod data;
 mod density;
 mod evaluator;
+mod flat;
 #[doc(hidden)]
 pub mod fuzzing;
-mod flat;
 mod hidden_states;
 mod ir;
 mod kernels;

@@ -38,6 +38,7 @@ pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 struct Lowering<'a> {
     program: &'a Program,
     code: Code,

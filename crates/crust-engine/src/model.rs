@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use crust_math::functions::Shape;
 use crust_stan::ast::BlockKind;
 use crust_stan::data::{Data, Limits};
-use crust_stan::diagnostics::Diagnostic;
 use crust_stan::deep::on_deep_stack;
+use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 use crust_stan::typed::Program;
 
@@ -174,16 +174,12 @@ fn rejected(rejection: Option<&Rejection>) -> Diagnostic {
 
 /// Why the machine cannot have a value.
 fn impossible(given: &crust_stan::value::Value, span: Span) -> Diagnostic {
-    match given.reason() {
-        Some(why) => {
-            let message = format!("this variable has no value, because {}", why.reason);
-            Diagnostic::error("data-missing", message, span)
-        }
-        None => {
-            let message = format!("the engine has no complex numbers, and no values with more than {} dimensions", Shape::MOST);
-            Diagnostic::error("not-supported", message, span)
-        }
+    if let Some(why) = given.reason() {
+        let message = format!("this variable has no value, because {}", why.reason);
+        return Diagnostic::error("data-missing", message, span);
     }
+    let message = format!("the engine has no complex numbers, and no values with more than {} dimensions", Shape::MOST);
+    Diagnostic::error("not-supported", message, span)
 }
 
 /// Computes what depends on data only.

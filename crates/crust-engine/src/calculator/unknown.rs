@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crust_stan::ast::{BinaryOp, BlockKind, MessageKind};
+use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 use crust_stan::typed::{
     Access, Callee, Expr, ExprKind, Index, LoopOver, MessagePart, Origin, Place, Program, SizedKind, SizedType, Stmt,
@@ -135,7 +136,8 @@ impl Calculator<'_> {
             found = found || self.lacks(s).is_some();
             if let StmtKind::Assign { target, op, .. } = &s.kind {
                 let whole = op.is_none() && std::ptr::eq(s, stmt);
-                found = found || self.targets(target).iter().any(|(id, part)| self.unknown.contains_key(id) && (*part || !whole));
+                found = found
+                    || targets_of(target).iter().any(|(id, part)| self.unknown.contains_key(id) && (*part || !whole));
             }
         });
         found || self.desk().pieces.statement(stmt).is_err()
@@ -145,7 +147,10 @@ impl Calculator<'_> {
     fn lacks(&self, stmt: &Stmt) -> Option<Why> {
         let is_leaf = matches!(
             stmt.kind,
-            StmtKind::Assign { .. } | StmtKind::Declare { .. } | StmtKind::Call(_) | StmtKind::For { over: LoopOver::Each(_), .. }
+            StmtKind::Assign { .. }
+                | StmtKind::Declare { .. }
+                | StmtKind::Call(_)
+                | StmtKind::For { over: LoopOver::Each(_), .. }
         );
         let at = match &stmt.kind {
             StmtKind::For { over: LoopOver::Each(e), .. } => e.span,
@@ -160,19 +165,11 @@ impl Calculator<'_> {
         self.lacking.iter().find(|(span, _)| inside(span)).map(|(_, why)| Arc::clone(why))
     }
 
-    /// The variables that a place stands for, and whether only a part of each.
-    fn targets(&self, place: &Place) -> Vec<(VariableId, bool)> {
-        match place {
-            Place::Variable { variable, path, .. } => vec![(*variable, !path.is_empty())],
-            Place::Tuple(places) => places.iter().flat_map(|place| self.targets(place)).collect(),
-        }
-    }
-
     /// What a statement outside of loops gives a value to as a whole is known again.
     pub(super) fn regain(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Assign { target, op: None, .. } => {
-                for (id, part) in self.targets(target) {
+                for (id, part) in targets_of(target) {
                     if !part {
                         self.unknown.remove(&id);
                         self.shapeless.remove(&id);
@@ -204,26 +201,24 @@ impl Calculator<'_> {
     pub(super) fn sift(&mut self, stmt: &Stmt, nested: bool) -> Result<Option<Stmt>, Lost> {
         let with = |kind: StmtKind| Ok(Some(Stmt { kind, span: stmt.span }));
         match &stmt.kind {
-            StmtKind::Declare { variable, initial } => Ok(self.sift_declaration(stmt, *variable, initial.as_ref(), nested)),
+            StmtKind::Declare { variable, initial } => {
+                Ok(self.sift_declaration(stmt, *variable, initial.as_ref(), nested))
+            }
             StmtKind::Assign { target, op, value } => {
-                let targets = self.targets(target);
+                let targets = targets_of(target);
                 let hidden = |this: &Self, (id, part): &(VariableId, bool)| {
                     if *part || op.is_some() || nested { this.unknown.get(id).cloned() } else { None }
                 };
                 let why = self.reason(value).or_else(|| self.reason_in(target));
                 let why = why.or_else(|| targets.iter().find_map(|target| hidden(self, target)));
-                match why.or_else(|| self.lacking_in(stmt)) {
-                    Some(why) => {
-                        targets.iter().for_each(|(id, _)| self.lose(*id, &why));
-                        Ok(None)
-                    }
-                    None => {
-                        if !nested {
-                            self.regain(stmt);
-                        }
-                        Ok(Some(stmt.clone()))
-                    }
+                if let Some(why) = why.or_else(|| self.lacking_in(stmt)) {
+                    targets.iter().for_each(|(id, _)| self.lose(*id, &why));
+                    return Ok(None);
                 }
+                if !nested {
+                    self.regain(stmt);
+                }
+                Ok(Some(stmt.clone()))
             }
             StmtKind::Block(body) | StmtKind::Profile { body, .. } => {
                 let mut kept = Vec::new();
@@ -250,10 +245,9 @@ impl Calculator<'_> {
             }
             StmtKind::Message { kind, parts } => {
                 let told = |part: &MessagePart| match part {
-                    MessagePart::Value(e) => self.reason(e).map_or_else(
-                        || part.clone(),
-                        |why| MessagePart::Text(format!("<unknown: {}>", why.reason)),
-                    ),
+                    MessagePart::Value(e) => self
+                        .reason(e)
+                        .map_or_else(|| part.clone(), |why| MessagePart::Text(format!("<unknown: {}>", why.reason))),
                     MessagePart::Text(_) => part.clone(),
                 };
                 with(StmtKind::Message { kind: *kind, parts: parts.iter().map(told).collect() })
@@ -348,13 +342,13 @@ impl Calculator<'_> {
 
     /// Why an expression has no value that could be looked at, if so.
     fn obscure(&mut self, e: &Expr) -> Option<Why> {
-        let lacking = |problem: crust_stan::diagnostics::Diagnostic| unknown(problem.message, e.span);
+        let lacking = |problem: Box<Diagnostic>| unknown(problem.message, e.span);
         self.reason(e).or_else(|| self.desk().pieces.expression(e).err().map(lacking))
     }
 
     /// What the engine lacks for a statement without others in it.
     fn lacking_in(&mut self, stmt: &Stmt) -> Option<Why> {
-        let lacking = |problem: crust_stan::diagnostics::Diagnostic| unknown(problem.message, stmt.span);
+        let lacking = |problem: Box<Diagnostic>| unknown(problem.message, stmt.span);
         self.lacks(stmt).or_else(|| self.desk().pieces.statement(stmt).err().map(lacking))
     }
 
@@ -375,14 +369,19 @@ impl Calculator<'_> {
     }
 }
 
+/// The variables that a place stands for, and whether only a part of each.
+fn targets_of(place: &Place) -> Vec<(VariableId, bool)> {
+    match place {
+        Place::Variable { variable, path, .. } => vec![(*variable, !path.is_empty())],
+        Place::Tuple(places) => places.iter().flat_map(targets_of).collect(),
+    }
+}
+
 fn nothing(stmt: &Stmt) -> Stmt {
     Stmt { kind: StmtKind::Skip, span: stmt.span }
 }
 
 /// Whether the result has the shape of the operands.
 fn keeps_shape(op: BinaryOp) -> bool {
-    matches!(
-        op,
-        BinaryOp::Add | BinaryOp::Subtract | BinaryOp::EltMultiply | BinaryOp::EltDivide | BinaryOp::EltPower
-    )
+    matches!(op, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::EltMultiply | BinaryOp::EltDivide | BinaryOp::EltPower)
 }

@@ -101,11 +101,8 @@ fn of_numbers(shape: &MachineShape, numbers: &[f64], whole: bool) -> Value {
         MachineCell::RowVector => Cell::RowVector(shape.columns()),
         MachineCell::Matrix => Cell::Matrix(shape.rows(), shape.columns()),
     };
-    let numbers = if whole {
-        Numbers::Int(numbers.iter().map(|&x| int(x)).collect())
-    } else {
-        Numbers::Real(numbers.to_vec())
-    };
+    let numbers =
+        if whole { Numbers::Int(numbers.iter().map(|&x| int(x)).collect()) } else { Numbers::Real(numbers.to_vec()) };
     Tensor { array, cell, numbers }.into()
 }
 

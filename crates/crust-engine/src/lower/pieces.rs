@@ -25,16 +25,16 @@ impl<'a> Pieces<'a> {
     }
 
     /// The code of an expression, or what the engine lacks for it.
-    pub fn expression(&mut self, expr: &Expr) -> Result<Node, Diagnostic> {
+    pub fn expression(&mut self, expr: &Expr) -> Result<Node, Box<Diagnostic>> {
         self.piece(|lowering| lowering.expression(expr))
     }
 
     /// The code of a statement, or what the engine lacks for it.
-    pub fn statement(&mut self, stmt: &typed::Stmt) -> Result<Vec<Stmt>, Diagnostic> {
+    pub fn statement(&mut self, stmt: &typed::Stmt) -> Result<Vec<Stmt>, Box<Diagnostic>> {
         self.piece(|lowering| lowering.statements(std::slice::from_ref(stmt)))
     }
 
-    fn piece<T>(&mut self, compile: impl FnOnce(&mut Lowering<'a>) -> T) -> Result<T, Diagnostic> {
+    fn piece<T>(&mut self, compile: impl FnOnce(&mut Lowering<'a>) -> T) -> Result<T, Box<Diagnostic>> {
         let piece = compile(&mut self.lowering);
         if !self.lowering.called.is_empty() {
             let functions = match self.functions.take() {
@@ -45,7 +45,7 @@ impl<'a> Pieces<'a> {
             self.functions = Some(functions);
         }
         match std::mem::take(&mut self.lowering.problems).into_iter().next() {
-            Some(problem) => Err(problem),
+            Some(problem) => Err(Box::new(problem)),
             None => Ok(piece),
         }
     }

@@ -65,19 +65,15 @@ impl Machine {
     #[inline]
     pub(super) fn spend(&mut self, count: u64, span: Span) -> Run<()> {
         let Some(steps) = &mut self.steps else { return Ok(()) };
-        match steps.left.checked_sub(count) {
-            Some(left) => {
-                steps.left = left;
-                Ok(())
-            }
-            None => {
-                let message = format!("this part of the program is not done after {} steps", steps.most);
-                let endless = Diagnostic::error("too-many-steps", message, span)
-                    .label("the program was here")
-                    .help("check that the loops here come to an end");
-                Err(Stop::Fatal(Box::new(endless)))
-            }
+        if let Some(left) = steps.left.checked_sub(count) {
+            steps.left = left;
+            return Ok(());
         }
+        let message = format!("this part of the program is not done after {} steps", steps.most);
+        let endless = Diagnostic::error("too-many-steps", message, span)
+            .label("the program was here")
+            .help("check that the loops here come to an end");
+        Err(Stop::Fatal(Box::new(endless)))
     }
 
     /// Refuses a container that is too large, where data are computed.
@@ -91,7 +87,7 @@ impl Machine {
     }
 
     #[cold]
-    pub(super) fn too_deep<T>(&self, span: Span) -> Run<T> {
+    pub(super) fn too_deep<T>(span: Span) -> Run<T> {
         let deep = Diagnostic::error("too-deep", "functions call each other without end, or too deeply", span)
             .label("the nesting was given up here")
             .help("check that the recursion comes to an end");
@@ -137,8 +133,7 @@ impl Machine {
         let mut numbers = Vec::new();
         let globals: Vec<Moved> = self.globals.iter().map(|v| self.lift(v.value, mark, &mut numbers)).collect();
         let locals: Vec<Moved> = self.locals.iter().map(|v| self.lift(v.value, mark, &mut numbers)).collect();
-        let parts: Vec<Moved> =
-            self.tuples[..mark.tuples].iter().map(|v| self.lift(*v, mark, &mut numbers)).collect();
+        let parts: Vec<Moved> = self.tuples[..mark.tuples].iter().map(|v| self.lift(*v, mark, &mut numbers)).collect();
         self.release(mark);
         let mut rest = &numbers[..];
         for (i, moved) in globals.into_iter().enumerate() {

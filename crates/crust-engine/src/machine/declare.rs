@@ -36,13 +36,11 @@ impl Machine {
             return Err(Stop::Fatal(Box::new(unset.label("this has never been given a value"))));
         }
         let n = self.int_of(view)?;
-        match usize::try_from(n) {
-            Ok(n) => Ok(n),
-            Err(_) => {
-                let negative = Diagnostic::error("negative-size", "a size must not be negative", node.span);
-                Err(Stop::Fatal(Box::new(negative.label(format!("this is {n}")))))
-            }
+        if let Ok(n) = usize::try_from(n) {
+            return Ok(n);
         }
+        let negative = Diagnostic::error("negative-size", "a size must not be negative", node.span);
+        Err(Stop::Fatal(Box::new(negative.label(format!("this is {n}")))))
     }
 
     pub(super) fn declare(

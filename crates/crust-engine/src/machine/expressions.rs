@@ -580,7 +580,7 @@ impl Machine {
             None => self.stack.abs_diff(stack_address()) <= DEEPEST,
         };
         if !has_room {
-            return self.too_deep(span);
+            return Self::too_deep(span);
         }
         self.enter_call(function)?;
         let code = std::sync::Arc::clone(&self.code);

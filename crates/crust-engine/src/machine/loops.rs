@@ -6,6 +6,7 @@
 //! Until that is known of a loop, its tiles run as transactions: nothing is added to the log density before the tile is
 //! done, so that it can be given up, taken apart and run again. What is learned is kept for the next evaluation.
 
+use crust_math::functions::{Cell, Shape};
 use crust_stan::span::Span;
 
 use super::statements::Flow;
@@ -127,12 +128,15 @@ impl Machine {
             _ => whole,
         };
         // Arrays give their elements, vectors and matrices their numbers.
-        let element =
-            if whole.shape.array_rank() > 0 { whole.shape.element() } else { crust_math::functions::Shape::SCALAR };
+        let element = if whole.shape.array_rank() > 0 { whole.shape.element() } else { Shape::SCALAR };
         let n = element.len();
         let count = whole.block.count().checked_div(n).unwrap_or(0);
+        let by_rows = whole.shape.array_rank() == 0 && whole.shape.cell() == Cell::Matrix;
+        let (rows, columns) = (whole.shape.rows(), whole.shape.columns());
         let bind = |machine: &mut Self, i: usize| {
-            let block = whole.block.elements(i * n, n, machine.width);
+            // Stan goes through a matrix row by row.
+            let at = if by_rows { (i % columns) * rows + i / columns } else { i * n };
+            let block = whole.block.elements(at, n, machine.width);
             let block = Block { flags: block.flags.with(Flags::SHARED), ..block };
             *machine.slot_mut(for_loop.slot) = Variable::of(Value::Numbers(View { shape: element, block }));
         };

@@ -49,8 +49,11 @@ impl Machine {
             S::Cols => self.int_number(views[0].shape.columns()),
             S::Dims => {
                 let shape = views[0].shape;
+                // To Stan a vector is a matrix of one column here, and a row vector one of one row.
+                let arrays = (0..shape.array_rank()).map(|d| shape.size(d));
+                let cell: &[usize] = if shape.cell() == Cell::Scalar { &[] } else { &[shape.rows(), shape.columns()] };
                 #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
-                let dims: SmallVec<[f64; 8]> = (0..shape.rank()).map(|d| shape.size(d) as f64).collect();
+                let dims: SmallVec<[f64; 8]> = arrays.chain(cell.iter().copied()).map(|n| n as f64).collect();
                 let block = self.uniform(&dims)?;
                 Ok(View { shape: Shape::array(&[dims.len()]), block })
             }

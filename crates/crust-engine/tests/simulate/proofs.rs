@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crust_engine::data::{Calculator, read_data};
 use crust_engine::{Misreading, ProveError, ProveOptions, Simulator, prove};
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::BlockKind;
-use crust_engine::data::{Calculator, read_data};
 use crust_stan::data::{Calculator as _, Data, Limits, Options};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::joint::{Joint, ReadOptions, declared_bounds};
