@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| crust_stan::fuzzing::data(bytes));
+fuzz_target!(|bytes: &[u8]| crust_engine::fuzzing::data(bytes));

@@ -6,10 +6,10 @@ mod summary;
 use crate::error::{Error, Look, render_problems};
 use crate::problem::{Program, Source};
 use crust_diagnose::result::{Checked, Diagnostic as DiagnosticRecord, ProgramSummary};
+use crust_engine::data::{read_data, transformed};
 use crust_stan::check::pedantic;
-use crust_stan::data::{DataError, DataErrors, DataProblem, Options, read_data};
+use crust_stan::data::{DataError, DataErrors, DataProblem, Limits, Options};
 use crust_stan::diagnostics::{Diagnostic, Record, Severity};
-use crust_stan::eval::Limits;
 use crust_stan::format::{format, format_functions};
 use std::path::Path;
 
@@ -92,7 +92,7 @@ fn with_data(program: &Program, data: &Source) -> Result<Result<ProgramSummary, 
     let program_error = |problem: Box<_>| DataErrors { problems: vec![DataProblem::Program(*problem)] };
     let data = read_data(program.typed(), program.text(), &json, &options);
     Ok(data.and_then(|data| {
-        let transformed = data.transformed(program.typed(), limits).map_err(program_error)?;
+        let transformed = transformed(program.typed(), data, limits).map_err(program_error)?;
         summary::with_data(program, &transformed, limits).map_err(program_error)
     }))
 }

@@ -2,9 +2,10 @@
 
 use crate::error::{Context, Error, Faults, Refusal, Suspicion};
 use crate::finite;
+use crust_engine::data::{read_data, transformed};
 use crust_engine::{EngineError, Model, SimulateError, unsupported};
 use crust_stan::ast::BlockKind;
-use crust_stan::data::{Data, Options, read_data};
+use crust_stan::data::{Data, Limits, Options};
 use crust_stan::diagnostics::{Diagnostic, Severity};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::joint::Split;
@@ -235,7 +236,8 @@ impl Problem {
 
     /// The same with [transformed data as data](typed::Program::with_computed_given); nothing if that cannot be.
     pub(crate) fn with_computed_given(&self) -> Option<Self> {
-        let (typed, values) = self.program.typed().with_computed_given(self.values().ok()?)?;
+        let values = transformed(self.program.typed(), self.values().ok()?.clone(), Limits::default()).ok()?;
+        let typed = self.program.typed().with_computed_given(&values)?;
         let reading = Reading { typed, ..Reading::clone(&self.program.reading) };
         let program = Program { reading: Arc::new(reading), ..self.program.clone() };
         let (data, json) = (self.data.clone(), self.json.clone());

@@ -27,8 +27,6 @@ pub struct Code {
     pub parameters: Vec<Quantity>,
     pub transformed_parameters: Vec<Quantity>,
     pub generated_quantities: Vec<Quantity>,
-    pub transformed_data: Vec<Quantity>,
-    pub prepare: Vec<Stmt>,
     pub transform: Vec<Stmt>,
     pub model: Vec<Stmt>,
     pub generate: Vec<Stmt>,
@@ -166,6 +164,8 @@ pub enum Kind {
     },
     Negate(Box<Node>),
     Not(Box<Node>),
+    /// An integer, which must fit Stan's `int`.
+    Whole(Box<Node>),
     Arithmetic(Arithmetic, Box<[Node; 2]>),
     Compare(Comparison, Box<[Node; 2]>),
     IntDivide(Box<[Node; 2]>),

@@ -4,10 +4,14 @@
 //! ([`evaluator::Evaluator::evaluate`]): a value that depends on parameters is a row of lanes, one number for each
 //! chain.
 
+mod calculator;
 mod code;
+pub mod data;
 mod density;
 mod evaluator;
 mod flat;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hidden_states;
 mod ir;
 mod kernels;

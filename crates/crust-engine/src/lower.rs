@@ -1,16 +1,18 @@
 //! From a typed program to the code that the machine runs.
 
-mod analysis;
+pub(crate) mod analysis;
 mod chosen;
 mod control;
 mod expressions;
 mod inline;
 mod knowledge;
 mod library;
+mod pieces;
 mod sink;
 mod statements;
 mod unfold;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crust_math::functions::Cell;
@@ -23,37 +25,28 @@ use crust_stan::typed::{self, Level, Origin, Program, SizedKind, SizedType, Vari
 use crate::code::{Code, Constraint, Declared, Function, Item, Kind, Node, Quantity, Slot, Varies};
 pub(crate) use chosen::chosen;
 pub(crate) use control::has_control;
-pub(crate) use library::{vector_density, vector_function};
+pub(crate) use library::{is_elementwise, vector_density, vector_function};
+pub(crate) use pieces::Pieces;
 
 /// Compiles a program, or says what the engine lacks for it.
 pub fn lower(program: &Program) -> Result<Code, Vec<Diagnostic>> {
     let reads = analysis::reads_target(program);
-    let mut lowering = Lowering {
-        program,
-        // One more than there are variables: see `Code::element`.
-        code: Code { globals: program.variables.len() + 1, reads_target: reads.as_value, ..Code::default() },
-        problems: Vec::new(),
-        mutable: analysis::mutable(program),
-        parts: Split::of(program),
-        literals: HashMap::new(),
-        frame: None,
-        hoist: false,
-        ordered: reads.any,
-        in_loop: false,
-        called: BTreeSet::new(),
-    };
+    let mut lowering = Lowering::new(program);
+    lowering.code.reads_target = reads.as_value;
+    lowering.ordered = reads.any;
     lowering.program();
     if lowering.problems.is_empty() { Ok(lowering.code) } else { Err(lowering.problems) }
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 struct Lowering<'a> {
     program: &'a Program,
     code: Code,
     problems: Vec<Diagnostic>,
     /// Variables that are assigned by element somewhere.
     mutable: HashSet<VariableId>,
-    /// What is prior and what is likelihood.
-    parts: Split,
+    /// What is prior and what is likelihood, once somebody asks.
+    parts: OnceCell<Split>,
     literals: HashMap<u64, u32>,
     /// The slots of the function that is being compiled.
     frame: Option<HashMap<VariableId, u32>>,
@@ -65,12 +58,42 @@ struct Lowering<'a> {
     in_loop: bool,
     /// Functions of the program that have been called.
     called: BTreeSet<u32>,
+    /// Whether all this is data, to be computed before anything else: integers are checked, variables change as the
+    /// program says, nothing is made fit for being run often.
+    data_only: bool,
+}
+
+/// For each function of the program what the engine lacks for it, and which functions it calls.
+type Functions = Vec<(Vec<Diagnostic>, BTreeSet<u32>)>;
+
+impl<'a> Lowering<'a> {
+    fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            // One more than there are variables: see `Code::element`.
+            code: Code { globals: program.variables.len() + 1, ..Code::default() },
+            problems: Vec::new(),
+            mutable: analysis::mutable(program),
+            parts: OnceCell::new(),
+            literals: HashMap::new(),
+            frame: None,
+            hoist: false,
+            ordered: false,
+            in_loop: false,
+            called: BTreeSet::new(),
+            data_only: false,
+        }
+    }
 }
 
 impl Lowering<'_> {
-    fn program(&mut self) {
+    fn parts(&self) -> &Split {
+        self.parts.get_or_init(|| Split::of(self.program))
+    }
+
+    fn functions(&mut self) -> Functions {
         let program = self.program;
-        // For each function what the engine lacks, and what it calls: only those that are used matter.
+        // Only those that are used matter.
         let mut functions = Vec::with_capacity(program.functions.len());
         for function in &program.functions {
             let mut variables = function.arguments.clone();
@@ -83,8 +106,17 @@ impl Lowering<'_> {
             self.code.functions.push(Function { slots, body });
             functions.push((std::mem::take(&mut self.problems), std::mem::take(&mut self.called)));
         }
-        self.code.transformed_data = self.quantities(BlockKind::TransformedData);
-        self.code.prepare = self.statements(program.block(BlockKind::TransformedData));
+        functions
+    }
+
+    fn program(&mut self) {
+        let program = self.program;
+        let functions = self.functions();
+        // Transformed data are data by the time that this code runs: they are looked at for what the engine lacks.
+        self.data_only = true;
+        self.quantities(BlockKind::TransformedData);
+        self.statements(program.block(BlockKind::TransformedData));
+        self.data_only = false;
         self.hoist = true;
         self.code.parameters = self.quantities(BlockKind::Parameters);
         self.code.transformed_parameters = self.quantities(BlockKind::TransformedParameters);
@@ -99,11 +131,11 @@ impl Lowering<'_> {
         self.code.transform = all;
         self.code.generate = self.statements(program.block(BlockKind::GeneratedQuantities));
         knowledge::find(&mut self.code);
-        self.complain_of_used(functions);
+        self.complain_of_used(&functions);
     }
 
     /// Adds what the engine lacks for the functions that are called, by others that are called included.
-    fn complain_of_used(&mut self, functions: Vec<(Vec<Diagnostic>, BTreeSet<u32>)>) {
+    fn complain_of_used(&mut self, functions: &Functions) {
         let mut used = BTreeSet::new();
         let mut next: Vec<u32> = std::mem::take(&mut self.called).into_iter().collect();
         while let Some(function) = next.pop() {
@@ -112,8 +144,8 @@ impl Lowering<'_> {
             }
         }
         let of_blocks = std::mem::take(&mut self.problems);
-        let of_functions = functions.into_iter().zip(0..).filter(|(_, id)| used.contains(id));
-        self.problems = of_functions.flat_map(|((problems, _), _)| problems).chain(of_blocks).collect();
+        let of_functions = functions.iter().zip(0..).filter(|(_, id)| used.contains(id));
+        self.problems = of_functions.flat_map(|((problems, _), _)| problems.clone()).chain(of_blocks).collect();
     }
 
     fn quantities(&mut self, block: BlockKind) -> Vec<Quantity> {

@@ -6,6 +6,7 @@
 //! again right away.
 
 mod assign;
+mod data_only;
 mod declare;
 mod density;
 mod driver;
@@ -38,6 +39,7 @@ use crust_stan::span::Span;
 use crate::code::{Code, Factor, Kind, Node, Slot};
 use crate::flat::GROUP;
 use crate::memory::{Aligned, Arena, Block, Flags, Full, Width};
+pub(crate) use data_only::Steps;
 pub use driver::{CHUNK, Rows, Summed};
 pub use elementwise::{MOST, RowKernel};
 pub(crate) use regions::DirectList;
@@ -193,6 +195,9 @@ pub struct Machine {
     late: Vec<bool>,
     /// The plans of all machines with the same program and data.
     shared_plans: regions::Shared,
+    /// Rounds of loops and calls that are left, where code that depends on data only runs: nothing is gone back over,
+    /// and what looks endless is stopped.
+    pub(crate) steps: Option<Steps>,
 }
 
 /// Something that machines share, with a counter for this machine alone: one that all threads count with, several times
@@ -276,6 +281,7 @@ impl Machine {
             plans: Vec::new(),
             late: Vec::new(),
             shared_plans: regions::Shared::default(),
+            steps: None,
         }
     }
 

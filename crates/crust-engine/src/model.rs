@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crust_math::random::{Purpose, StreamKey};
+use crust_math::functions::Shape;
 use crust_stan::ast::BlockKind;
-use crust_stan::data::Data;
+use crust_stan::data::{Data, Limits};
+use crust_stan::deep::on_deep_stack;
 use crust_stan::diagnostics::Diagnostic;
-use crust_stan::eval::on_deep_stack;
 use crust_stan::span::Span;
 use crust_stan::typed::Program;
-use crust_stan::value;
 
+use crate::calculator::{Calculator, constant};
 use crate::code::{Code, Kind, Node, Quantity, Stmt};
 use crate::evaluator::Evaluator;
 use crate::lower::lower;
@@ -63,21 +63,24 @@ impl Model {
 
     fn bind_code(program: &Program, code: Code, data: &Data, seed: u64) -> Result<Self, EngineError> {
         let code = Arc::new(code);
+        let mut calculator = Calculator::knowing(program, data, Limits::default());
+        calculator.draw(seed);
+        calculator.transformed_data().map_err(|problem| EngineError::one(*problem))?;
+        let messages = std::mem::take(&mut calculator.messages);
         let mut machine = Machine::new(&code);
-        for id in program.declared_in(BlockKind::Data) {
-            let variable = program.variable(id);
-            let Some(given) = data.get(id) else { continue };
-            let value = constant(&mut machine, given, variable.span).map_err(|problem| EngineError::one(*problem))?;
-            machine.globals[id.0 as usize] = Variable::of(value);
+        for kind in [BlockKind::Data, BlockKind::TransformedData] {
+            for id in program.declared_in(kind) {
+                let Some(given) = calculator.get(id) else { continue };
+                let value = constant(&mut machine, given)
+                    .ok_or_else(|| EngineError::one(impossible(given, program.variable(id).span)))?;
+                machine.globals[id.0 as usize] = Variable::of(value);
+            }
         }
+        drop(calculator);
         machine.constant_tuples = machine.tuple_count();
-        machine.streams = vec![StreamKey::new(seed, Purpose::TRANSFORMED_DATA).stream()];
         let mut binder = Binder { machine, code };
-        binder.transformed_data()?;
-        let messages = std::mem::take(&mut binder.machine.messages);
         binder.hoist();
         let Binder { mut machine, mut code } = binder;
-        machine.streams.clear();
         if let Some(chosen) = crate::lower::chosen(&code, &|condition| machine.truth(condition)) {
             code = Arc::new(chosen);
             machine.set_code(&code);
@@ -169,51 +172,14 @@ fn rejected(rejection: Option<&Rejection>) -> Diagnostic {
     }
 }
 
-/// Puts a value of the data into the machine.
-fn constant(machine: &mut Machine, given: &value::Value, span: Span) -> Result<Value, Box<Diagnostic>> {
-    use crust_math::functions::{Cell, Shape};
-    let numbers = |machine: &mut Machine, shape: Shape, numbers: Vec<f64>| {
-        let block = machine.arena.constant(numbers.len(), numbers.into_iter());
-        Value::Numbers(View { shape, block })
-    };
-    Ok(match given {
-        value::Value::Int(n) => numbers(machine, Shape::SCALAR, vec![f64::from(*n)]),
-        value::Value::Real(x) => numbers(machine, Shape::SCALAR, vec![*x]),
-        value::Value::Tensor(tensor) => {
-            let (cell, sizes): (Cell, Vec<usize>) = match tensor.cell {
-                value::Cell::Int | value::Cell::Real => (Cell::Scalar, vec![]),
-                value::Cell::Vector(n) => (Cell::Vector, vec![n]),
-                value::Cell::RowVector(n) => (Cell::RowVector, vec![n]),
-                value::Cell::Matrix(r, c) => (Cell::Matrix, vec![r, c]),
-                _ => {
-                    return Err(Box::new(Diagnostic::error(
-                        "not-supported",
-                        "the engine has no complex numbers",
-                        span,
-                    )));
-                }
-            };
-            if tensor.array.len() + sizes.len() > Shape::MOST {
-                let message = format!("the engine has no values with more than {} dimensions", Shape::MOST);
-                return Err(Box::new(Diagnostic::error("not-supported", message, span)));
-            }
-            numbers(machine, Shape::new(&tensor.array, cell, &sizes), tensor.numbers.to_reals())
-        }
-        value::Value::Tuple(tuple) => {
-            let mut parts = Vec::new();
-            for part in &tuple.parts {
-                parts.push(constant(machine, part, span)?);
-            }
-            machine.push_tuple(&parts)
-        }
-        value::Value::Complex(_) => {
-            return Err(Box::new(Diagnostic::error("not-supported", "the engine has no complex numbers", span)));
-        }
-        value::Value::Unavailable(why) => {
-            let message = format!("this variable has no value, because {}", why.reason);
-            return Err(Box::new(Diagnostic::error("data-missing", message, span)));
-        }
-    })
+/// Why the machine cannot have a value.
+fn impossible(given: &crust_stan::value::Value, span: Span) -> Diagnostic {
+    if let Some(why) = given.reason() {
+        let message = format!("this variable has no value, because {}", why.reason);
+        return Diagnostic::error("data-missing", message, span);
+    }
+    let message = format!("the engine has no complex numbers, and no values with more than {} dimensions", Shape::MOST);
+    Diagnostic::error("not-supported", message, span)
 }
 
 /// Computes what depends on data only.
@@ -223,38 +189,6 @@ struct Binder {
 }
 
 impl Binder {
-    fn transformed_data(&mut self) -> Result<(), EngineError> {
-        let code = Arc::clone(&self.code);
-        if code.prepare.is_empty() {
-            return Ok(());
-        }
-        let stream = self.machine.streams.clone();
-        with_room(&mut self.machine, |m| {
-            // A run that is begun again draws the same numbers again.
-            m.streams.clone_from(&stream);
-            m.messages.clear();
-            m.clear(1, PLAIN);
-            m.statements(&code.prepare)?;
-            for quantity in &code.transformed_data {
-                let value = m.globals[quantity.slot as usize].value;
-                m.check_constraint(&quantity.declared, value)?;
-            }
-            if m.rejected[0].is_some() { Err(Stop::AllRejected) } else { Ok(()) }
-        })?;
-        let saved: Vec<(u32, Saved)> = code
-            .transformed_data
-            .iter()
-            .map(|q| (q.slot, self.save(self.machine.globals[q.slot as usize].value)))
-            .collect();
-        self.machine.clear(1, PLAIN);
-        for (slot, saved) in saved {
-            let value = self.keep(saved);
-            self.machine.globals[slot as usize] = Variable::of(value);
-        }
-        self.machine.constant_tuples = self.machine.tuple_count();
-        Ok(())
-    }
-
     /// Computes every expression that depends on data only. One that fails is left for the place where it stands: it
     /// may never be reached.
     fn hoist(&mut self) {

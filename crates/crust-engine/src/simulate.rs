@@ -22,8 +22,8 @@ use std::time::Instant;
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::{BlockKind, SpecialType};
 use crust_stan::data::Data;
+use crust_stan::deep::on_deep_stack;
 use crust_stan::diagnostics::Diagnostic;
-use crust_stan::eval::on_deep_stack;
 use crust_stan::joint::{Joint, Source, special_type};
 use crust_stan::typed::{Program, VariableId};
 

@@ -84,7 +84,7 @@ structures! {
     Dims = "dims";
     /// Truncates towards zero.
     ToInt = "to_int";
-    IntStep = "int_step" | "step";
+    IntStep = "int_step";
     IsInf = "is_inf";
     IsNan = "is_nan";
     LogicalNegation = "logical_negation";

@@ -179,9 +179,10 @@ fn in_machine_order(shape: Shape, nested: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::read_data;
     use crate::evaluator::Include;
     use crust_math::random::{Purpose, StreamKey};
-    use crust_stan::data::{Options, read_data};
+    use crust_stan::data::Options;
     use crust_stan::front_end::read;
     use crust_stan::source::IncludeFiles;
 

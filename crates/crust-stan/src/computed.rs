@@ -7,20 +7,18 @@
 
 use crate::ast::BlockKind;
 use crate::data::Data;
-use crate::eval::Limits;
 use crate::joint::Depends;
 use crate::span::Span;
 use crate::typed::{Block, Origin, Program, Stmt, StmtKind, VariableId};
 
 impl Program {
-    /// The program in which all transformed data are data, with their values for these data; nothing if there are none,
-    /// or if they cannot be computed here, as with random numbers.
-    pub fn with_computed_given(&self, data: &Data) -> Option<(Self, Data)> {
+    /// The program in which all transformed data are data; nothing if there are none, or if some are not known, as with
+    /// random numbers.
+    pub fn with_computed_given(&self, values: &Data) -> Option<Self> {
         let computed: Vec<VariableId> = self.declared_in(BlockKind::TransformedData).collect();
         if computed.is_empty() {
             return None;
         }
-        let values = data.clone().transformed(self, Limits::default()).ok()?;
         let known = |id: &VariableId| values.get(*id).is_some_and(|value| value.reason().is_none());
         if !computed.iter().all(known) {
             return None;
@@ -35,7 +33,7 @@ impl Program {
             let declared = StmtKind::Declare { variable: id, initial: None };
             block.statements.push(Stmt { kind: declared, span: variable.span });
         }
-        Some((program, values))
+        Some(program)
     }
 
     /// Names of transformed data that are computed from some of these variables.

@@ -4,18 +4,17 @@
 //! numbers as pairs, tuples as objects with the keys "1", "2", …; what it refuses (`3.0` for an `int`, a number for an
 //! array of one) is refused here, with the remedy.
 
+mod calculator;
+mod declared;
 mod errors;
 mod json;
 mod parameters;
 mod read;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use std::sync::Arc;
 
 use crate::ast::BlockKind;
-use crate::eval::{Interpreter, Limits, Outcome, Step, on_deep_stack};
 use crate::source::Source;
 use crate::span::Span;
 use crate::suggest;
@@ -24,8 +23,9 @@ use crate::value::{Shape, Unavailable, Value};
 use errors::Text;
 use json::{Kind, Member};
 
+pub use calculator::{Calculator, Known, Limits, Outcome, Step, Violation, place};
 pub use errors::{DataError, DataErrors, DataProblem};
-pub use parameters::{ParameterInfo, parameter_table, quantity_table};
+pub use parameters::{ParameterInfo, quantity_table};
 pub use write::{write_json, write_value};
 
 /// How data are read.
@@ -43,7 +43,7 @@ impl Default for Options<'_> {
     }
 }
 
-/// The values of the data block, and after [`Data::transformed`] of transformed data.
+/// The values of the data block, and of transformed data once they have been computed.
 #[derive(Clone, Debug)]
 pub struct Data {
     values: Vec<Option<Value>>,
@@ -85,19 +85,21 @@ impl Data {
         &self.values
     }
 
-    /// Runs transformed data on these data.
-    pub fn transformed(mut self, program: &Program, limits: Limits) -> Outcome<Self> {
-        self.values = on_deep_stack(|| {
-            let mut interpreter = Interpreter::new(program, limits).with_values(&self.values);
-            interpreter.transformed_data()?;
-            Ok::<_, Box<crate::diagnostics::Diagnostic>>(interpreter.into_values())
-        })?;
-        Ok(self)
+    /// The same data with these values of all variables, by [`VariableId`].
+    #[must_use]
+    pub fn with_values(self, values: Vec<Option<Value>>) -> Self {
+        Self { values, ..self }
     }
 }
 
-/// Reads the variables of the data block.
-pub fn read_data(program: &Program, source: &Source, json: &str, options: &Options<'_>) -> Result<Data, DataErrors> {
+/// Reads the variables of the data block; sizes and bounds are computed by `calculator`.
+pub fn read_data<C: Calculator>(
+    program: &Program,
+    source: &Source,
+    json: &str,
+    options: &Options<'_>,
+    calculator: &mut C,
+) -> Result<Data, DataErrors> {
     let text = Text { json, name: options.name, source };
     let fatal = |error: DataError| DataErrors { problems: vec![DataProblem::Data(error)] };
     let root = json::parse(json).map_err(|e| {
@@ -110,35 +112,28 @@ pub fn read_data(program: &Program, source: &Source, json: &str, options: &Optio
         let message = "the data must be a JSON object: {\"name\": value, …}";
         return Err(fatal(DataError::new("data-syntax", message).at(&text, root.at)));
     };
-    on_deep_stack(|| {
-        let mut reader = Reader {
-            program,
-            text,
-            members: &members,
-            options,
-            interpreter: Interpreter::new(program, options.limits),
-            data: Data { values: Vec::new(), missing: Vec::new(), unused: Vec::new(), notes: Vec::new() },
-            problems: Vec::new(),
-        };
-        reader.run();
-        if reader.problems.is_empty() {
-            reader.data.values = reader.interpreter.into_values();
-            Ok(reader.data)
-        } else {
-            Err(DataErrors { problems: reader.problems })
-        }
-    })
+    let mut reader = Reader {
+        program,
+        text,
+        members: &members,
+        options,
+        calculator,
+        data: Data::empty(program.variables.len()),
+        problems: Vec::new(),
+    };
+    reader.run();
+    if reader.problems.is_empty() { Ok(reader.data) } else { Err(DataErrors { problems: reader.problems }) }
 }
 
 /// The value of a variable whose data are wrong: what depends on it is passed over, one mistake gives one message.
 const FAILED: &str = "its data are wrong";
 
-struct Reader<'a> {
+struct Reader<'a, C> {
     program: &'a Program,
     text: Text<'a>,
     members: &'a [Member],
     options: &'a Options<'a>,
-    interpreter: Interpreter<'a>,
+    calculator: &'a mut C,
     data: Data,
     problems: Vec<DataProblem>,
 }
@@ -152,7 +147,7 @@ struct Declared<'a> {
     span: Span,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, C: Calculator> Reader<'a, C> {
     fn run(&mut self) {
         let program = self.program;
         let ids: Vec<VariableId> = program.declared_in(BlockKind::Data).collect();
@@ -173,7 +168,7 @@ impl<'a> Reader<'a> {
             let error = DataError::new("data-duplicate", message).at(&self.text, second.at);
             self.problem(error.variable(declared.name).help("remove one of the two"));
         }
-        let shape = match self.interpreter.shape(declared.ty) {
+        let shape = match self.calculator.shape(declared.ty) {
             Ok(Ok(shape)) => shape,
             Ok(Err(unknown)) => return self.unknown_size(declared, &unknown),
             Err(diagnostic) => {
@@ -205,13 +200,13 @@ impl<'a> Reader<'a> {
         // size below zero, which would be reported a second time.
         match value {
             Value::Int(n) if n < 0 && broken => self.fail(declared, Some(shape)),
-            value => self.interpreter.set(declared.id, value),
+            value => self.set(declared, value),
         }
     }
 
     /// Reports the constraints that a value breaks; says whether there are any.
     fn check(&mut self, declared: Declared<'a>, value: &Value, place: impl Fn(&[Step]) -> Option<usize>) -> bool {
-        let violations = match self.interpreter.violations(declared.ty, declared.name, value) {
+        let violations = match self.calculator.violations(declared.ty, declared.name, value) {
             Ok(violations) => violations,
             Err(diagnostic) => {
                 self.problems.push(DataProblem::Program(*diagnostic));
@@ -234,12 +229,13 @@ impl<'a> Reader<'a> {
             // Stan takes a variable without elements that is not there for what it is.
             let value = Value::unset(&shape);
             self.check(declared, &value, |_| None);
-            return self.interpreter.set(declared.id, value);
+            return self.set(declared, value);
         }
         if (self.options.allow_missing)(declared.name) {
-            self.data.missing.push(declared.id);
             let reason = format!("`{}` is not in the data", declared.name);
-            return self.interpreter.set(declared.id, Value::unavailable(reason, None, Some(shape)));
+            self.set(declared, Value::unavailable(reason, None, Some(shape)));
+            self.data.missing.push(declared.id);
+            return;
         }
         let message = format!("`{}` is missing from the data", declared.name);
         let mut error = DataError::new("data-missing", message).variable(declared.name).file(&self.text);
@@ -263,7 +259,12 @@ impl<'a> Reader<'a> {
     }
 
     fn fail(&mut self, declared: Declared<'a>, shape: Option<Shape>) {
-        self.interpreter.set(declared.id, Value::unavailable(FAILED, None, shape));
+        self.set(declared, Value::unavailable(FAILED, None, shape));
+    }
+
+    fn set(&mut self, declared: Declared<'_>, value: Value) {
+        self.calculator.set(declared.id, value.clone());
+        self.data.set(declared.id, value);
     }
 
     fn problem(&mut self, error: DataError) {

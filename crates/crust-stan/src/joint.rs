@@ -21,8 +21,8 @@ pub mod walk;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ast::{BlockKind, MessageKind};
+use crate::deep::on_deep_stack;
 use crate::diagnostics::Diagnostic;
-use crate::eval::on_deep_stack;
 use crate::typed::{Program, StmtKind, VariableId};
 
 pub use bounds::{Bounds, declared_bounds, image, is_unbounded, sides, special_type};

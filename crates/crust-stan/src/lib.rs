@@ -3,8 +3,8 @@ pub mod ast;
 pub mod check;
 mod computed;
 pub mod data;
+pub mod deep;
 pub mod diagnostics;
-pub mod eval;
 pub mod format;
 pub mod front_end;
 #[doc(hidden)]

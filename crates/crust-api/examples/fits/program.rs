@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crust_engine::data::read_data;
 use crust_engine::{Batch as EngineBatch, Evaluator, Model, Terms};
 use crust_infer::approximate::coordinates::Family;
 use crust_infer::approximate::elbo;
@@ -13,7 +14,7 @@ use crust_infer::approximate::fixed::{self, Convergence, Fit};
 use crust_infer::drive::{Control, Parallelism};
 use crust_infer::target::{Batch, Fatal, Target};
 use crust_math::random::{Purpose, StreamKey};
-use crust_stan::data::{Options, read_data};
+use crust_stan::data::Options;
 use crust_stan::front_end::read;
 use crust_stan::source::NoIncludes;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 use crate::problem::Program;
 use crust_diagnose::result::{BlockSummary, ProgramSummary, VariableSummary};
+use crust_engine::data::{parameter_table, quantity_table};
 use crust_stan::ast::BlockKind;
-use crust_stan::data::{Data, ParameterInfo, parameter_table, quantity_table};
-use crust_stan::eval::{Limits, Outcome};
+use crust_stan::data::{Data, Limits, Outcome, ParameterInfo};
 use crust_stan::typed::VariableId;
 use crust_stan::value::Value;
 

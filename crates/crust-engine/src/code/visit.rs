@@ -36,6 +36,7 @@ macro_rules! operands {
             | Kind::Part { base: x, .. }
             | Kind::Negate(x)
             | Kind::Not(x)
+            | Kind::Whole(x)
             | Kind::Transpose(x)
             | Kind::Unary(_, x)
             | Kind::Sum(x)

@@ -3,7 +3,7 @@
 
 #![allow(clippy::match_same_arms, reason = "one line for each kind reads better")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crust_stan::ast::{BlockKind, MessageKind};
 use crust_stan::typed::{
@@ -149,6 +149,21 @@ fn assigned(stmt: &Stmt) -> Vec<(VariableId, &[Access])> {
 fn bodies(program: &Program) -> impl Iterator<Item = &[Stmt]> {
     let functions = program.functions.iter().map(|f| f.body.as_slice());
     functions.chain(program.blocks.iter().flatten().map(|b| b.statements.as_slice()))
+}
+
+/// Adds the variables that a statement declares or assigns to itself, not by the statements inside it.
+pub fn assigned_here(stmt: &Stmt, into: &mut BTreeSet<VariableId>) {
+    match &stmt.kind {
+        StmtKind::Declare { variable, .. } => {
+            into.insert(*variable);
+        }
+        StmtKind::Assign { target, .. } => {
+            let mut found = Vec::new();
+            targets(target, &mut found);
+            into.extend(found.into_iter().map(|(id, _)| id));
+        }
+        _ => {}
+    }
 }
 
 /// The variables that are assigned by element somewhere.

@@ -44,7 +44,7 @@ impl Lowering<'_> {
             ExprKind::Real(x) => return self.literal(*x, span),
             ExprKind::Imaginary(_) => return self.lacking("the engine has no complex numbers", span),
             ExprKind::Variable(id) => {
-                let mutable = self.mutable.contains(id) && !self.is_data(*id);
+                let mutable = self.mutable.contains(id) && (self.data_only || !self.is_data(*id));
                 Kind::Variable { slot: self.slot(*id), mutable }
             }
             ExprKind::Call(call) => return self.call(call, expr),
@@ -63,6 +63,7 @@ impl Lowering<'_> {
                 let node = Box::new(self.expression(operand));
                 match op {
                     UnaryOp::Plus => return *node,
+                    UnaryOp::Minus if expr.ty.is_int_like() => self.whole(Kind::Negate(node), span),
                     UnaryOp::Minus => Kind::Negate(node),
                     UnaryOp::Not => Kind::Not(node),
                 }
@@ -108,7 +109,17 @@ impl Lowering<'_> {
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, expr: &Expr) -> Node {
         let (a, b) = (self.expression(left), self.expression(right));
         let kind = self.operator(op, (&left.ty, a), (&right.ty, b), expr.span);
+        let kind = if expr.ty.is_int_like() { self.whole(kind, expr.span) } else { kind };
         self.node(kind, expr)
+    }
+
+    /// An integer that may be too large for Stan's `int`: data are checked, elsewhere nobody looks.
+    pub(super) fn whole(&self, kind: Kind, span: Span) -> Kind {
+        let is_truth = matches!(kind, Kind::And(_) | Kind::Or(_) | Kind::Compare(..));
+        if is_truth || !self.data_only {
+            return kind;
+        }
+        Kind::Whole(Box::new(Node { kind, span, varies: Varies::No }))
     }
 
     /// The operator for operands of these types.
@@ -174,6 +185,7 @@ impl Lowering<'_> {
     pub(super) fn user(&mut self, function: u32, arguments: Vec<Node>, propto: bool, span: Span) -> (Kind, Span) {
         self.called.insert(function);
         if self.frame.is_none()
+            && !self.data_only
             && let Some(known) = self.code.functions.get(function as usize)
             && let Some(value) = super::unfold::unfolded(known, &arguments, propto)
         {
@@ -193,6 +205,7 @@ impl Lowering<'_> {
             }
             Callee::Library(name) => {
                 let kind = self.library(name, call, expr.span);
+                let kind = if expr.ty.is_int_like() { self.whole(kind, expr.span) } else { kind };
                 self.node(kind, expr)
             }
         }

@@ -22,6 +22,11 @@ pub(super) fn unary(name: &str) -> Option<&'static Unary> {
     UNARY.iter().find(|f| f.name == name)
 }
 
+/// Whether the function of one argument works number by number.
+pub fn is_elementwise(name: &str) -> bool {
+    unary(renamed(name)).is_some()
+}
+
 pub(super) fn binary(name: &str) -> Option<&'static Binary> {
     BINARY.iter().find(|f| f.name == name)
 }

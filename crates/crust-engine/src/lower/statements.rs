@@ -29,22 +29,24 @@ fn opened(list: &[typed::Stmt]) -> Cow<'_, [typed::Stmt]> {
 impl Lowering<'_> {
     /// The statements of a block, or of a function.
     pub(super) fn statements(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
-        let opened = if self.frame.is_some() { list.into() } else { opened(list) };
+        let plain = self.frame.is_some() || self.data_only;
+        let opened = if plain { list.into() } else { opened(list) };
         let out = self.list_of(&opened);
-        if self.frame.is_some() || self.ordered {
+        if plain || self.ordered {
             return out;
         }
         super::inline::mark(super::inline::gather_terms(out, &mut self.code), false)
     }
 
     fn list_of(&mut self, list: &[typed::Stmt]) -> Vec<Stmt> {
-        // Inside of functions the machine runs everything itself.
-        let moved = if self.frame.is_some() { list.into() } else { super::sink::into_loops(self.program, list) };
+        // Inside of functions the machine runs everything itself, and so it does what is run once.
+        let plain = self.frame.is_some() || self.data_only;
+        let moved = if plain { list.into() } else { super::sink::into_loops(self.program, list) };
         let mut out = Vec::new();
         for stmt in moved.iter() {
             self.statement(stmt, &mut out);
         }
-        if self.frame.is_some() { out } else { super::inline::mark(out, true) }
+        if plain { out } else { super::inline::mark(out, true) }
     }
 
     fn body(&mut self, stmt: &typed::Stmt) -> Vec<Stmt> {
@@ -171,6 +173,7 @@ impl Lowering<'_> {
     fn place(&mut self, place: &Place) -> Option<(Slot, Vec<Step>, bool)> {
         match place {
             Place::Variable { variable, path, .. } => {
+                self.no_complex(*variable);
                 Some((self.slot(*variable), self.steps(path), self.mutable.contains(variable)))
             }
             Place::Tuple(_) => None,
@@ -191,6 +194,7 @@ impl Lowering<'_> {
             }
             return StmtKind::AssignTuple { places: flat, value: self.expression(value) };
         };
+        self.no_complex(*variable);
         let (slot, mutable) = (self.slot(*variable), self.mutable.contains(variable));
         let node = self.expression(value);
         let value = match op {
@@ -198,10 +202,18 @@ impl Lowering<'_> {
             Some(op) => {
                 let old = self.read_place(slot, path, mutable, span);
                 let kind = self.operator(op, (ty, old), (&value.ty, node), span);
+                let kind = if ty.is_int_like() { self.whole(kind, span) } else { kind };
                 Node { kind, span, varies: Varies::Yes }
             }
         };
         StmtKind::Assign { slot, path: self.steps(path), value, mutable }
+    }
+
+    fn no_complex(&mut self, variable: typed::VariableId) {
+        let variable = self.program.variable(variable);
+        if variable.ty.has_complex() {
+            self.lacking("the engine has no complex numbers", variable.span);
+        }
     }
 
     /// The value at a place, for a compound assignment.
@@ -221,7 +233,7 @@ impl Lowering<'_> {
     /// `target += e`, taken apart where prior and likelihood are added up in it.
     fn target(&mut self, e: &Expr, span: Span, pure: bool, out: &mut Vec<Stmt>) {
         let inside = self.frame.is_some();
-        let terms = self.parts.terms(e);
+        let terms = self.parts().terms(e);
         let first = terms.first().map_or(Role::Likelihood, |t| t.role);
         if inside || terms.iter().all(|t| t.role == first) {
             let factor = if inside { Factor::Likelihood } else { factor(first) };
@@ -238,7 +250,7 @@ impl Lowering<'_> {
 
     fn tilde(&mut self, tilde: &Tilde, span: Span, out: &mut Vec<Stmt>) {
         let pure = !self.code.reads_target;
-        let factor = if self.frame.is_some() { Factor::ByVariate } else { factor(self.parts.of_tilde(tilde)) };
+        let factor = if self.frame.is_some() { Factor::ByVariate } else { factor(self.parts().of_tilde(tilde)) };
         let mut arguments = vec![self.expression(&tilde.variate)];
         arguments.extend(self.list(&tilde.arguments));
         let types: Vec<&Type> = std::iter::once(&tilde.variate).chain(&tilde.arguments).map(|e| &e.ty).collect();

@@ -77,6 +77,11 @@ impl Machine {
             (Value::Numbers(view), Value::Numbers(new)) => {
                 let selection = match indices {
                     [only] => self.select(&view.shape, only, span)?,
+                    // `x[i][j]` is `x[i, j]`.
+                    [singles @ .., _] if singles.iter().all(|list| list.iter().all(is_single)) => {
+                        let all: Vec<Index> = indices.iter().flat_map(|list| list.iter().cloned()).collect();
+                        self.select(&view.shape, &all, span)?
+                    }
                     _ => {
                         return fatal("not-supported", "the engine cannot assign through this chain of indices", span);
                     }
@@ -96,6 +101,7 @@ impl Machine {
         span: Span,
     ) -> Run<()> {
         Self::check_shape(selection.shape, value.shape, span)?;
+        let value = self.apart_from(view, value)?;
         let picks = self.offsets(&mut selection);
         if self.tracer.is_some() {
             self.traced_assignment(view.block, &picks, value.block);
@@ -133,6 +139,18 @@ impl Machine {
             self.tape.push(Entry::AssignVarying { x, index, v: value.block, saved });
         }
         Ok(())
+    }
+
+    /// A value that does not change while a variable is written to: a copy where it is several numbers of that variable,
+    /// as in `x[{2, 1}] = x`.
+    fn apart_from(&mut self, variable: View, value: View) -> Run<View> {
+        let (x, v) = (variable.block.range(self.width), value.block.range(self.width));
+        if value.block.n <= 1 || v.end <= x.start || x.end <= v.start {
+            return Ok(value);
+        }
+        let block = self.allocate(value.block.count(), value.block.flags.axes())?;
+        self.spread(value.block, block);
+        Ok(View { block, ..value })
     }
 
     /// Whether changes of variables are remembered.
@@ -181,4 +199,9 @@ impl Machine {
         self.write(home, Value::Numbers(View { shape: view.shape, block }));
         Ok(block)
     }
+}
+
+/// Whether an index picks one element.
+fn is_single(index: &Index) -> bool {
+    matches!(index, Index::Single(_))
 }

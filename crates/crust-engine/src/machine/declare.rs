@@ -1,11 +1,12 @@
 //! Declarations: shapes of variables, and the storage of those that are assigned by element.
 
 use crust_math::functions::{Cell, Shape};
+use crust_stan::diagnostics::Diagnostic;
 use crust_stan::span::Span;
 use smallvec::SmallVec;
 
 use super::value::{Value, View};
-use super::{Machine, Run, Variable, fatal};
+use super::{Machine, Run, Stop, Variable, fatal};
 use crate::code::{Declared, Item, Node, Slot};
 use crate::memory::Flags;
 
@@ -23,15 +24,23 @@ impl Machine {
         for size in sizes {
             cell_sizes.push(self.size(size)?);
         }
-        checked_shape(&all, *cell, &cell_sizes, declared.span)
+        let shape = checked_shape(&all, *cell, &cell_sizes, declared.span)?;
+        self.room_for(shape, declared.span)?;
+        Ok(shape)
     }
 
     fn size(&mut self, node: &Node) -> Run<usize> {
-        let n = self.int(node)?;
-        match usize::try_from(n) {
-            Ok(n) => Ok(n),
-            Err(_) => fatal("negative-size", format!("a size is {n}, but must not be negative"), node.span),
+        let view = self.numbers(node)?;
+        if self.uniform_number(view)?.is_nan() {
+            let unset = Diagnostic::error("negative-size", "a size must not be negative", node.span);
+            return Err(Stop::Fatal(Box::new(unset.label("this has never been given a value"))));
         }
+        let n = self.int_of(view)?;
+        if let Ok(n) = usize::try_from(n) {
+            return Ok(n);
+        }
+        let negative = Diagnostic::error("negative-size", "a size must not be negative", node.span);
+        Err(Stop::Fatal(Box::new(negative.label(format!("this is {n}")))))
     }
 
     pub(super) fn declare(

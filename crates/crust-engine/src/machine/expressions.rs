@@ -61,6 +61,7 @@ impl Machine {
                 return if self.decide(condition)? { self.eval(yes) } else { self.eval(no) };
             }
             Kind::Tuple(parts) => return self.tuple(parts),
+            Kind::Array(parts) => return self.array(parts, node.span),
             Kind::VectorTuple(functions, arguments) => {
                 let views = self.list(arguments)?;
                 let mut parts: SmallVec<[Value; 8]> = SmallVec::new();
@@ -94,6 +95,10 @@ impl Machine {
                 }
                 self.logical(&[x], |a| f64::from(a[0] == 0.0))
             }
+            Kind::Whole(x) => {
+                let x = self.numbers(x)?;
+                self.checked_ints(x, span)
+            }
             Kind::Arithmetic(operator, parts) => {
                 let [a, b] = self.pair(parts)?;
                 self.arithmetic(*operator, a, b, span)
@@ -104,12 +109,12 @@ impl Machine {
             }
             Kind::IntDivide(parts) => {
                 let pair = self.pair(parts)?;
-                self.no_zero(pair[1], span)?;
+                self.no_zero(pair, "/", span)?;
                 self.item_by_item(&pair, |a| (a[0] / a[1]).trunc())
             }
             Kind::Modulo(parts) => {
                 let pair = self.pair(parts)?;
-                self.no_zero(pair[1], span)?;
+                self.no_zero(pair, "%", span)?;
                 self.item_by_item(&pair, |a| a[0] % a[1])
             }
             Kind::And(parts) => self.connective(parts, false),
@@ -127,9 +132,9 @@ impl Machine {
                 let x = self.numbers(x)?;
                 self.transpose(x)
             }
-            Kind::Array(parts) => {
-                let views = self.list(parts)?;
-                self.stack(&views, span)
+            Kind::RowVector(parts) if parts.is_empty() => {
+                let block = self.uniform(&[])?;
+                Ok(View { shape: Shape::row_vector(0), block })
             }
             Kind::RowVector(parts) => {
                 let views = self.list(parts)?;
@@ -216,10 +221,16 @@ impl Machine {
     }
 
     /// An `int`, the same for all items.
-    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
     pub(crate) fn int(&mut self, node: &Node) -> Run<i64> {
         let view = self.numbers(node)?;
-        Ok(self.uniform_number(view)? as i64)
+        self.int_of(view)
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "Stan's int has 32 bits")]
+    pub(super) fn int_of(&mut self, view: View) -> Run<i64> {
+        let x = self.uniform_number(view)?;
+        // An `int` without a value is Stan's least one.
+        Ok(if x.is_nan() { i64::from(i32::MIN) } else { x as i64 })
     }
 
     fn tuple(&mut self, parts: &[Node]) -> Run<Value> {
@@ -228,6 +239,40 @@ impl Machine {
             values.push(self.eval(part)?);
         }
         Ok(self.push_tuple(&values))
+    }
+
+    fn array(&mut self, parts: &[Node], span: Span) -> Run<Value> {
+        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+        for part in parts {
+            values.push(self.eval(part)?);
+        }
+        self.stack_values(&values, span)
+    }
+
+    /// An array of values of one type; one of tuples is a tuple of arrays.
+    fn stack_values(&mut self, values: &[Value], span: Span) -> Run<Value> {
+        if let Some(Value::Tuple { parts, .. }) = values.first() {
+            let mut arrays: SmallVec<[Value; 8]> = SmallVec::new();
+            for k in 0..*parts {
+                let column: SmallVec<[Value; 8]> = values
+                    .iter()
+                    .map(|value| match value {
+                        Value::Tuple { first, .. } => self.tuples[(first + k) as usize],
+                        other => *other,
+                    })
+                    .collect();
+                arrays.push(self.stack_values(&column, span)?);
+            }
+            return Ok(self.push_tuple(&arrays));
+        }
+        let mut views = Views::new();
+        for value in values {
+            match value {
+                Value::Numbers(view) => views.push(*view),
+                _ => return fatal("internal", "numbers are expected here", span),
+            }
+        }
+        self.stack(&views, span).map(Value::Numbers)
     }
 
     pub(crate) fn push_tuple(&mut self, parts: &[Value]) -> Value {
@@ -325,11 +370,14 @@ impl Machine {
         Ok(y)
     }
 
-    fn no_zero(&mut self, divisor: View, span: Span) -> Run<()> {
-        if self.arena.of(divisor.block, self.width).contains(&0.0) {
-            return fatal("division-by-zero", "an integer is divided by zero", span);
+    fn no_zero(&mut self, [a, b]: [View; 2], operator: &str, span: Span) -> Run<()> {
+        if !self.arena.of(b.block, self.width).contains(&0.0) {
+            return Ok(());
         }
-        Ok(())
+        // Which of several numbers it was is not worth looking for.
+        let a = if a.block.uniform() { self.arena.first(a.block).to_string() } else { "an integer".to_owned() };
+        let message = format!("{a} {operator} 0: integers cannot be divided by zero");
+        fatal("division-by-zero", message, span)
     }
 
     /// `a && b` and `a || b`: the second operand is looked at only where the first leaves the matter open.
@@ -526,8 +574,13 @@ impl Machine {
         propto: bool,
         span: Span,
     ) -> Run<Option<Value>> {
-        if self.stack.abs_diff(stack_address()) > DEEPEST {
-            return fatal("too-deep", "functions call each other without end, or too deeply", span);
+        self.spend(1, span)?;
+        let has_room = match self.steps {
+            Some(_) => crust_stan::deep::has_room(),
+            None => self.stack.abs_diff(stack_address()) <= DEEPEST,
+        };
+        if !has_room {
+            return Self::too_deep(span);
         }
         self.enter_call(function)?;
         let code = std::sync::Arc::clone(&self.code);

@@ -358,7 +358,10 @@ fn picked_shape(shape: &Shape, dimensions: &[usize], kept: &[Kept]) -> Shape {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked before")]
 #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
 fn position(at: f64, size: usize, d: usize, span: Span) -> Run<usize> {
-    if at >= 1.0 && at <= size as f64 { Ok(at as usize - 1) } else { out_of_range(at as i64, size, d, span) }
+    let fits = at >= 1.0 && at <= size as f64;
+    // An `int` without a value is Stan's least one.
+    let known = if at.is_nan() { i64::from(i32::MIN) } else { at as i64 };
+    if fits { Ok(at as usize - 1) } else { out_of_range(known, size, d, span) }
 }
 
 #[cold]

@@ -6,11 +6,14 @@
 //! Until that is known of a loop, its tiles run as transactions: nothing is added to the log density before the tile is
 //! done, so that it can be given up, taken apart and run again. What is learned is kept for the next evaluation.
 
+use crust_math::functions::{Cell, Shape};
+use crust_stan::span::Span;
+
 use super::statements::Flow;
 use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Run, Stop, Variable, fatal};
-use crate::code::{For, Over};
+use crate::code::{For, Node, Over, Stmt};
 use crate::memory::{Block, Flags};
 
 /// What is known about a loop.
@@ -47,13 +50,13 @@ enum State {
 }
 
 impl Machine {
-    pub(super) fn for_loop(&mut self, for_loop: &For, pure: bool) -> Run<Flow> {
+    pub(super) fn for_loop(&mut self, for_loop: &For, pure: bool, span: Span) -> Run<Flow> {
         if self.flat_loop(for_loop)? {
             return Ok(Flow::Next);
         }
         let (low, high) = match &for_loop.over {
             Over::Range(low, high) => (self.int(low)?, self.int(high)?),
-            Over::Each(node) => return self.for_each(for_loop, node, pure),
+            Over::Each(node) => return self.for_each(for_loop, node, (pure, span)),
         };
         if high < low {
             return Ok(Flow::Next);
@@ -68,12 +71,14 @@ impl Machine {
             && (count >= 8 || !for_loop.parallel_inside)
             && self.tile_size() > 1;
         if tiles {
+            self.spend(u64::try_from(count).unwrap_or(u64::MAX), span)?;
             return self.tiles(for_loop, low, high, pure).map(|()| Flow::Next);
         }
         #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
         if self.tracer.is_some() {
             return self.traced_rounds(low..=high, |machine, i| machine.iteration(for_loop, i as f64, pure));
         }
+        let mut rounds = self.rounds();
         #[allow(clippy::cast_precision_loss, reason = "Stan's int has 32 bits")]
         for i in low..=high {
             match self.iteration(for_loop, i as f64, pure)? {
@@ -81,8 +86,25 @@ impl Machine {
                 flow @ Flow::Return(_) => return Ok(flow),
                 _ => {}
             }
+            self.next_round(&mut rounds, span)?;
         }
         Ok(Flow::Next)
+    }
+
+    pub(super) fn while_loop(&mut self, condition: &Node, body: &[Stmt], span: Span) -> Run<Flow> {
+        let mut rounds = self.rounds();
+        loop {
+            let truth = self.numbers(condition)?;
+            if !self.decide(truth)? {
+                return Ok(Flow::Next);
+            }
+            match self.statements(body)? {
+                Flow::Break => return Ok(Flow::Next),
+                flow @ Flow::Return(_) => return Ok(flow),
+                _ => {}
+            }
+            self.next_round(&mut rounds, span)?;
+        }
     }
 
     fn iteration(&mut self, for_loop: &For, i: f64, pure: bool) -> Run<Flow> {
@@ -97,7 +119,7 @@ impl Machine {
         Ok(flow)
     }
 
-    fn for_each(&mut self, for_loop: &For, node: &crate::code::Node, pure: bool) -> Run<Flow> {
+    fn for_each(&mut self, for_loop: &For, node: &Node, (pure, span): (bool, Span)) -> Run<Flow> {
         let Value::Numbers(whole) = self.eval(node)? else {
             return fatal("not-supported", "the engine cannot loop over an array of tuples", node.span);
         };
@@ -106,12 +128,15 @@ impl Machine {
             _ => whole,
         };
         // Arrays give their elements, vectors and matrices their numbers.
-        let element =
-            if whole.shape.array_rank() > 0 { whole.shape.element() } else { crust_math::functions::Shape::SCALAR };
+        let element = if whole.shape.array_rank() > 0 { whole.shape.element() } else { Shape::SCALAR };
         let n = element.len();
         let count = whole.block.count().checked_div(n).unwrap_or(0);
+        let by_rows = whole.shape.array_rank() == 0 && whole.shape.cell() == Cell::Matrix;
+        let (rows, columns) = (whole.shape.rows(), whole.shape.columns());
         let bind = |machine: &mut Self, i: usize| {
-            let block = whole.block.elements(i * n, n, machine.width);
+            // Stan goes through a matrix row by row.
+            let at = if by_rows { (i % columns) * rows + i / columns } else { i * n };
+            let block = whole.block.elements(at, n, machine.width);
             let block = Block { flags: block.flags.with(Flags::SHARED), ..block };
             *machine.slot_mut(for_loop.slot) = Variable::of(Value::Numbers(View { shape: element, block }));
         };
@@ -126,6 +151,7 @@ impl Machine {
                 Ok(flow)
             });
         }
+        let mut rounds = self.rounds();
         for i in 0..count {
             let mark = self.mark();
             bind(self, i);
@@ -138,6 +164,7 @@ impl Machine {
                 self.reverse(mark.tape);
                 self.release(mark);
             }
+            self.next_round(&mut rounds, span)?;
         }
         Ok(Flow::Next)
     }

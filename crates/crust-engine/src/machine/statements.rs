@@ -2,6 +2,7 @@
 
 use crust_stan::ast::MessageKind;
 use crust_stan::span::Span;
+use smallvec::SmallVec;
 
 use super::tape::Entry;
 use super::value::{Value, View};
@@ -65,8 +66,12 @@ impl Machine {
                 let Value::Tuple { first, .. } = self.eval(value)? else {
                     return fatal("internal", "this is not a tuple", stmt.span);
                 };
-                for ((slot, path, mutable), part) in places.iter().zip(first..) {
-                    let value = self.tuples[part as usize];
+                // `(x, y) = (y, x)`: all parts are known before the first is written.
+                let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+                for (_, part) in places.iter().zip(first..) {
+                    values.push(self.own(self.tuples[part as usize], false)?);
+                }
+                for ((slot, path, mutable), value) in places.iter().zip(values) {
                     self.assign(*slot, path, value, *mutable, stmt.span)?;
                 }
             }
@@ -87,19 +92,9 @@ impl Machine {
                 }
                 return self.statements(otherwise);
             }
-            StmtKind::For(for_loop) => return self.for_loop(for_loop, stmt.pure),
+            StmtKind::For(for_loop) => return self.for_loop(for_loop, stmt.pure, stmt.span),
             StmtKind::While { condition, body } if self.tracer.is_some() => return self.traced_while(condition, body),
-            StmtKind::While { condition, body } => loop {
-                let truth = self.numbers(condition)?;
-                if !self.decide(truth)? {
-                    break;
-                }
-                match self.statements(body)? {
-                    Flow::Break => break,
-                    flow @ Flow::Return(_) => return Ok(flow),
-                    _ => {}
-                }
-            },
+            StmtKind::While { condition, body } => return self.while_loop(condition, body, stmt.span),
             StmtKind::Break => return Ok(Flow::Break),
             StmtKind::Continue => return Ok(Flow::Continue),
             StmtKind::Return(None) => return Ok(Flow::Return(None)),
@@ -278,6 +273,9 @@ impl Machine {
             }
         }
         match kind {
+            MessageKind::Reject | MessageKind::FatalError if self.steps.is_some() => {
+                fatal("rejected", format!("the program stops with `{}`: {text}", kind.word()), span)
+            }
             MessageKind::Print => {
                 if self.messages.len() < 1000 {
                     self.messages.push(text);

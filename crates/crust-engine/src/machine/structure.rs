@@ -49,8 +49,11 @@ impl Machine {
             S::Cols => self.int_number(views[0].shape.columns()),
             S::Dims => {
                 let shape = views[0].shape;
+                // To Stan a vector is a matrix of one column here, and a row vector one of one row.
+                let arrays = (0..shape.array_rank()).map(|d| shape.size(d));
+                let cell: &[usize] = if shape.cell() == Cell::Scalar { &[] } else { &[shape.rows(), shape.columns()] };
                 #[allow(clippy::cast_precision_loss, reason = "sizes fit in 32 bits")]
-                let dims: SmallVec<[f64; 8]> = (0..shape.rank()).map(|d| shape.size(d) as f64).collect();
+                let dims: SmallVec<[f64; 8]> = arrays.chain(cell.iter().copied()).map(|n| n as f64).collect();
                 let block = self.uniform(&dims)?;
                 Ok(View { shape: Shape::array(&[dims.len()]), block })
             }
@@ -365,6 +368,10 @@ impl Machine {
             }
             S::LinspacedVector | S::LinspacedRowVector | S::LinspacedArray | S::LinspacedIntArray => {
                 let (low, high) = (self.uniform_number(views[1])?, self.uniform_number(views[2])?);
+                if structure == S::LinspacedIntArray && low > high {
+                    let message = format!("{}: the range from {low} to {high} is decreasing", structure.name());
+                    return fatal("bad-arguments", message, span);
+                }
                 linspaced(&mut numbers, low, high, structure == S::LinspacedIntArray);
             }
             _ => {}
@@ -440,15 +447,15 @@ fn linspaced(numbers: &mut [f64], low: f64, high: f64, integers: bool) {
         return;
     }
     if integers {
-        let span = high - low;
-        let steps = (n - 1) as f64;
-        if span >= steps {
-            let step = (span / steps).floor();
-            // As Eigen does it: the range is cut to a multiple of the step.
-            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + i as f64 * step);
+        let (range, steps) = (high - low, n as f64);
+        if range + 1.0 < steps {
+            // Fewer integers than steps: each is repeated.
+            let repeat = ((steps + range) / (range + 1.0)).floor();
+            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + (i as f64 / repeat).floor());
         } else {
-            let repeat = ((n as f64) / (span + 1.0)).floor().max(1.0);
-            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = (low + (i as f64 / repeat).floor()).min(high));
+            // The largest whole step that fits.
+            let step = (range / (steps - 1.0)).floor();
+            numbers.iter_mut().enumerate().for_each(|(i, x)| *x = low + i as f64 * step);
         }
         return;
     }

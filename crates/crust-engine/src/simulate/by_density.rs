@@ -28,8 +28,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crust_math::random::{Purpose, Stream, StreamKey};
-use crust_stan::data::Data;
-use crust_stan::eval::{Interpreter, Limits, on_deep_stack};
+use crust_stan::data::{Calculator as _, Data, Limits};
+use crust_stan::deep::on_deep_stack;
 use crust_stan::joint::{Joint, Source, declared_bounds, special_type};
 use crust_stan::span::Span;
 use crust_stan::typed::{Expr, Program, VariableId};
@@ -37,6 +37,7 @@ use crust_stan::types::Type;
 use crust_stan::value::Value;
 
 use super::SimulateError;
+use crate::calculator::Calculator;
 use crate::machine::Rejection;
 use crate::model::{EngineError, Model};
 use classes::Classes;
@@ -314,10 +315,10 @@ fn bounds(program: &Program, data: &Data, id: VariableId, size: usize) -> Result
     }
     let integer = *ty == Type::Int;
     let declared = declared_bounds(program, id);
-    let mut interpreter = Interpreter::new(program, Limits::default()).with_values(data.values());
+    let mut calculator = Calculator::knowing(program, data, Limits::default());
     let mut side = |e: Option<&Expr>, none: f64| -> Result<Vec<f64>, SimulateError> {
         let Some(e) = e else { return Ok(vec![none; size]) };
-        let value = interpreter.expression(e).map_err(|problem| EngineError::one(*problem))?;
+        let value = calculator.expression(e).map_err(|problem| EngineError::one(*problem))?;
         Ok(match value.to_reals() {
             Some(list) if list.len() == size => list,
             Some(list) if list.len() == 1 => vec![list[0]; size],

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crust_math::functions::Cell as MachineCell;
 use crust_stan::ast::BlockKind;
-use crust_stan::data::Data;
-use crust_stan::eval::{Interpreter, Limits};
+use crust_stan::data::{Calculator as _, Data, Limits};
 use crust_stan::typed::{Program, VariableId};
 use crust_stan::value::{Cell, Item, Numbers, Shape, Tensor, Value};
 
 use super::SimulateError;
+use crate::calculator::Calculator;
 use crate::model::EngineError;
 use crate::names::Layout;
 use crate::unconstrain::Values;
@@ -85,8 +85,8 @@ pub fn machine_values(layouts: &[Layout], numbers: &[f64]) -> BTreeMap<String, V
 pub fn set(program: &Program, data: &mut Data, id: VariableId, numbers: &[f64]) -> Result<(), SimulateError> {
     let variable = program.variable(id);
     let Some(declared) = &variable.declared else { return Ok(()) };
-    let mut interpreter = Interpreter::new(program, Limits::default()).with_values(data.values());
-    let shape = interpreter.shape(declared).map_err(|problem| EngineError::one(*problem))?;
+    let mut calculator = Calculator::knowing(program, data, Limits::default());
+    let shape = calculator.shape(declared).map_err(|problem| EngineError::one(*problem))?;
     let Ok(shape) = shape else {
         return Err(SimulateError::Simulator(format!("the size of `{}` is not known", variable.name)));
     };
@@ -98,7 +98,7 @@ pub fn set(program: &Program, data: &mut Data, id: VariableId, numbers: &[f64]) 
         return Err(SimulateError::Simulator(format!("`{}` is a tuple, which cannot be simulated", variable.name)));
     };
     // A draw beyond the bounds in the declaration would be refused as data.
-    let violations = interpreter.violations(declared, &variable.name, &value);
+    let violations = calculator.violations(declared, &variable.name, &value);
     if let Some(first) = violations.map_err(|problem| EngineError::one(*problem))?.first() {
         return Err(SimulateError::Outside { name: variable.name.clone(), message: first.message() });
     }

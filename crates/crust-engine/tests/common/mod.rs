@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crust_engine::data::read_data;
 use crust_engine::{Batch, Evaluator, Model, Terms};
-use crust_stan::data::{Options, read_data};
+use crust_stan::data::Options;
 use crust_stan::front_end::read;
 use crust_stan::render::render;
 use crust_stan::source::NoIncludes;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crust_engine::data::read_data;
 use crust_engine::{Model, ProveError, ProveOptions, SimulateError, Simulator, prove};
-use crust_stan::data::{Options, read_data};
+use crust_stan::data::Options;
 use crust_stan::joint::{ByDensity, Joint, ReadOptions, Source};
 use crust_stan::value::Value;
 

@@ -15,9 +15,10 @@ mod values;
 
 use std::sync::Arc;
 
+use crust_engine::data::read_data;
 use crust_engine::{Batch, Evaluator, Model, Simulator, Terms};
 use crust_math::random::{Purpose, StreamKey};
-use crust_stan::data::{Data, Options, read_data};
+use crust_stan::data::{Data, Options};
 use crust_stan::diagnostics::Diagnostic;
 use crust_stan::front_end::{Reading, read};
 use crust_stan::joint::{Joint, ReadOptions};

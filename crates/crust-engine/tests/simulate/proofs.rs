@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crust_engine::data::{Calculator, read_data};
 use crust_engine::{Misreading, ProveError, ProveOptions, Simulator, prove};
 use crust_math::random::{Purpose, Stream, StreamKey};
 use crust_stan::ast::BlockKind;
-use crust_stan::data::{Data, Options, read_data};
-use crust_stan::eval::{Interpreter, Limits};
+use crust_stan::data::{Calculator as _, Data, Limits, Options};
 use crust_stan::front_end::{Reading, read};
 use crust_stan::joint::{Joint, ReadOptions, declared_bounds};
 use crust_stan::source::IncludeFiles;
@@ -61,11 +61,11 @@ fn made_up(program: &Program, joint: &Joint) -> Option<Data> {
     let mut stream = StreamKey::new(1, Purpose::TEST).stream();
     let mut data = Data::empty(program.variables.len());
     for id in program.declared_in(BlockKind::Data) {
-        let mut interpreter = Interpreter::new(program, Limits::default()).with_values(data.values());
+        let mut calculator = Calculator::knowing(program, &data, Limits::default());
         let declared = program.variable(id).declared.as_ref()?;
-        let shape = interpreter.shape(declared).ok()?.ok()?;
+        let shape = calculator.shape(declared).ok()?.ok()?;
         let bounds = declared_bounds(program, id);
-        let mut side = |e: Option<&Expr>| e.and_then(|e| interpreter.expression(e).ok()?.to_reals()?.first().copied());
+        let mut side = |e: Option<&Expr>| e.and_then(|e| calculator.expression(e).ok()?.to_reals()?.first().copied());
         let (low, high) = (side(bounds.lower), side(bounds.upper));
         data.set(id, value(&shape, low, high, &mut stream)?);
     }

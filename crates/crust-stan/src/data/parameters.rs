@@ -1,9 +1,8 @@
 //! The parameters of a program with these data: their sizes, and how many unconstrained numbers they take.
 
-use super::Data;
+use super::{Calculator, Outcome};
 use crate::ast::{BlockKind, SpecialType};
 use crate::diagnostics::Diagnostic;
-use crate::eval::{Interpreter, Limits, Outcome, on_deep_stack};
 use crate::source::Source;
 use crate::typed::{Constraint, Expr, Program, SizedKind, SizedType, VariableId};
 use crate::value::{Cell, Item, Shape};
@@ -26,49 +25,41 @@ pub struct ParameterInfo {
     pub reason: Option<String>,
 }
 
-/// The parameters block. `data` should have been through [`Data::transformed`], for sizes that depend on it.
-pub fn parameter_table(program: &Program, source: &Source, data: &Data, limits: Limits) -> Outcome<Vec<ParameterInfo>> {
-    quantity_table(program, source, data, limits, BlockKind::Parameters)
-}
-
-/// The same for the variables of any block; only parameters have a dimension.
-pub fn quantity_table(
+/// The variables of a block with their sizes. `calculator` should know transformed data, for sizes that depend on them.
+/// Only parameters have a dimension.
+pub fn quantity_table<C: Calculator>(
     program: &Program,
     source: &Source,
-    data: &Data,
-    limits: Limits,
     block: BlockKind,
+    calculator: &mut C,
 ) -> Outcome<Vec<ParameterInfo>> {
-    on_deep_stack(|| {
-        let mut interpreter = Interpreter::new(program, limits).with_values(data.values());
-        let mut rows = Vec::new();
-        for id in program.declared_in(block) {
-            let variable = program.variable(id);
-            let Some(ty) = &variable.declared else { continue };
-            let mut row = ParameterInfo {
-                id,
-                name: variable.name.clone(),
-                declared: one_line(source, ty.span),
-                shape: None,
-                count: None,
-                dimension: None,
-                reason: None,
-            };
-            match interpreter.shape(ty)? {
-                Ok(shape) => {
-                    row.declared = declared_text(source, ty, &shape);
-                    row.count = shape.numbers();
-                    if block == BlockKind::Parameters {
-                        row.dimension = Some(dimension(ty, &shape)?);
-                    }
-                    row.shape = Some(shape);
+    let mut rows = Vec::new();
+    for id in program.declared_in(block) {
+        let variable = program.variable(id);
+        let Some(ty) = &variable.declared else { continue };
+        let mut row = ParameterInfo {
+            id,
+            name: variable.name.clone(),
+            declared: one_line(source, ty.span),
+            shape: None,
+            count: None,
+            dimension: None,
+            reason: None,
+        };
+        match calculator.shape(ty)? {
+            Ok(shape) => {
+                row.declared = declared_text(source, ty, &shape);
+                row.count = shape.numbers();
+                if block == BlockKind::Parameters {
+                    row.dimension = Some(dimension(ty, &shape)?);
                 }
-                Err(unknown) => row.reason = Some(unknown.reason.clone()),
+                row.shape = Some(shape);
             }
-            rows.push(row);
+            Err(unknown) => row.reason = Some(unknown.reason.clone()),
         }
-        Ok(rows)
-    })
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 fn one_line(source: &Source, span: crate::span::Span) -> String {

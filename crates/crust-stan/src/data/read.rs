@@ -2,7 +2,7 @@
 
 use super::errors::{DataError, Text};
 use super::json::{self, Kind, Member, Node};
-use crate::eval::{Step, place};
+use super::{Step, place};
 use crate::value::{Cell, Complex, Item, Numbers, Shape, Tensor, Tuple, Value};
 
 /// What was read, with remarks.

@@ -1,8 +1,12 @@
 //! Programs whose `transformed data` is run, and what comes out.
 
-use super::*;
-use crate::front_end;
-use crate::source::NoIncludes;
+use crust_engine::data::Calculator;
+use crust_stan::ast::BlockKind;
+use crust_stan::data::Limits;
+use crust_stan::deep::on_deep_stack;
+use crust_stan::front_end;
+use crust_stan::source::NoIncludes;
+use crust_stan::value::Value;
 
 /// Reads a program that must be free of errors.
 fn read(text: &str) -> front_end::Reading {
@@ -16,14 +20,14 @@ fn read(text: &str) -> front_end::Reading {
 fn run_with(text: &str, limits: Limits) -> Result<Vec<String>, String> {
     let reading = read(text);
     on_deep_stack(|| {
-        let mut interpreter = Interpreter::new(&reading.typed, limits);
-        interpreter
+        let mut calculator = Calculator::new(&reading.typed, limits);
+        calculator
             .transformed_data()
             .map_err(|d| format!("{}: {} <{}>", d.code, d.message, reading.source.slice(d.span)))?;
         let names = reading.typed.declared_in(BlockKind::TransformedData);
         Ok(names
             .map(|id| {
-                let value = interpreter.get(id).map_or_else(|| "unset".into(), Value::to_string);
+                let value = calculator.get(id).map_or_else(|| "unset".into(), Value::to_string);
                 format!("{} = {value}", reading.typed.variable(id).name)
             })
             .collect())
@@ -89,11 +93,11 @@ fn arithmetic_of_integers() {
     error("int x = 5 % 0;", "division-by-zero: 5 % 0: integers cannot be divided by zero <5 % 0>");
     error(
         "int x = 2147483647 + 1;",
-        "integer-overflow: 2147483647 + 1 does not fit Stan's int, which has 32 bits <2147483647 + 1>",
+        "integer-overflow: the result is 2147483648, which does not fit Stan's int, which has 32 bits <2147483647 + 1>",
     );
     error(
         "int x = (-2147483647 - 1) / -1;",
-        "integer-overflow: -2147483648 / -1 does not fit Stan's int, which has 32 bits <(-2147483647 - 1) / -1>",
+        "integer-overflow: the result is 2147483648, which does not fit Stan's int, which has 32 bits <(-2147483647 - 1) / -1>",
     );
 }
 
@@ -112,22 +116,24 @@ fn containers_and_operators() {
     value("vector[2]", "[1, 2]' .^ 2", "[1, 4]");
     value("array[2] real", "{1, 2.5}", "[1, 2.5]");
     value("array[2, 2] int", "{{1, 2}, {3, 4}}", "[[1, 2], [3, 4]]");
-    value("complex", "(1 + 2i) * (3 - 1i)", "5+5i");
-    value("complex", "5 / (2 + 1i)", "2-1i");
-    value("complex_vector[2]", "[1, 2i]' * 1i", "[0+1i, -2+0i]");
+    value("complex", "(1 + 2i) * (3 - 1i)", "<unknown: the engine has no complex numbers>");
+    value("complex", "2.5", "<unknown: the engine has no complex numbers>");
     value("tuple(real, array[2] int)", "(1, {2, 3})", "(1, [2, 3])");
     value("real", "(1, (2, 3.5)).2.2", "3.5");
     value("array[2] tuple(int, real)", "{(1, 2), (3, 4.5)}", "[(1, 2), (3, 4.5)]");
     error(
         "vector[3] x = [1, 2]';",
-        "size-mismatch: the sizes do not match: `x` is declared as vector[3], the value is vector[2] <[1, 2]'>",
+        "size-mismatch: `x` is declared as vector[3], but its new value is a vector[2] <[1, 2]'>",
     );
     error(
         "vector[2] a = [1, 2]'; vector[3] b = [1, 2, 3]'; vector[2] x = a + b;",
-        "size-mismatch: the sizes do not match: vector[2] and vector[3] <a + b>",
+        "size-mismatch: sizes do not fit: vector[2] and vector[3] <a + b>",
     );
-    error("real x = {1, 2}[3];", "index-out-of-range: index 3 is out of range 1 to 2 <3>");
-    error("matrix[2, 2] m; real x = m[2][3];", "index-out-of-range: index 3 is out of range 1 to 2 <3>");
+    error("real x = {1, 2}[3];", "index-out-of-range: index 3 is out of range: dimension 1 has the indices 1 to 2 <3>");
+    error(
+        "matrix[2, 2] m; real x = m[2][3];",
+        "index-out-of-range: index 3 is out of range: dimension 1 has the indices 1 to 2 <3>",
+    );
     error("int n = -1; vector[n] x;", "negative-size: a size must not be negative <n>");
 }
 
@@ -179,7 +185,7 @@ fn loops_and_branches() {
         for (i in 3:2) sum = -1;
         int word = steps > 4 ? 1 : 2;
         profile(\"p\") { word += 1; }";
-    let expected = ["sum = 20", "odd = 5", "each = 41324", "steps = 5", "word = 2"];
+    let expected = ["sum = 20", "odd = 5", "each = 41234", "steps = 5", "word = 2"];
     assert_eq!(body(text).expect("runs"), expected);
 }
 
@@ -218,7 +224,7 @@ fn endless_programs_are_stopped() {
     let error = run(text).expect_err("endless");
     assert!(error.starts_with("too-deep"), "{error}");
     let reading = read(text);
-    let unprepared = Interpreter::new(&reading.typed, Limits::default()).transformed_data().expect_err("endless");
+    let unprepared = Calculator::new(&reading.typed, Limits::default()).transformed_data().expect_err("endless");
     assert_eq!(unprepared.code, "too-deep", "also on the stack of a test thread");
     let deep = "functions { int f(int n) { if (n == 0) return 0; return 1 + f(n - 1); } }
         transformed data { int x = f(3000); }";
@@ -259,9 +265,9 @@ fn what_is_not_known_spreads_no_further_than_it_must() {
         "size_of_draws = 8",
         "maybe = <unknown: `uniform_rng` draws at random>",
         "sure = 5",
-        "zero = 0",
+        "zero = <unknown: `uniform_rng` draws at random>",
         "product = <unknown: `N` is not in the data>",
-        "special = <unknown: `owens_t` is not computed before the run>",
+        "special = 0.0006740379034671477",
         "k = <unknown: `uniform_rng` draws at random>",
         "length = 2",
     ];
@@ -272,16 +278,15 @@ fn what_is_not_known_spreads_no_further_than_it_must() {
 fn loops_that_may_end_early_lose_what_they_assign() {
     let text = "
         functions {
-          int f(int n) { for (i in 1:n) if (uniform_rng_like(i) > 0.5) return i; return 0; }
-          real uniform_rng_like(real x) { return owens_t(x, 1); }
+          int f_rng(int n) { for (i in 1:n) if (uniform_rng(0, i) > 0.5) return i; return 0; }
           int g(int n) { return n + 1; }
         }
         transformed data {
           int a = 0; int b = 0; int c = 7;
-          for (i in 1:3) { a += 1; if (owens_t(i, 1) > 0.5) break; b = b + 1; }
-          int d = f(3);
+          for (i in 1:3) { a += 1; if (uniform_rng(0, i) > 0.5) break; b = b + 1; }
+          int d = f_rng(3);
           int e = g(c);
-          while (owens_t(c, 1) > 100) c -= 1;
+          while (uniform_rng(0, c) > 100) c -= 1;
         }";
     let lines = run(text).expect("runs");
     for (line, known) in lines.iter().zip([false, false, false, false, true]) {

@@ -2,74 +2,15 @@
 //!
 //! Offset and multiplier say how a parameter is transformed; Stan does not check them for data, neither does this.
 
-use super::operators::{Dense, cholesky};
-use super::{Interpreter, Outcome};
-use crate::ast::SpecialType;
-use crate::diagnostics::Diagnostic;
-use crate::typed::{Constraint, Expr, SizedKind, SizedType};
-use crate::value::{Cell, Tensor, Value};
+use crust_math::linalg::cholesky;
+use crust_stan::ast::SpecialType;
+use crust_stan::data::{Calculator, Outcome, Step, Violation};
+use crust_stan::diagnostics::Diagnostic;
+use crust_stan::typed::{Constraint, Expr, SizedKind, SizedType};
+use crust_stan::value::{Cell, Shape, Tensor, Value};
 
 /// Stan's tolerance for sums and symmetry.
 const TOLERANCE: f64 = 1e-8;
-
-/// A value that breaks the constraint of its declaration.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Violation {
-    pub name: String,
-    /// Where below the variable: indices and tuple parts.
-    pub path: Vec<Step>,
-    /// Follows the name of the place: `is -1`.
-    pub found: String,
-    /// `must be at least 0`
-    pub requirement: String,
-    /// How many other elements break it, too.
-    pub more: usize,
-}
-
-/// One step from a variable to a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Counts from zero.
-    Index(usize),
-    /// Counts from one.
-    Part(u32),
-}
-
-impl Violation {
-    /// The place as in the program: `y[3, 2]`.
-    pub fn place(&self) -> String {
-        place(&self.name, &self.path)
-    }
-
-    /// The whole sentence.
-    pub fn message(&self) -> String {
-        let more = match self.more {
-            0 => String::new(),
-            1 => " (1 other breaks this, too)".into(),
-            n => format!(" ({n} others break this, too)"),
-        };
-        format!("`{}` {}, but {}{more}", self.place(), self.found, self.requirement)
-    }
-}
-
-/// A place below a variable as in the program.
-pub fn place(name: &str, path: &[Step]) -> String {
-    let mut text = name.to_owned();
-    let mut open = false;
-    for step in path {
-        let piece = match (step, open) {
-            (Step::Index(i), false) => format!("[{}", i + 1),
-            (Step::Index(i), true) => format!(", {}", i + 1),
-            (Step::Part(k), open) => format!("{}.{k}", if open { "]" } else { "" }),
-        };
-        text.push_str(&piece);
-        open = matches!(step, Step::Index(_));
-    }
-    if open {
-        text.push(']');
-    }
-    text
-}
 
 /// What leads to a container: array dimensions still to be filled in, and tuple parts.
 #[derive(Clone, Copy)]
@@ -79,18 +20,18 @@ enum Way {
 }
 
 pub(super) fn violations(
-    interpreter: &mut Interpreter<'_>,
+    calculator: &mut super::Calculator<'_>,
     declared: &SizedType,
     name: &str,
     value: &Value,
 ) -> Outcome<Vec<Violation>> {
     let mut found = Vec::new();
-    below(interpreter, declared, name, &mut Vec::new(), value, &mut found)?;
+    below(calculator, declared, name, &mut Vec::new(), value, &mut found)?;
     Ok(found)
 }
 
 fn below(
-    interpreter: &mut Interpreter<'_>,
+    calculator: &mut super::Calculator<'_>,
     declared: &SizedType,
     name: &str,
     way: &mut Vec<Way>,
@@ -100,18 +41,18 @@ fn below(
     match &declared.kind {
         SizedKind::Array { sizes, element } => {
             way.extend(sizes.iter().map(|_| Way::Dimension));
-            below(interpreter, element, name, way, value, found)?;
+            below(calculator, element, name, way, value, found)?;
             way.truncate(way.len() - sizes.len());
         }
         SizedKind::Tuple(types) => {
             for (k, ty) in (1..).zip(types) {
                 let Some(part) = value.part(k) else { continue };
                 way.push(Way::Part(k));
-                below(interpreter, ty, name, way, part, found)?;
+                below(calculator, ty, name, way, part, found)?;
                 way.pop();
             }
         }
-        SizedKind::Plain { constraint, .. } => bounds(interpreter, constraint, name, way, value, found)?,
+        SizedKind::Plain { constraint, .. } => bounds(calculator, constraint, name, way, value, found)?,
         SizedKind::Special { special, .. } => {
             let Value::Tensor(tensor) = value else { return Ok(()) };
             found.extend(special_cells(*special, tensor, name, way));
@@ -124,7 +65,7 @@ fn below(
 type Side<'a> = (&'a Option<Expr>, fn(f64, f64) -> bool, &'a str);
 
 fn bounds(
-    interpreter: &mut Interpreter<'_>,
+    calculator: &mut super::Calculator<'_>,
     constraint: &Constraint,
     name: &str,
     way: &[Way],
@@ -139,11 +80,11 @@ fn bounds(
     let mut nan_is_said = false;
     for (bound, holds, words) in sides {
         let Some(e) = bound else { continue };
-        let bound = interpreter.expression(e)?;
+        let bound = calculator.expression(e)?;
         let (Some(limits), Some(numbers)) = (bound.to_reals(), value.to_reals()) else { continue };
         if !fits(&bound, value) {
             let (bound, value) = (bound.shape(), value.shape());
-            let text = |s: Option<crate::value::Shape>| s.map_or_else(String::new, |s| s.to_string());
+            let text = |s: Option<Shape>| s.map_or_else(String::new, |s| s.to_string());
             let message = format!("the bound of `{name}` is {}, which does not fit {}", text(bound), text(value));
             return Err(Box::new(Diagnostic::error("size-mismatch", message, e.span)));
         }
@@ -219,13 +160,13 @@ fn special_cells(special: SpecialType, t: &Tensor, name: &str, way: &[Way]) -> O
     let size = rows * cols;
     let cells: usize = t.array.iter().product();
     if size == 0 && cells > 0 {
-        let fault = check(special, &Dense { rows, cols, numbers: Vec::new() })?;
+        let fault = check(special, &Dense { rows, cols, numbers: &[] })?;
         return Some(violation(name, fill(way, &vec![0; t.array.len()], &[]), fault, cells - 1));
     }
     let mut first = None;
     let mut more = 0;
     for (k, cell) in numbers.chunks_exact(size.max(1)).enumerate() {
-        let Some(fault) = check(special, &Dense { rows, cols, numbers: cell.to_vec() }) else { continue };
+        let Some(fault) = check(special, &Dense { rows, cols, numbers: cell }) else { continue };
         if first.is_some() {
             more += 1;
         } else {
@@ -238,6 +179,19 @@ fn special_cells(special: SpecialType, t: &Tensor, name: &str, way: &[Way]) -> O
 fn violation(name: &str, path: Vec<Step>, fault: Fault, more: usize) -> Violation {
     let path = path.into_iter().chain(fault.at.iter().map(|&i| Step::Index(i))).collect();
     Violation { name: name.to_owned(), path, found: fault.found, requirement: fault.requirement, more }
+}
+
+/// A matrix, column by column; a vector is one column.
+struct Dense<'a> {
+    rows: usize,
+    cols: usize,
+    numbers: &'a [f64],
+}
+
+impl Dense<'_> {
+    fn at(&self, r: usize, c: usize) -> f64 {
+        self.numbers[c * self.rows + r]
+    }
 }
 
 /// What is wrong with a cell: at which of its elements (or with all of it), and what should be.
@@ -257,7 +211,7 @@ fn near(x: f64, y: f64) -> bool {
     (x - y).abs() <= TOLERANCE
 }
 
-fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
+fn check(special: SpecialType, m: &Dense<'_>) -> Option<Fault> {
     let nothing = m.numbers.is_empty();
     match special {
         // Sizes of zero that Stan lets pass.
@@ -272,11 +226,11 @@ fn check(special: SpecialType, m: &Dense) -> Option<Fault> {
         _ if nothing => fault(&[], "has no elements".into(), format!("a {} needs at least one", special.name())),
         SpecialType::Simplex | SpecialType::ColumnStochasticMatrix => stochastic(m, true),
         SpecialType::RowStochasticMatrix => stochastic(m, false),
-        SpecialType::UnitVector => unit_length(&m.numbers, &[], "a unit_vector must have length 1"),
+        SpecialType::UnitVector => unit_length(m.numbers, &[], "a unit_vector must have length 1"),
         SpecialType::PositiveOrdered if m.numbers[0] < 0.0 => {
             fault(&[0], format!("is {}", m.numbers[0]), "the first of a positive_ordered must not be negative")
         }
-        SpecialType::Ordered | SpecialType::PositiveOrdered => ordered(&m.numbers),
+        SpecialType::Ordered | SpecialType::PositiveOrdered => ordered(m.numbers),
         SpecialType::SumToZeroVector | SpecialType::SumToZeroMatrix => {
             let sum: f64 = m.numbers.iter().sum();
             if near(sum, 0.0) { None } else { fault(&[], format!("sums to {sum}"), "must sum to 0") }
@@ -312,7 +266,7 @@ fn ordered(numbers: &[f64]) -> Option<Fault> {
 }
 
 /// Columns (or rows) of numbers that are not negative and sum to one.
-fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
+fn stochastic(m: &Dense<'_>, by_column: bool) -> Option<Fault> {
     let is_vector = m.cols == 1 && by_column;
     let fine = |x: f64| x >= 0.0;
     if let Some(at) = m.numbers.iter().position(|x| !fine(*x)) {
@@ -339,7 +293,7 @@ fn stochastic(m: &Dense, by_column: bool) -> Option<Fault> {
     })
 }
 
-fn positive_definite(m: &Dense) -> Option<Fault> {
+fn positive_definite(m: &Dense<'_>) -> Option<Fault> {
     for r in 0..m.rows {
         for c in r + 1..m.cols {
             if !near(m.at(r, c), m.at(c, r)) {
@@ -350,13 +304,13 @@ fn positive_definite(m: &Dense) -> Option<Fault> {
     }
     // Stan asks this of a single number, and of larger matrices only that they have a Cholesky factor.
     let large_enough = m.rows > 1 || m.numbers[0] > TOLERANCE;
-    if !large_enough || cholesky(m).is_none() {
+    if !large_enough || cholesky::factor(&mut m.numbers.to_vec(), m.rows).is_err() {
         return fault(&[], "is not positive definite".into(), "must be");
     }
     None
 }
 
-fn cholesky_factor(m: &Dense) -> Option<Fault> {
+fn cholesky_factor(m: &Dense<'_>) -> Option<Fault> {
     if m.cols > m.rows {
         let found = format!("has {} columns and {} rows", m.cols, m.rows);
         return fault(&[], found, "must not have more columns than rows");

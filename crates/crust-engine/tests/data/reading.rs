@@ -1,8 +1,11 @@
-//! Reading and writing beyond what the table of cases in `tests/data` shows.
+//! Reading and writing beyond what the table of cases shows.
 
-use super::*;
-use crate::front_end;
-use crate::source::NoIncludes;
+use crust_engine::data::{parameter_table, quantity_table, read_data, transformed};
+use crust_stan::ast::BlockKind;
+use crust_stan::data::{Limits, Options, write_json};
+use crust_stan::front_end;
+use crust_stan::source::NoIncludes;
+use crust_stan::value::Value;
 use proptest::prelude::*;
 
 fn program(text: &str) -> front_end::Reading {
@@ -74,7 +77,7 @@ fn outcomes_may_be_missing() {
     let data = read_data(&reading.typed, &reading.source, json, &options).expect("y may be missing");
     assert_eq!(data.missing.len(), 1);
     assert_eq!(data.unused, ["other"]);
-    let data = data.transformed(&reading.typed, Limits::default()).expect("runs");
+    let data = transformed(&reading.typed, data, Limits::default()).expect("runs");
     let text = |name| data.by_name(&reading.typed, name).map_or_else(String::new, Value::to_string);
     assert_eq!(text("n"), "2");
     assert_eq!(text("s"), "<unknown: `y` is not in the data>");
@@ -131,7 +134,7 @@ fn a_size_that_is_not_known_is_named_with_its_reason() {
          generated quantities { array[m] real c; }",
     );
     let data = read_data(&reading.typed, &reading.source, "{}", &Options::default()).expect("nothing to read");
-    let data = data.transformed(&reading.typed, Limits::default()).expect("runs");
+    let data = transformed(&reading.typed, data, Limits::default()).expect("runs");
     let table = parameter_table(&reading.typed, &reading.source, &data, Limits::default()).expect("a table");
     assert_eq!((table[0].dimension, table[1].dimension), (None, Some(2)));
     assert_eq!(table[0].reason.as_deref(), Some("`poisson_rng` draws at random"));
