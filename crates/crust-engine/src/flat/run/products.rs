@@ -238,11 +238,11 @@ impl Columns<'_> {
             let by = &self.by[b * length * L..][..length * L];
             let mut own: [&[f64]; K] = [&[]; K];
             for k in 0..K {
-                own[k] = &columns[k][b * length..][..by.len() / L];
+                own[k] = &columns[k][b * length..][..length];
             }
             let mut sums = [[0.0; L]; K];
-            for (i, row) in by.chunks_exact(L).enumerate() {
-                let row = load::<L>(row, 0);
+            for i in 0..length {
+                let row = load::<L>(by, i * L);
                 for k in 0..K {
                     sums[k] = add_scaled(sums[k], own[k][i], row);
                 }
