@@ -98,10 +98,17 @@ pub struct Strip {
     pub sources: Vec<usize>,
     /// Registers that are the same in all iterations.
     pub uniforms: Vec<(Register, Uniform)>,
+    /// Those of them whose adjoints are put together in a register before they are summed.
+    pub folded: Vec<Register>,
     pub steps: Vec<Step>,
 }
 
 impl Strip {
+    /// Whether it has nothing but sums of products with their log densities.
+    pub fn is_products(&self) -> bool {
+        !self.recurrent && self.steps.iter().all(|step| matches!(step, Step::AddNormalProducts { .. }))
+    }
+
     /// How many numbers it computes for one lane, several at a time: a recurrence takes as long for one lane as for
     /// eight.
     pub fn work(&self) -> usize {
@@ -142,6 +149,8 @@ pub enum Into {
     /// This is the first contribution on the way back.
     Set,
     Add,
+    /// It is the same in all iterations, and this is the only contribution: it goes straight into the sum.
+    Sum,
 }
 
 /// An argument of a step.

@@ -126,3 +126,39 @@ fn statements_add_up_in_the_same_order_alone() {
         }
     }
 }
+
+/// Functions of small matrices have versions for eight lanes, those of large ones are taken lane by lane.
+#[test]
+fn matrices_have_the_same_bits_alone() {
+    let bodies = [
+        "matrix[N, N] c = gp_exp_quad_cov(x, a, s) + diag_matrix(rep_vector(0.1, N));
+            y ~ multi_normal_cholesky(rep_vector(0, N), cholesky_decompose(c));",
+        "matrix[N, N] c = gp_matern32_cov(x, s, a) + diag_matrix(rep_vector(0.1, N)); y ~ multi_normal(u, c);",
+        "matrix[N, N] c = add_diag(gp_exponential_cov(x, z, a, s) * gp_exponential_cov(z, x, a, s), 1);
+            target += sum(cholesky_decompose(0.5 * (c + c')) * u);",
+        "y ~ multi_normal_prec(u, add_diag(u * u', s)); u ~ normal(0, 1);",
+        "target += -a * sum(square(matrix_exp(0.1 * u * y')));",
+    ];
+    for n in [1_usize, 4, 11, 21, 40, 64, 67] {
+        let number = |i: usize| f64::from(u8::try_from((i * 37 + n) % 101).expect("small")) / 40.0 - 1.2;
+        let numbers = |from: usize| (from..from + n).map(number).collect::<Vec<_>>();
+        let data = serde_json::json!({ "N": n, "x": numbers(0), "y": numbers(5), "z": numbers(13) });
+        for body in bodies {
+            let program = format!(
+                "data {{ int N; array[N] real x; array[N] real z; vector[N] y; }}
+                parameters {{ real<lower=0> a; real<lower=0> s; vector[N] u; }} model {{ {body} }}"
+            );
+            let model = bind(&program, &data.to_string());
+            for lists in [true, false] {
+                let points = scattered(model.dimension(), 16, 0.654);
+                let [mut wide, mut single] = [64, 1].map(|width| model.evaluator().with_lists(lists).with_width(width));
+                let together = evaluate(&mut wide, &points, None, TERMS);
+                for (l, point) in points.iter().enumerate() {
+                    let alone = evaluate(&mut single, std::slice::from_ref(point), None, TERMS);
+                    assert!(alone.log_density(0).is_finite(), "{body}, {n}");
+                    assert_eq!(bits(&alone, 0), bits(&together, l), "{body}, {n}, lists {lists}, lane {l}");
+                }
+            }
+        }
+    }
+}

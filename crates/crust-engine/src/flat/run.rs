@@ -8,11 +8,13 @@ mod products;
 mod reverse;
 mod room;
 mod span;
+mod take;
 
 pub use pairs::MOST_KEPT;
 pub use room::Room;
 use room::make_room;
 use span::Span;
+use take::{Taker, add_blocks};
 
 use crust_math::density::Terms;
 use crust_math::functions::elementwise::Binary;
@@ -20,7 +22,7 @@ use crust_math::lanes::{Kernel, dispatch};
 
 use super::rows::{column, fill, load, repeat_last, store};
 use super::steps::{self, Tile, at, at_mut, below};
-use super::{Affine, Argument, Flat, Function, GROUP, Into, Positions, Register, Step, Strip, TILE};
+use super::{Affine, Argument, Flat, Function, GROUP, Positions, Register, Step, Strip, TILE};
 use crate::code::Factor;
 use crate::machine::{MOST, RowKernel};
 use crate::memory::Block;
@@ -204,22 +206,24 @@ impl Group<'_> {
         if self.strip.recurrent {
             // Elements of a recurrence are assigned once, and never looked at before: on the way back each iteration
             // finds what it saw on the way there.
-            self.clear::<L, S>();
             for i in 0..iterations {
                 let start = if self.call.backward { iterations - 1 - i } else { i };
                 self.tile::<L, S>(Span { start, ..Span::ONE });
             }
-            self.fold::<L, S>();
+        } else if self.strip.is_products() && iterations > 0 {
+            // They go from one iteration to the next, and need no registers.
+            self.span = Span { rows: iterations, ..Span::ONE };
+            self.reverse::<L, S>();
         } else {
             for span in Span::all(iterations) {
                 if S {
-                    self.cleared_tile::<L, S>(span);
+                    self.tile::<L, S>(span);
                 } else {
                     // No closure: it would not be compiled for the instruction set of its caller.
                     let mut first = 0;
                     while first < span.blocks {
                         let tile = span.tile(first);
-                        self.cleared_tile::<L, S>(tile);
+                        self.tile::<L, S>(tile);
                         first += tile.blocks;
                     }
                 }
@@ -230,18 +234,11 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    fn cleared_tile<const L: usize, const S: bool>(&mut self, span: Span) {
-        self.span = span;
-        self.clear::<L, S>();
-        self.tile::<L, S>(span);
-        self.fold::<L, S>();
-    }
-
-    #[inline(always)]
     fn tile<const L: usize, const S: bool>(&mut self, span: Span) {
         self.span = span;
         self.forward::<L, S>();
         self.reverse::<L, S>();
+        self.fold::<L, S>();
     }
 
     /// Whether the way back is gone, too.
@@ -253,7 +250,11 @@ impl Group<'_> {
     /// How many numbers of a register are computed at the moment.
     #[inline(always)]
     fn numbers<const L: usize, const S: bool>(&self) -> usize {
-        if S { self.span.rows * L } else { self.span.iterations() * L }
+        match (S, self.span.is_flat()) {
+            (true, true) => self.span.rows.next_multiple_of(L),
+            (true, false) => self.span.rows * L,
+            (false, _) => self.span.iterations() * L,
+        }
     }
 
     /// How many numbers of a register are ever in use.
@@ -261,6 +262,12 @@ impl Group<'_> {
     fn used<const L: usize, const S: bool>(&self) -> usize {
         let iterations = self.strip.iterations;
         TILE.min(if S { iterations.next_multiple_of(L) } else { iterations * L })
+    }
+
+    /// Where what a step adds to the log density is summed.
+    #[inline(always)]
+    fn total(&self, step: usize) -> usize {
+        self.strip.registers + 2 + step
     }
 
     /// Where the numbers of our lanes begin, for an element of a block.
@@ -309,7 +316,7 @@ impl Group<'_> {
     #[inline(always)]
     fn forward<const L: usize, const S: bool>(&mut self) {
         let (n, m, start) = (self.numbers::<L, S>(), self.span.iterations(), self.span.start);
-        for step in &self.strip.steps {
+        for (number, step) in self.strip.steps.iter().enumerate() {
             match step {
                 Step::Column { numbers, out } => {
                     let out = at_mut(&mut self.room.registers, *out, n);
@@ -341,17 +348,20 @@ impl Group<'_> {
                     self.density::<L, S>(density, *partials, *out, n);
                 }
                 Step::Add { x, factor } => {
-                    let p = part(*factor);
-                    let (totals, seeds) = (&mut self.room.totals[p].0, &self.room.seeds[p].0);
-                    steps::pull(Into::Add, &mut totals[..n], at(&self.room.registers, x.register, n), 1.0);
+                    let (span, total) = (self.span, self.total(number));
+                    let Room { registers, adjoints, seeds, sums, .. } = &mut *self.room;
+                    add_blocks::<L, S>(span, at(registers, x.register, n), &mut sums[total]);
                     if self.call.gradient {
-                        steps::pull(x.into, at_mut(&mut self.room.adjoints, x.register, n), seeds, 1.0);
+                        let seeds = &seeds[part(*factor)].0[..n];
+                        Taker { span, sums }.pull::<L, S>(*x, adjoints, seeds, 1.0);
                     }
                 }
-                Step::AddDensity { density, factor } => self.add_density::<L, S>(density, part(*factor), n),
+                Step::AddDensity { density, factor } => {
+                    self.add_density::<L, S>(density, (part(*factor), self.total(number)), n);
+                }
                 Step::AddNormal(normal) => self.add_normal::<L, S>(normal, n),
                 Step::AddNormalProducts { .. } => {}
-                Step::AddLogOdds(odds) => self.add_log_odds::<L, S>(odds, n),
+                Step::AddLogOdds(odds) => self.add_log_odds::<L, S>(odds, self.total(number), n),
                 Step::Store { x, operand, elements } => {
                     if !self.call.backward {
                         self.store::<L, S>(x.register, *operand, elements);

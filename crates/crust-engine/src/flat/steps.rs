@@ -3,7 +3,7 @@
 
 use crust_math::lanes::scalar::{exp, log, log_add_exp_with_slopes};
 
-use super::rows::{load, repeat_last, store};
+use super::rows::{add_product, load, repeat_last, store, sum};
 use super::{Into, Register, TILE};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
@@ -97,7 +97,7 @@ pub fn invert(x: &[f64], out: &mut [f64]) {
 #[inline(always)]
 pub fn pull(into: Into, to: &mut [f64], adjoint: &[f64], scale: f64) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint], to, scale * adjoint),
         Into::Add => items!([adjoint], to, fma(scale, adjoint, to)),
     }
@@ -107,7 +107,7 @@ pub fn pull(into: Into, to: &mut [f64], adjoint: &[f64], scale: f64) {
 #[inline(always)]
 pub fn pull_times(into: Into, to: &mut [f64], adjoint: &[f64], partial: &[f64]) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint, partial], to, adjoint * partial),
         Into::Add => items!([adjoint, partial], to, fma(adjoint, partial, to)),
     }
@@ -117,7 +117,7 @@ pub fn pull_times(into: Into, to: &mut [f64], adjoint: &[f64], partial: &[f64]) 
 #[inline(always)]
 pub fn pull_over(into: Into, to: &mut [f64], adjoint: &[f64], b: &[f64]) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint, b], to, adjoint / b),
         Into::Add => items!([adjoint, b], to, to + adjoint / b),
     }
@@ -127,7 +127,7 @@ pub fn pull_over(into: Into, to: &mut [f64], adjoint: &[f64], b: &[f64]) {
 #[inline(always)]
 pub fn pull_denominator(into: Into, to: &mut [f64], adjoint: &[f64], y: &[f64], b: &[f64]) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint, y, b], to, -adjoint * y / b),
         Into::Add => items!([adjoint, y, b], to, to - adjoint * y / b),
     }
@@ -151,11 +151,13 @@ pub fn affine_over(factor: f64, inverse: &[f64], x: &[f64], plus: Option<&[f64]>
     }
 }
 
-/// The adjoint of the divisor of `y = t x`, which is the same in all iterations: `−ȳ y` over the divisor.
+/// The adjoint of the divisor of `y = t x`: `−ȳ y` over the divisor, or that much more.
 #[inline(always)]
 pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], (factor, x): (f64, &[f64]), inverse: &[f64]) {
-    if into != Into::Nothing {
-        items!([adjoint, x, inverse], to, fma(-adjoint * (factor * inverse * x), inverse, to));
+    match into {
+        Into::Nothing | Into::Sum => {}
+        Into::Set => items!([adjoint, x, inverse], to, -adjoint * (factor * inverse * x) * inverse),
+        Into::Add => items!([adjoint, x, inverse], to, fma(-adjoint * (factor * inverse * x), inverse, to)),
     }
 }
 
@@ -163,7 +165,7 @@ pub fn pull_divisor(into: Into, to: &mut [f64], adjoint: &[f64], (factor, x): (f
 #[inline(always)]
 pub fn pull_affine(into: Into, to: &mut [f64], adjoint: &[f64], factor: f64, inverse: &[f64]) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint, inverse], to, adjoint * (factor * inverse)),
         Into::Add => items!([adjoint, inverse], to, fma(adjoint, factor * inverse, to)),
     }
@@ -173,7 +175,7 @@ pub fn pull_affine(into: Into, to: &mut [f64], adjoint: &[f64], factor: f64, inv
 #[inline(always)]
 pub fn pull_difference(into: Into, to: &mut [f64], adjoint: &[f64], a: &[f64], b: &[f64]) {
     match into {
-        Into::Nothing => {}
+        Into::Nothing | Into::Sum => {}
         Into::Set => items!([adjoint, a, b], to, adjoint * (2.0 * (a - b))),
         Into::Add => items!([adjoint, a, b], to, fma(adjoint, 2.0 * (a - b), to)),
     }
@@ -195,7 +197,7 @@ pub fn square_differences([a, b, c, d]: [&[f64]; 4], out: &mut [f64]) {
     items!([a, b, c, d], out, fma(c - d, c - d, (a - b) * (a - b)));
 }
 
-/// `z = (y − μ)/σ`: adds `z²` to `squares`, and sets `slope` to `z` times the weight.
+/// `z = (y − μ)/σ`: sets `squares` to `z²` and `slope` to `z` times the weight.
 #[inline(always)]
 pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope: &mut [f64]) {
     let n = slope.len();
@@ -203,19 +205,19 @@ pub fn normal([y, mu, inverse, weight]: [&[f64]; 4], squares: &mut [f64], slope:
     let mut at = 0;
     while at + LINE <= n {
         let rows = [load::<LINE>(y, at), load::<LINE>(mu, at), load::<LINE>(inverse, at), load::<LINE>(weight, at)];
-        let (mut sums, mut slopes) = (load::<LINE>(squares, at), [0.0; LINE]);
+        let (mut found, mut slopes) = ([0.0; LINE], [0.0; LINE]);
         for l in 0..LINE {
             let z = (rows[0][l] - rows[1][l]) * rows[2][l];
-            sums[l] = fma(z, z, sums[l]);
+            found[l] = z * z;
             slopes[l] = z * rows[3][l];
         }
-        store(squares, at, sums);
+        store(squares, at, found);
         store(slope, at, slopes);
         at += LINE;
     }
     for i in at..n {
         let z = (y[i] - mu[i]) * inverse[i];
-        squares[i] = fma(z, z, squares[i]);
+        squares[i] = z * z;
         slope[i] = z * weight[i];
     }
 }
@@ -227,41 +229,101 @@ pub struct Scale<const L: usize> {
     pub weight: [f64; L],
 }
 
-/// The slope for a row of normal log densities, whose `z²` are added to the sums.
+/// `z = (y − μ)/σ` for a row of normal log densities.
 #[inline(always)]
-fn normal_row<const L: usize>(y: [f64; L], mu: [f64; L], scale: &Scale<L>, sums: &mut [f64; L]) -> [f64; L] {
-    let mut slope = [0.0; L];
+fn residuals<const L: usize>(y: [f64; L], mu: [f64; L], scale: &Scale<L>) -> [f64; L] {
+    let mut z = y;
     for l in 0..L {
-        let z = (y[l] - mu[l]) * scale.inverse[l];
-        sums[l] = fma(z, z, sums[l]);
-        slope[l] = z * scale.weight[l];
+        z[l] = (y[l] - mu[l]) * scale.inverse[l];
     }
-    slope
+    z
+}
+
+/// `x y`, lane by lane.
+#[inline(always)]
+fn products<const L: usize>(x: [f64; L], y: [f64; L]) -> [f64; L] {
+    let mut row = x;
+    for l in 0..L {
+        row[l] = x[l] * y[l];
+    }
+    row
+}
+
+/// The sum of the squares of rows, in four parts, so that they need not wait for each other.
+struct Squares<const L: usize>([[f64; L]; 4]);
+
+impl<const L: usize> Squares<L> {
+    #[inline(always)]
+    fn total(self) -> [f64; L] {
+        let [a, b, c, d] = self.0;
+        sum(sum(a, c), sum(b, d))
+    }
 }
 
 /// The same with data for `y`, one number for each iteration of a block: gives the sum of `z²`.
 #[inline(always)]
 pub fn normal_data<const L: usize>(column: &[f64], mu: &[f64], scale: Scale<L>, slope: &mut [f64]) -> [f64; L] {
-    let mut sums = [0.0; L];
-    for ((&y, mu), slope) in column.iter().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-        store(slope, 0, normal_row([y; L], load::<L>(mu, 0), &scale, &mut sums));
+    let mut squares = Squares([[0.0; L]; 4]);
+    let (fours, rest) = column.as_chunks::<4>();
+    let (mu, mu_rest) = mu.split_at(fours.len() * 4 * L);
+    let (slope, slope_rest) = slope.split_at_mut(fours.len() * 4 * L);
+    for ((y, mu), slope) in fours.iter().zip(mu.chunks_exact(4 * L)).zip(slope.chunks_exact_mut(4 * L)) {
+        for p in 0..4 {
+            let z = residuals([y[p]; L], load::<L>(mu, p * L), &scale);
+            squares.0[p] = add_product(squares.0[p], z, z);
+            store(slope, p * L, products(z, scale.weight));
+        }
     }
-    sums
+    for p in 0..3 {
+        if p < rest.len() {
+            let z = residuals([rest[p]; L], load::<L>(mu_rest, p * L), &scale);
+            squares.0[p] = add_product(squares.0[p], z, z);
+            store(slope_rest, p * L, products(z, scale.weight));
+        }
+    }
+    squares.total()
 }
 
-/// The same for blocks that stand beside each other.
+/// The same for blocks that stand beside each other, as many as there are lanes elsewhere.
 #[inline(always)]
 pub fn normal_beside<const L: usize>(column: &[f64], mu: &[f64], scale: Scale<L>, slope: &mut [f64]) -> [f64; L] {
-    let mut sums = [0.0; L];
-    let mut rows = column.chunks_exact(L);
-    for ((y, mu), slope) in rows.by_ref().zip(mu.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-        store(slope, 0, normal_row(load::<L>(y, 0), load::<L>(mu, 0), &scale, &mut sums));
+    let mut squares = Squares([[0.0; L]; 4]);
+    let (rows, mut row) = (column.len() / L, 0);
+    while row < rows {
+        for p in 0..4 {
+            if row + p < rows {
+                let at = (row + p) * L;
+                let z = residuals(load::<L>(column, at), load::<L>(mu, at), &scale);
+                squares.0[p] = add_product(squares.0[p], z, z);
+                store(slope, at, products(z, scale.weight));
+            }
+        }
+        row += 4;
     }
-    // Fewer blocks than there is room for have one iteration each.
-    if !rows.remainder().is_empty() {
-        store(slope, 0, normal_row(filled_up(rows.remainder()), load::<L>(mu, 0), &scale, &mut sums));
+    squares.total()
+}
+
+/// The same for the iterations of one block of a lane alone, one after the other.
+#[inline(always)]
+pub fn normal_alone<const L: usize>(column: &[f64], mu: &[f64], scale: Scale<L>, slope: &mut [f64]) -> [f64; 1] {
+    let mut z = [0.0; TILE / LINE];
+    let z = &mut z[..column.len()];
+    let (mu, slope) = (&mu[..column.len()], &mut slope[..column.len()]);
+    for i in 0..column.len() {
+        z[i] = (column[i] - mu[i]) * scale.inverse[0];
+        slope[i] = z[i] * scale.weight[0];
     }
-    sums
+    let mut squares = Squares([[0.0]; 4]);
+    let (fours, rest) = z.as_chunks::<4>();
+    for four in fours {
+        for p in 0..4 {
+            squares.0[p] = [fma(four[p], four[p], squares.0[p][0])];
+        }
+    }
+    for (square, z) in squares.0.iter_mut().zip(rest) {
+        *square = [fma(*z, *z, square[0])];
+    }
+    squares.total()
 }
 
 /// A row of numbers, the last of which is repeated.
@@ -272,9 +334,9 @@ fn filled_up<const L: usize>(numbers: &[f64]) -> [f64; L] {
     row
 }
 
-/// Adds the sum of `−log(1 + exp(−s x))` over a block to the first row of `totals`, and sets `slope` to its derivative
-/// times the seed. Where log odds are `most` or more the total is no number. Signs are those of iterations, or of blocks
-/// that stand beside each other.
+/// The sum of `log(1 + exp(−s x))` over a block; sets `slope` to the derivative of minus that, times the seed. Where log
+/// odds are `most` or more the sum is no number. Signs are those of iterations, or of blocks that stand beside each
+/// other.
 ///
 /// `Σ log(1 + exp t)` is the sum of the positive t and the logarithm of the product of all `1 + exp(−|t|)`: these are
 /// at most 2, and 128 of them no more than 2¹²⁸.
@@ -283,28 +345,70 @@ pub fn log_odds<const L: usize, const S: bool>(
     signs: &[f64],
     (x, most): (&[f64], f64),
     seeds: [f64; L],
-    totals: &mut [f64],
     slope: &mut [f64],
-) {
+) -> [f64; L] {
     let mut sums = Softplus { positive: [0.0; L], product: [1.0; L], largest: [0.0; L] };
     if S {
-        let mut rows = signs.chunks_exact(L);
-        for ((signs, x), slope) in rows.by_ref().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-            store(slope, 0, sums.add(load::<L>(signs, 0), load::<L>(x, 0), seeds));
-        }
-        if !rows.remainder().is_empty() {
-            store(slope, 0, sums.add(filled_up(rows.remainder()), load::<L>(x, 0), seeds));
+        for ((signs, x), slope) in signs.chunks_exact(L).zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
+            let odds = Odds::of(load::<L>(signs, 0), load::<L>(x, 0));
+            sums.add(&odds);
+            store(slope, 0, products(seeds, odds.slope));
         }
     } else {
         for ((&sign, x), slope) in signs.iter().zip(x.chunks_exact(L)).zip(slope.chunks_exact_mut(L)) {
-            store(slope, 0, sums.add([sign; L], load::<L>(x, 0), seeds));
+            let odds = Odds::of([sign; L], load::<L>(x, 0));
+            sums.add(&odds);
+            store(slope, 0, products(seeds, odds.slope));
         }
     }
-    let (mut all, values) = (load::<L>(totals, 0), sums.values(most));
-    for l in 0..L {
-        all[l] -= values[l];
+    sums.values(most)
+}
+
+/// The same for the iterations of one block of a lane alone, one after the other.
+#[inline(always)]
+pub fn log_odds_alone<const L: usize>(
+    signs: &[f64],
+    (x, most): (&[f64], f64),
+    seeds: [f64; L],
+    slope: &mut [f64],
+) -> f64 {
+    let mut sums = Softplus { positive: [0.0], product: [1.0], largest: [0.0] };
+    for (signs, (x, slope)) in signs.chunks(L).zip(x.chunks_exact(L).zip(slope.chunks_exact_mut(L))) {
+        let odds = Odds::of(filled_up(signs), load::<L>(x, 0));
+        store(slope, 0, products(seeds, odds.slope));
+        for l in 0..signs.len() {
+            sums.add(&Odds { t: [odds.t[l]], size: [odds.size[l]], sum: [odds.sum[l]], slope: [0.0] });
+        }
     }
-    store(totals, 0, all);
+    sums.values(most)[0]
+}
+
+/// What belongs to log(1 + exp t), t = −s x.
+struct Odds<const L: usize> {
+    t: [f64; L],
+    /// |t|
+    size: [f64; L],
+    /// 1 + exp(−|t|)
+    sum: [f64; L],
+    /// The derivative of −log(1 + exp t) by x.
+    slope: [f64; L],
+}
+
+impl<const L: usize> Odds<L> {
+    #[inline(always)]
+    fn of(sign: [f64; L], x: [f64; L]) -> Self {
+        let mut odds = Self { t: x, size: x, sum: x, slope: x };
+        for l in 0..L {
+            let t = -sign[l] * x[l];
+            let e = exp(-t.abs());
+            let numerator = if t < 0.0 { e } else { 1.0 };
+            odds.t[l] = t;
+            odds.size[l] = t.abs();
+            odds.sum[l] = 1.0 + e;
+            odds.slope[l] = sign[l] * (numerator / odds.sum[l]);
+        }
+        odds
+    }
 }
 
 /// Sums of log(1 + exp t).
@@ -316,22 +420,13 @@ struct Softplus<const L: usize> {
 }
 
 impl<const L: usize> Softplus<L> {
-    /// Adds log(1 + exp(−s x)) and gives the derivative of minus that, times the seed.
     #[inline(always)]
-    fn add(&mut self, sign: [f64; L], x: [f64; L], seed: [f64; L]) -> [f64; L] {
-        let mut slope = [0.0; L];
+    fn add(&mut self, odds: &Odds<L>) {
         for l in 0..L {
-            let t = -sign[l] * x[l];
-            let size = t.abs();
-            let e = exp(-size);
-            let sum = 1.0 + e;
-            self.product[l] *= sum;
-            self.positive[l] += if t > 0.0 { t } else { 0.0 };
-            self.largest[l] = if size > self.largest[l] { size } else { self.largest[l] };
-            let numerator = if t < 0.0 { e } else { 1.0 };
-            slope[l] = seed[l] * sign[l] * (numerator / sum);
+            self.product[l] *= odds.sum[l];
+            self.positive[l] += if odds.t[l] > 0.0 { odds.t[l] } else { 0.0 };
+            self.largest[l] = if odds.size[l] > self.largest[l] { odds.size[l] } else { self.largest[l] };
         }
-        slope
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use super::super::rows::{add_to, load};
 use super::super::steps::{self, at, at_mut, below};
 use super::super::{Density, Function, Into, LogOdds, Normal, Register};
 use super::room::Repeats;
+use super::take::{Taker, add_blocks, add_in_order};
 use super::{Group, MOST_LOG_ODDS, Room, Span, part};
 use crate::machine::{MOST, Rows, Summed};
 
@@ -62,74 +63,94 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn add_density<const L: usize, const S: bool>(&mut self, density: &Density, p: usize, n: usize) {
-        let summed = if self.span.is_summed() { Some(L) } else { None };
-        self.evaluate(density, (if S { 1 } else { L }, summed), n);
-        let Room { registers, adjoints, totals, seeds, value, partials, .. } = &mut *self.room;
+    pub(super) fn add_density<const L: usize, const S: bool>(
+        &mut self,
+        density: &Density,
+        (p, total): (usize, usize),
+        n: usize,
+    ) {
+        let span = self.span;
+        // A kernel that adds up must see no more than there is.
+        let (lanes, all) = if S && span.is_flat() { (1, span.rows) } else { (L, n) };
+        let summed = if span.is_summed() { Some(lanes) } else { None };
+        self.evaluate(density, (if S { 1 } else { L }, summed), all);
+        let Room { registers, adjoints, sums, seeds, value, partials, .. } = &mut *self.room;
         if let Function::LogOdds(_) = density.function {
             // Beyond, a probability that is not given by its log odds has fewer digits: the machine computes that.
             for (value, x) in value.0[..n].iter_mut().zip(at(registers, density.arguments[1].register, n)) {
                 *value = if x.abs() < MOST_LOG_ODDS { *value } else { f64::NAN };
             }
         }
-        steps::pull(Into::Add, &mut totals[p].0[..n], &value.0, 1.0);
+        add_blocks::<L, S>(span, &value.0[..n], &mut sums[total]);
         if self.call.gradient {
+            let mut taker = Taker { span, sums };
             for (argument, partial) in density.arguments.iter().zip(&*partials) {
-                steps::pull_times(argument.into, at_mut(adjoints, argument.register, n), &seeds[p].0, partial);
+                taker.pull_times::<L, S>(*argument, adjoints, &seeds[p].0[..n], partial);
             }
         }
     }
 
     #[inline(always)]
     pub(super) fn add_normal<const L: usize, const S: bool>(&mut self, normal: &Normal, n: usize) {
-        let Span { start, rows: length, .. } = self.span;
+        let (Span { start, rows: length, .. }, span) = (self.span, self.span);
         let own = start..start + self.span.iterations();
         let Room { registers, adjoints, value, sums, .. } = &mut *self.room;
         let (low, squares) = below(registers, normal.squares, n);
         let [mu, inverse, weight] = [normal.mu.register, normal.inverse, normal.weight].map(|x| at(low, x, n));
         let direct = normal.mu.into == Into::Set && normal.y.into == Into::Nothing;
         let slope = if direct { at_mut(adjoints, normal.mu.register, n) } else { &mut value.0[..n] };
-        match &normal.column {
-            Some(column) => {
-                let scale = steps::Scale { inverse: load::<L>(inverse, 0), weight: load::<L>(weight, 0) };
-                let sums = &mut sums[usize::from(normal.squares)];
-                if S {
-                    let found = steps::normal_beside::<L>(&column[own], mu, scale, slope);
-                    sums[0] = found[..self.span.blocks].iter().fold(sums[0], |sum, x| sum + x);
-                } else {
-                    for (b, column) in column[own].chunks_exact(length).enumerate() {
-                        let block = b * length * L..(b + 1) * length * L;
-                        let found = steps::normal_data::<L>(column, &mu[block.clone()], scale, &mut slope[block]);
-                        add_to(sums, found);
-                    }
+        if let Some(column) = &normal.column {
+            let scale = steps::Scale { inverse: load::<L>(inverse, 0), weight: load::<L>(weight, 0) };
+            let sums = &mut sums[usize::from(normal.squares)];
+            if S && span.is_flat() {
+                let found = steps::normal_alone::<L>(&column[own], mu, scale, slope);
+                add_to(sums, found);
+            } else if S {
+                add_in_order(&steps::normal_beside::<L>(&column[own], mu, scale, slope)[..span.blocks], sums);
+            } else {
+                for (b, column) in column[own].chunks_exact(length).enumerate() {
+                    let block = b * length * L..(b + 1) * length * L;
+                    let found = steps::normal_data::<L>(column, &mu[block.clone()], scale, &mut slope[block]);
+                    add_to(sums, found);
                 }
             }
-            None => steps::normal([at(low, normal.y.register, n), mu, inverse, weight], squares, slope),
+        } else {
+            steps::normal([at(low, normal.y.register, n), mu, inverse, weight], squares, slope);
+            add_blocks::<L, S>(span, squares, &mut sums[usize::from(normal.squares)]);
         }
         if self.call.gradient && !direct {
-            steps::pull(normal.mu.into, at_mut(adjoints, normal.mu.register, n), &value.0, 1.0);
-            steps::pull(normal.y.into, at_mut(adjoints, normal.y.register, n), &value.0, -1.0);
+            let mut taker = Taker { span, sums };
+            taker.pull::<L, S>(normal.mu, adjoints, &value.0[..n], 1.0);
+            taker.pull::<L, S>(normal.y, adjoints, &value.0[..n], -1.0);
         }
     }
 
     #[inline(always)]
-    pub(super) fn add_log_odds<const L: usize, const S: bool>(&mut self, odds: &LogOdds, n: usize) {
+    pub(super) fn add_log_odds<const L: usize, const S: bool>(&mut self, odds: &LogOdds, total: usize, n: usize) {
         let p = part(odds.factor);
-        let Span { start, rows: length, .. } = self.span;
+        let (Span { start, rows: length, .. }, span) = (self.span, self.span);
         let signs = &odds.signs[start..start + self.span.iterations()];
-        let Room { registers, adjoints, totals, seeds, value, .. } = &mut *self.room;
+        let Room { registers, adjoints, sums, seeds, value, .. } = &mut *self.room;
         let most = if odds.detour { MOST_LOG_ODDS } else { f64::INFINITY };
         let direct = odds.x.into == Into::Set;
         let slope = if direct { at_mut(adjoints, odds.x.register, n) } else { &mut value.0[..n] };
         let (x, seeds) = (at(registers, odds.x.register, n), load::<L>(&seeds[p].0, 0));
-        let length = if S { signs.len() } else { length };
-        for (b, signs) in signs.chunks_exact(length).enumerate() {
-            let block = if S { 0..n } else { b * length * L..(b + 1) * length * L };
-            let (x, slope) = (&x[block.clone()], &mut slope[block.clone()]);
-            steps::log_odds::<L, S>(signs, (x, most), seeds, &mut totals[p].0[block], slope);
+        if S && span.is_flat() {
+            sums[total][0] -= steps::log_odds_alone::<L>(signs, (x, most), seeds, slope);
+        } else if S {
+            let found = steps::log_odds::<L, S>(signs, (x, most), seeds, slope);
+            sums[total][0] = found[..span.blocks].iter().fold(sums[total][0], |sum, x| sum - x);
+        } else {
+            for (b, signs) in signs.chunks_exact(length).enumerate() {
+                let block = b * length * L..(b + 1) * length * L;
+                let found = steps::log_odds::<L, S>(signs, (&x[block.clone()], most), seeds, &mut slope[block]);
+                for l in 0..L {
+                    sums[total][l] -= found[l];
+                }
+            }
         }
         if self.call.gradient && !direct {
-            steps::pull(odds.x.into, at_mut(adjoints, odds.x.register, n), &value.0, 1.0);
+            Taker { span, sums }.pull::<L, S>(odds.x, adjoints, &value.0[..n], 1.0);
         }
     }
 }

@@ -6,10 +6,10 @@ use crust_math::special::LN_SQRT_TAU;
 
 use smallvec::SmallVec;
 
-use super::super::rows::{add_to, fill, load, store, sum, sum_of_rows};
-use super::super::steps::{self, at, at_mut, below};
+use super::super::rows::{add_to, fill, load, store, sum};
+use super::super::steps::{self, at, below};
 use super::super::{GROUP, LogOdds, Normal, Step, Uniform};
-use super::{Group, Room, Span, part, place};
+use super::{Group, Room, add_blocks, part, place};
 use crate::kernels::arithmetic::Arithmetic;
 use crate::kernels::fma;
 
@@ -86,37 +86,14 @@ impl Group<'_> {
         }
     }
 
-    /// Finds out what is summed over iterations.
+    /// Makes room for what is summed over iterations.
     fn list_sums(&mut self) {
-        let reversed = self.is_reversed();
         let together = self.call.lanes > 1 || self.adds_together();
         self.room.together = together;
-        let Room { sums, given, squares, parts, products, .. } = &mut *self.room;
+        let Room { sums, products, .. } = &mut *self.room;
         sums.clear();
-        sums.resize(self.strip.registers + 2, [0.0; GROUP]);
-        let gives = |uniform: &Uniform| match uniform {
-            Uniform::Operand { operand, .. } => self.call.operands[*operand].gradient(),
-            _ => false,
-        };
-        given.clear();
-        if reversed {
-            given.extend(
-                self.strip.uniforms.iter().filter(|(_, uniform)| gives(uniform)).map(|(register, _)| *register),
-            );
-        }
-        squares.clear();
-        *parts = [false; 2];
-        *products = false;
-        for step in &self.strip.steps {
-            match step {
-                Step::Add { factor, .. }
-                | Step::AddDensity { factor, .. }
-                | Step::AddLogOdds(LogOdds { factor, .. }) => parts[part(*factor)] = true,
-                Step::AddNormal(Normal { column: None, squares: register, .. }) => squares.push(*register),
-                Step::AddNormalProducts { .. } => *products = true,
-                _ => {}
-            }
-        }
+        sums.resize(self.strip.registers + 2 + self.strip.steps.len(), [0.0; GROUP]);
+        *products = self.strip.steps.iter().any(|step| matches!(step, Step::AddNormalProducts { .. }));
     }
 
     /// Whether adjoints of operands may be added to step by step: see [`Room`].
@@ -141,47 +118,31 @@ impl Group<'_> {
         true
     }
 
-    /// Sums over the iterations that are computed next begin at 0.
-    #[inline(always)]
-    pub(super) fn clear<const L: usize, const S: bool>(&mut self) {
-        let n = self.numbers::<L, S>();
-        let Room { registers, adjoints, totals, given, squares, parts, .. } = &mut *self.room;
-        for (total, used) in totals.iter_mut().zip(parts) {
-            if *used {
-                fill(&mut total.0[..n], 0.0);
-            }
-        }
-        for register in given {
-            fill(at_mut(adjoints, *register, n), 0.0);
-        }
-        for register in squares {
-            fill(at_mut(registers, *register, n), 0.0);
-        }
-    }
-
     /// Takes in the sums over these iterations, block after block.
     #[inline(always)]
     pub(super) fn fold<const L: usize, const S: bool>(&mut self) {
-        let (n, span, all) = (self.numbers::<L, S>(), self.span, self.strip.registers);
-        let Room { registers, adjoints, totals, sums, given, squares, parts, .. } = &mut *self.room;
-        for p in 0..2 {
-            if parts[p] {
-                add_blocks::<L, S>(span, &totals[p].0[..n], &mut sums[all + p]);
-            }
+        if !self.is_reversed() {
+            return;
         }
-        for register in given {
+        let (n, span) = (self.numbers::<L, S>(), self.span);
+        let Room { adjoints, sums, .. } = &mut *self.room;
+        for register in &self.strip.folded {
             add_blocks::<L, S>(span, at(adjoints, *register, n), &mut sums[usize::from(*register)]);
-        }
-        for register in squares {
-            add_blocks::<L, S>(span, at(registers, *register, n), &mut sums[usize::from(*register)]);
         }
     }
 
     #[inline(always)]
     pub(super) fn end<const L: usize, const S: bool>(&mut self) {
-        for step in &self.strip.steps {
-            if let Step::AddNormal(normal) | Step::AddNormalProducts { normal, .. } = step {
-                self.end_normal::<L>(normal);
+        for (number, step) in self.strip.steps.iter().enumerate() {
+            match step {
+                Step::AddNormal(normal) | Step::AddNormalProducts { normal, .. } => self.end_normal::<L>(normal),
+                Step::Add { factor, .. }
+                | Step::AddDensity { factor, .. }
+                | Step::AddLogOdds(LogOdds { factor, .. }) => {
+                    let own = self.room.sums[self.total(number)];
+                    add_to(&mut self.room.sums[self.strip.registers + part(*factor)], own);
+                }
+                _ => {}
             }
         }
         if let Some(totals) = self.call.totals {
@@ -239,19 +200,6 @@ impl Group<'_> {
         }
         sums[self.strip.registers + p] = total;
         sums[usize::from(normal.sigma)] = adjoint;
-    }
-}
-
-/// Adds sums over blocks to what the blocks before had, one after the other.
-#[inline(always)]
-fn add_blocks<const L: usize, const S: bool>(span: Span, numbers: &[f64], to: &mut [f64; GROUP]) {
-    if S {
-        let found = sum_of_rows::<L>(numbers);
-        to[0] = found[..span.blocks].iter().fold(to[0], |sum, x| sum + x);
-    } else {
-        for block in numbers.chunks_exact(span.rows * L) {
-            add_to(to, sum_of_rows::<L>(block));
-        }
     }
 }
 

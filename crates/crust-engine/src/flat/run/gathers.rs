@@ -68,7 +68,7 @@ impl Group<'_> {
         }
         let (n, elements) = (self.numbers::<L, S>(), self.own(&from.elements));
         let ((origin, step), packed) = (self.target(from.operand), self.is_packed());
-        let (rows, all) = (self.span.rows, self.span.blocks);
+        let (rows, all, apart) = (self.span.rows, self.span.blocks, self.span.apart::<L>());
         let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
         let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
         let adjoint = at(adjoints, out, n);
@@ -78,7 +78,7 @@ impl Group<'_> {
                 for r in 0..rows {
                     let to = origin + elements[r * all + b] as usize * step;
                     let before = unsafe { load_unchecked::<1>(into, to) };
-                    unsafe { store_unchecked(into, to, sum(before, [adjoint[r * L + b]])) };
+                    unsafe { store_unchecked(into, to, sum(before, [adjoint[r * apart + b]])) };
                 }
             }
             return;

@@ -18,13 +18,13 @@ impl Group<'_> {
         fill(at_mut(&mut self.room.registers, out, n), 0.0);
         for b in 0..self.span.blocks {
             if S {
-                self.pair_dot_of::<1>(lists, (out, n), (b, b, L));
+                self.pair_dot_of::<1>(lists, (out, n), (b, b, self.span.apart::<L>()));
             } else {
                 self.pair_dot_of::<L>(lists, (out, n), (b, b * self.span.rows * L, L));
             }
         }
-        if S && self.span.blocks < L {
-            fill_up(at_mut(&mut self.room.registers, out, n), self.span.blocks);
+        if S && self.span.is_flat() {
+            fill_up(at_mut(&mut self.room.registers, out, n), self.span.rows);
         }
     }
 
@@ -64,7 +64,7 @@ impl Group<'_> {
         let n = self.numbers::<L, S>();
         for b in blocks {
             if S {
-                self.pair_dot_reverse_of::<1>(lists, (out, n), (b, b, L));
+                self.pair_dot_reverse_of::<1>(lists, (out, n), (b, b, self.span.apart::<L>()));
             } else {
                 self.pair_dot_reverse_of::<L>(lists, (out, n), (b, b * self.span.rows * L, L));
             }

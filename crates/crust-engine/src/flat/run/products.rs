@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::array::from_fn as array;
 use std::ops::Range;
 
 use crust_math::lanes::InstructionSet;
@@ -98,38 +97,25 @@ impl Group<'_> {
         let Room { adjoints, packed_adjoints, .. } = &mut *self.room;
         let into: &mut [f64] = if packed { packed_adjoints } else { self.adjoints };
         let adjoint = at(adjoints, out, n);
-        if S {
-            let column = |k: usize| &rows[k * all + start..k * all + start + m];
-            let mut k = 0;
-            while k < inner {
-                let to = origin + k * step;
-                if k + FEW_ROWS <= inner {
-                    blocks_times::<L, FEW_ROWS>(array(|r| column(k + r)), adjoint, into, (to, step), blocks.clone());
-                    k += FEW_ROWS;
-                } else {
-                    blocks_times::<L, 1>([column(k)], adjoint, into, (to, step), blocks.clone());
-                    k += 1;
-                }
-            }
-            return;
-        }
-        for b in blocks {
-            let column = |k: usize| &rows[k * all + start + b * length..][..length];
-            let adjoint = &adjoint[b * length * L..(b + 1) * length * L];
-            let mut k = 0;
-            while k < inner {
-                let to = origin + k * step;
-                if k + MOST_ROWS <= inner && InstructionSet::best().has_many_registers() {
-                    columns_times::<L, MOST_ROWS>(array(|r| column(k + r)), adjoint, into, (to, step));
-                    k += MOST_ROWS;
-                } else if k + FEW_ROWS <= inner {
-                    columns_times::<L, FEW_ROWS>(array(|r| column(k + r)), adjoint, into, (to, step));
-                    k += FEW_ROWS;
-                } else {
-                    columns_times::<L, 1>([column(k)], adjoint, into, (to, step));
-                    k += 1;
-                }
-            }
+        let alone = if !S {
+            Alone::No
+        } else if self.span.is_flat() {
+            Alone::InOrder
+        } else {
+            Alone::Beside
+        };
+        let mut columns = Columns { rows, all, first: start, count: m, length, blocks, by: adjoint };
+        let mut k = 0;
+        while k < inner {
+            let to = (origin + k * step, step);
+            let left = inner - k;
+            k += if alone == Alone::No && left >= MOST_ROWS && InstructionSet::best().has_many_registers() {
+                columns.add::<L, MOST_ROWS>(alone, into, to)
+            } else if left >= FEW_ROWS {
+                columns.add::<L, FEW_ROWS>(alone, into, to)
+            } else {
+                columns.add::<L, 1>(alone, into, to)
+            };
         }
     }
 }
@@ -188,56 +174,126 @@ impl RowProduct<'_> {
     }
 }
 
-/// Adds the sums of products of columns with rows of lanes to neighbouring elements, from `at` on and `step` apart.
-#[inline(always)]
-fn columns_times<const L: usize, const K: usize>(
-    columns: [&[f64]; K],
-    by: &[f64],
-    into: &mut [f64],
-    (at, step): (usize, usize),
-) {
-    let n = by.len() / L;
-    let columns = columns.map(|column| &column[..n]);
-    let mut sums = [[0.0; L]; K];
-    for i in 0..n {
-        let row = load::<L>(by, i * L);
-        for k in 0..K {
-            sums[k] = add_scaled(sums[k], columns[k][i], row);
-        }
-    }
-    for k in 0..K {
-        let to = at + k * step;
-        store(into, to, sum(load::<L>(into, to), sums[k]));
-    }
+/// How numbers of a lane alone lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Alone {
+    /// There are eight lanes.
+    No,
+    /// Blocks stand beside each other.
+    Beside,
+    /// One block, whose iterations come one after the other.
+    InOrder,
 }
 
-/// The same for blocks of a lane alone that stand beside each other: each of them in turn adds its sum.
-#[inline(always)]
-fn blocks_times<const L: usize, const K: usize>(
-    columns: [&[f64]; K],
-    by: &[f64],
-    into: &mut [f64],
-    (at, step): (usize, usize),
+/// Columns of data, and rows of lanes that they are multiplied with, for some blocks of iterations.
+struct Columns<'a> {
+    /// What is left of the columns, each with numbers for `all` iterations.
+    rows: &'a [f64],
+    all: usize,
+    /// The iterations.
+    first: usize,
+    count: usize,
+    /// How many of them a block has.
+    length: usize,
     blocks: Range<usize>,
-) {
-    let mut sums = [[0.0; L]; K];
-    let whole = columns[0].len() / L;
-    for i in 0..whole {
-        let row = load::<L>(by, i * L);
+    by: &'a [f64],
+}
+
+impl Columns<'_> {
+    /// Adds the sums of products of `K` columns to elements from `at` on and `step` apart: block after block. Goes on to
+    /// the next columns, and says how many were taken.
+    #[inline(always)]
+    fn add<const L: usize, const K: usize>(
+        &mut self,
+        alone: Alone,
+        into: &mut [f64],
+        (at, step): (usize, usize),
+    ) -> usize {
+        let mut columns: [&[f64]; K] = [&[]; K];
         for k in 0..K {
-            sums[k] = add_product(sums[k], load::<L>(columns[k], i * L), row);
+            columns[k] = &self.rows[k * self.all + self.first..][..self.count];
         }
+        match alone {
+            Alone::No => self.in_lanes::<L, K>(columns, into, (at, step)),
+            Alone::Beside => self.beside::<L, K>(columns, into, (at, step)),
+            Alone::InOrder => self.in_order::<K>(columns, into, (at, step)),
+        }
+        self.rows = &self.rows[K * self.all..];
+        K
     }
-    // Fewer blocks than there is room for have one iteration each.
-    if whole * L < columns[0].len() {
+
+    #[inline(always)]
+    fn in_lanes<const L: usize, const K: usize>(
+        &self,
+        columns: [&[f64]; K],
+        into: &mut [f64],
+        (at, step): (usize, usize),
+    ) {
+        let length = self.length;
+        let mut totals = [[0.0; L]; K];
         for k in 0..K {
-            for (b, x) in columns[k].iter().enumerate() {
-                sums[k][b] = fma(*x, by[b], 0.0);
+            totals[k] = load::<L>(into, at + k * step);
+        }
+        for b in self.blocks.start..self.blocks.end {
+            let by = &self.by[b * length * L..][..length * L];
+            let mut own: [&[f64]; K] = [&[]; K];
+            for k in 0..K {
+                own[k] = &columns[k][b * length..][..length];
+            }
+            let mut sums = [[0.0; L]; K];
+            for i in 0..length {
+                let row = load::<L>(by, i * L);
+                for k in 0..K {
+                    sums[k] = add_scaled(sums[k], own[k][i], row);
+                }
+            }
+            for k in 0..K {
+                totals[k] = sum(totals[k], sums[k]);
             }
         }
+        for k in 0..K {
+            store(into, at + k * step, totals[k]);
+        }
     }
-    for k in 0..K {
-        let to = at + k * step;
-        into[to] = sums[k][blocks.clone()].iter().fold(into[to], |sum, x| sum + x);
+
+    #[inline(always)]
+    fn beside<const L: usize, const K: usize>(
+        &self,
+        columns: [&[f64]; K],
+        into: &mut [f64],
+        (at, step): (usize, usize),
+    ) {
+        let mut sums = [[0.0; L]; K];
+        for i in 0..self.length {
+            let row = load::<L>(self.by, i * L);
+            for k in 0..K {
+                sums[k] = add_product(sums[k], load::<L>(columns[k], i * L), row);
+            }
+        }
+        for k in 0..K {
+            let to = at + k * step;
+            let mut total = into[to];
+            for b in self.blocks.start..self.blocks.end {
+                total += sums[k][b];
+            }
+            into[to] = total;
+        }
+    }
+
+    #[inline(always)]
+    fn in_order<const K: usize>(&self, columns: [&[f64]; K], into: &mut [f64], (at, step): (usize, usize)) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        let by = &self.by[..self.count];
+        let mut sums = [0.0; K];
+        for i in 0..self.count {
+            for k in 0..K {
+                sums[k] = fma(columns[k][i], by[i], sums[k]);
+            }
+        }
+        for k in 0..K {
+            into[at + k * step] += sums[k];
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::super::rows::fill;
 use super::super::steps::{self, adjoint_and_below, at, at_mut};
 use super::super::{Affine, Argument, Divisor, Into, Register, Step};
+use super::take::Taker;
 use super::{Group, Room};
 use crate::kernels::arithmetic::Arithmetic;
 
@@ -30,15 +31,17 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn affine_reverse(&mut self, affine: &Affine, n: usize) {
+    pub(super) fn affine_reverse<const L: usize, const S: bool>(&mut self, affine: &Affine, n: usize) {
         let Affine { x, factor, divisor, plus, out } = affine;
-        let Room { registers, adjoints, .. } = &mut *self.room;
+        let span = self.span;
+        let Room { registers, adjoints, sums, .. } = &mut *self.room;
+        let mut taker = Taker { span, sums };
         let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
         if let Some(plus) = plus {
-            steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
+            taker.pull::<L, S>(*plus, low, adjoint, 1.0);
         }
         match divisor {
-            None => steps::pull(x.into, at_mut(low, x.register, n), adjoint, *factor),
+            None => taker.pull::<L, S>(*x, low, adjoint, *factor),
             Some(Divisor { by, inverse }) => {
                 let (values, inverse) = (at(registers, x.register, n), at(registers, *inverse, n));
                 steps::pull_divisor(by.into, at_mut(low, by.register, n), adjoint, (*factor, values), inverse);
@@ -48,13 +51,20 @@ impl Group<'_> {
     }
 
     #[inline(always)]
-    pub(super) fn squared_distance_reverse(&mut self, pairs: &[[Argument; 2]], out: Register, n: usize) {
-        let Room { registers, adjoints, .. } = &mut *self.room;
+    pub(super) fn squared_distance_reverse<const L: usize, const S: bool>(
+        &mut self,
+        pairs: &[[Argument; 2]],
+        out: Register,
+        n: usize,
+    ) {
+        let span = self.span;
+        let Room { registers, adjoints, sums, .. } = &mut *self.room;
+        let mut taker = Taker { span, sums };
         let (low, adjoint) = adjoint_and_below(adjoints, out, n);
         for [a, b] in pairs {
             let (x, y) = (at(registers, a.register, n), at(registers, b.register, n));
-            steps::pull_difference(a.into, at_mut(low, a.register, n), adjoint, x, y);
-            steps::pull_difference(b.into, at_mut(low, b.register, n), adjoint, y, x);
+            taker.pull_difference::<L, S>(*a, low, adjoint, [x, y]);
+            taker.pull_difference::<L, S>(*b, low, adjoint, [y, x]);
         }
     }
 
@@ -87,6 +97,7 @@ impl Group<'_> {
 
     #[inline(always)]
     fn step_reverse<const L: usize, const S: bool>(&mut self, step: &Step, n: usize) {
+        let span = self.span;
         match step {
             Step::Column { .. }
             | Step::Add { .. }
@@ -97,18 +108,19 @@ impl Group<'_> {
             | Step::PairDot { .. }
             | Step::Gather { .. } => {}
             Step::Arithmetic { operator, a, b, out } => {
-                let Room { registers, adjoints, .. } = &mut *self.room;
+                let Room { registers, adjoints, sums, .. } = &mut *self.room;
+                let mut taker = Taker { span, sums };
                 let (values_a, values_b) = (at(registers, a.register, n), at(registers, b.register, n));
                 let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
                 match operator {
                     Arithmetic::Add | Arithmetic::Subtract => {
                         let sign = if *operator == Arithmetic::Add { 1.0 } else { -1.0 };
-                        steps::pull(a.into, at_mut(low, a.register, n), adjoint, 1.0);
-                        steps::pull(b.into, at_mut(low, b.register, n), adjoint, sign);
+                        taker.pull::<L, S>(*a, low, adjoint, 1.0);
+                        taker.pull::<L, S>(*b, low, adjoint, sign);
                     }
                     Arithmetic::Multiply => {
-                        steps::pull_times(a.into, at_mut(low, a.register, n), adjoint, values_b);
-                        steps::pull_times(b.into, at_mut(low, b.register, n), adjoint, values_a);
+                        taker.pull_times::<L, S>(*a, low, adjoint, values_b);
+                        taker.pull_times::<L, S>(*b, low, adjoint, values_a);
                     }
                     Arithmetic::Divide => {
                         steps::pull_over(a.into, at_mut(low, a.register, n), adjoint, values_b);
@@ -117,8 +129,8 @@ impl Group<'_> {
                     }
                 }
             }
-            Step::Affine(affine) => self.affine_reverse(affine, n),
-            Step::SquaredDistance { pairs, out } => self.squared_distance_reverse(pairs, *out, n),
+            Step::Affine(affine) => self.affine_reverse::<L, S>(affine, n),
+            Step::SquaredDistance { pairs, out } => self.squared_distance_reverse::<L, S>(pairs, *out, n),
             Step::Unary { function, x, out } => {
                 let Room { registers, adjoints, .. } = &mut *self.room;
                 let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
@@ -129,23 +141,26 @@ impl Group<'_> {
                 (function.reverse)(at(registers, x.register, n), at(registers, *out, n), adjoint, into);
             }
             Step::RowDot { plus, out, .. } => {
-                let (low, adjoint) = adjoint_and_below(&mut self.room.adjoints, *out, n);
-                steps::pull(plus.into, at_mut(low, plus.register, n), adjoint, 1.0);
+                let Room { adjoints, sums, .. } = &mut *self.room;
+                let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
+                Taker { span, sums }.pull::<L, S>(*plus, low, adjoint, 1.0);
             }
             Step::LogSumExp { xs, weights: partials, out } => {
-                let Room { registers, adjoints, .. } = &mut *self.room;
+                let Room { registers, adjoints, sums, .. } = &mut *self.room;
+                let mut taker = Taker { span, sums };
                 let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
                 for (x, partial) in xs.iter().zip(*partials..) {
                     let partial = at(registers, partial, n);
-                    steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
+                    taker.pull_times::<L, S>(*x, low, adjoint, partial);
                 }
             }
             Step::Density { density, partials, out } => {
-                let Room { registers, adjoints, .. } = &mut *self.room;
+                let Room { registers, adjoints, sums, .. } = &mut *self.room;
+                let mut taker = Taker { span, sums };
                 let (low, adjoint) = adjoint_and_below(adjoints, *out, n);
                 for (x, partial) in density.arguments.iter().zip(*partials..) {
                     let partial = at(registers, partial, n);
-                    steps::pull_times(x.into, at_mut(low, x.register, n), adjoint, partial);
+                    taker.pull_times::<L, S>(*x, low, adjoint, partial);
                 }
             }
             Step::Store { x, operand, elements } => {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::super::steps::Tile;
-use super::super::{Argument, GROUP, Register, Step, Strip};
+use super::super::{Argument, GROUP, Step, Strip};
 use super::Call;
 use crate::density::Pattern;
 use crate::machine::{CHUNK, MOST};
@@ -50,16 +50,9 @@ impl Repeats {
 pub struct Room {
     pub(super) registers: Vec<Tile>,
     pub(super) adjoints: Vec<Tile>,
-    pub(super) totals: [Tile; 2],
     pub(super) seeds: [Tile; 2],
-    /// For each register and then each part of the log density: sums over the blocks so far.
+    /// For each register, then each part of the log density, then each step: sums over the blocks so far.
     pub(super) sums: Vec<[f64; GROUP]>,
-    /// Registers that are the same in all iterations and have an adjoint.
-    pub(super) given: Vec<Register>,
-    /// Registers of squares that are added up.
-    pub(super) squares: Vec<Register>,
-    /// Which parts of the log density are added to.
-    pub(super) parts: [bool; 2],
     /// Whether sums of products are added together with their log densities.
     pub(super) products: bool,
     /// Whether a lane alone may add to the adjoints of operands when it goes back over a step: no two steps add to the
@@ -84,12 +77,8 @@ impl Default for Room {
         Self {
             registers: Vec::new(),
             adjoints: Vec::new(),
-            totals: [Tile::ZERO; 2],
             seeds: [Tile::ZERO; 2],
             sums: Vec::new(),
-            given: Vec::new(),
-            squares: Vec::new(),
-            parts: [false; 2],
             products: false,
             together: false,
             value: Tile::ZERO,

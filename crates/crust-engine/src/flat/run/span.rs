@@ -4,6 +4,7 @@
 //! group computes a few blocks at a time, with eight lanes beside each other in a row. A lane alone computes eight
 //! blocks at a time, which stand beside each other in the place of lanes: iteration `i` of block `b` is number `b` of
 //! row `i`. So the same code adds up the same numbers in the same order, and the vector units are full in both cases.
+//! What is left at the end, and loops of few iterations, are one block.
 
 use super::super::{Flat, GROUP, LogOdds, Normal, Positions, Step, Strip, TILE};
 
@@ -26,13 +27,16 @@ pub(super) struct Span {
 impl Span {
     pub const ONE: Self = Self { start: 0, rows: 1, blocks: 1 };
 
-    /// All iterations: eight blocks in each span but the last, whose blocks have one iteration.
+    /// All iterations: eight blocks in each span but the last, which has one block of up to fifteen iterations.
     pub fn all(iterations: usize) -> impl Iterator<Item = Self> {
         let mut start = 0;
         std::iter::from_fn(move || {
             let left = iterations - start;
+            // Short blocks in such numbers that a group has full tiles.
             let span = match (left / GROUP).min(LONGEST) {
-                0 => Self { start, rows: 1, blocks: left },
+                0 | 1 => Self { start, rows: left, blocks: 1 },
+                2 | 3 => Self { start, rows: 2, blocks: GROUP },
+                4..WHOLE => Self { start, rows: 4, blocks: GROUP },
                 rows => Self { start, rows, blocks: GROUP },
             };
             start += span.iterations();
@@ -43,6 +47,18 @@ impl Span {
     #[inline(always)]
     pub fn iterations(self) -> usize {
         self.rows * self.blocks
+    }
+
+    /// Whether there is one block, whose iterations a lane alone has one after the other.
+    #[inline(always)]
+    pub fn is_flat(self) -> bool {
+        self.blocks == 1
+    }
+
+    /// How far apart numbers of a block are for a lane alone.
+    #[inline(always)]
+    pub fn apart<const L: usize>(self) -> usize {
+        if self.is_flat() { 1 } else { L }
     }
 
     /// Whether kernels may add up what is in a block.
@@ -113,7 +129,8 @@ impl Strip {
             // Sums of products look at iterations one after the other.
             step => step.clone(),
         });
-        Self { steps: steps.collect(), uniforms: self.uniforms.clone(), sources: self.sources.clone(), ..*self }
+        let (uniforms, folded, sources) = (self.uniforms.clone(), self.folded.clone(), self.sources.clone());
+        Self { steps: steps.collect(), uniforms, folded, sources, ..*self }
     }
 }
 
@@ -127,7 +144,7 @@ mod tests {
             let mut next = 0;
             for span in Span::all(n) {
                 assert_eq!(span.start, next);
-                assert!(span.blocks == GROUP || (span.rows == 1 && span.start + span.blocks == n));
+                assert!(span.blocks == GROUP || (span.is_flat() && span.start + span.rows == n));
                 let mut inner = next;
                 let mut first = 0;
                 while first < span.blocks {
@@ -148,8 +165,8 @@ mod tests {
     fn blocks_stand_beside_each_other() {
         let numbers: Vec<usize> = (0..2 * 45).collect();
         let moved = side_by_side(45, &numbers);
-        assert_eq!(moved[..10], [0, 5, 10, 15, 20, 25, 30, 35, 1, 6]);
-        assert_eq!(moved[40..47], [40, 41, 42, 43, 44, 45, 50]);
+        assert_eq!(moved[..10], [0, 4, 8, 12, 16, 20, 24, 28, 1, 5]);
+        assert_eq!(moved[30..47], [27, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 49]);
         let mut sorted = moved;
         sorted.sort_unstable();
         assert_eq!(sorted, numbers);

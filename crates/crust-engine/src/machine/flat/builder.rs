@@ -10,6 +10,7 @@ use crate::code::Factor;
 use crate::flat::{
     Affine, Argument, Divisor, Into, LogOdds, MOST_KEPT, Normal, Positions, Register, Step, Strip, Uniform,
 };
+use crate::kernels::arithmetic::Arithmetic;
 
 /// The most registers of a strip: their numbers should stay in the cache.
 const MOST_REGISTERS: u16 = 400;
@@ -283,9 +284,8 @@ impl Builder {
             let register = usize::from(argument.register);
             argument.into = match classes[register] {
                 Class::Data => Into::Nothing,
-                Class::Uniform => Into::Add,
-                Class::Varying if touched[register] => Into::Add,
-                Class::Varying => {
+                Class::Uniform | Class::Varying if touched[register] => Into::Add,
+                Class::Uniform | Class::Varying => {
                     touched[register] = true;
                     Into::Set
                 }
@@ -314,11 +314,40 @@ impl Builder {
         }
         strip.steps.retain(|step| !matches!(step, Step::Column { out, .. } if !read[usize::from(*out)]));
         strip.registers = classes.len();
+        sum_or_fold(&mut strip, &classes);
         strip.sources = strip.steps.iter().flat_map(Step::adds_to).flatten().collect();
         strip.sources.sort_unstable();
         strip.sources.dedup();
         strip
     }
+}
+
+/// Adjoints of registers that are the same in all iterations go straight into sums where there is one contribution.
+fn sum_or_fold(strip: &mut Strip, classes: &[Class]) {
+    let uniform = |argument: &Argument| {
+        argument.into != Into::Nothing && classes[usize::from(argument.register)] == Class::Uniform
+    };
+    let mut counts = vec![0_usize; classes.len()];
+    for step in &mut strip.steps {
+        // These are rare, and go through registers.
+        let divides = match step {
+            Step::Unary { .. } | Step::Store { .. } => true,
+            Step::Affine(affine) => affine.divisor.is_some(),
+            Step::Arithmetic { operator, .. } => *operator == Arithmetic::Divide,
+            _ => false,
+        };
+        let weight = if divides { 2 } else { 1 };
+        arguments(step, &mut |a| counts[usize::from(a.register)] += if uniform(a) { weight } else { 0 });
+    }
+    for step in &mut strip.steps {
+        arguments(step, &mut |argument| {
+            if uniform(argument) && counts[usize::from(argument.register)] == 1 {
+                argument.into = Into::Sum;
+            }
+        });
+    }
+    let registers = 0..classes.len();
+    strip.folded = registers.filter(|&r| counts[r] > 1).filter_map(|r| Register::try_from(r).ok()).collect();
 }
 
 /// The register of the result.

@@ -45,28 +45,48 @@ fn rows_times_elements() {
     }
 }
 
-/// Columns times rows of lanes: each sum goes along the rows, and is then added to the element.
+fn columns<'a>(rows: &'a [f64], by: &'a [f64], (blocks, length): (usize, usize)) -> Columns<'a> {
+    let n = blocks * length;
+    Columns { rows, all: n, first: 0, count: n, length, blocks: 0..blocks, by }
+}
+
+/// Columns times rows of lanes: each sum goes along the rows of a block, and is then added to the element; the same for
+/// a lane alone, whose blocks stand beside each other, or which has one.
 #[test]
 fn columns_times_rows() {
     const L: usize = 8;
-    for n in [0, 1, 5, 16] {
+    for (blocks, length) in [(0, 1), (1, 1), (1, 5), (1, 15), (1, 16), (4, 3), (8, 1), (8, 2), (8, 16)] {
+        let n = blocks * length;
         let (by, step, at) = (numbers(n * L, 7), L + 2, 3);
-        let columns: [Vec<f64>; MOST_ROWS] = array(|k| numbers(n, 31 + k as u64));
+        let rows = numbers(n * MOST_ROWS, 31);
         let before = numbers(at + MOST_ROWS * step, 13);
         let mut expected = before.clone();
-        for k in 0..MOST_ROWS {
-            for l in 0..L {
-                let sum = (0..n).fold(0.0, |sum: f64, i| columns[k][i].mul_add(by[i * L + l], sum));
-                expected[at + k * step + l] += sum;
-            }
+        for (k, l, b) in (0..MOST_ROWS).flat_map(|k| (0..L).flat_map(move |l| (0..blocks).map(move |b| (k, l, b)))) {
+            let own = b * length..(b + 1) * length;
+            expected[at + k * step + l] += own.fold(0.0, |sum: f64, i| rows[k * n + i].mul_add(by[i * L + l], sum));
         }
-        let (mut few, mut most) = (before.clone(), before);
+        let (mut few, mut most) = (before.clone(), before.clone());
+        let mut parts = columns(&rows, &by, (blocks, length));
         for first in (0..MOST_ROWS).step_by(FEW_ROWS) {
-            let own: [&[f64]; FEW_ROWS] = array(|k| &columns[first + k][..]);
-            columns_times::<L, FEW_ROWS>(own, &by, &mut few, (at + first * step, step));
+            parts.add::<L, FEW_ROWS>(Alone::No, &mut few, (at + first * step, step));
         }
-        columns_times::<L, MOST_ROWS>(array(|k| &columns[k][..]), &by, &mut most, (at, step));
-        assert_eq!(bits(&few), bits(&expected), "{n} rows");
-        assert_eq!(bits(&most), bits(&expected), "{n} rows");
+        columns(&rows, &by, (blocks, length)).add::<L, MOST_ROWS>(Alone::No, &mut most, (at, step));
+        assert_eq!(bits(&few), bits(&expected), "{blocks} blocks of {length}");
+        assert_eq!(bits(&most), bits(&expected), "{blocks} blocks of {length}");
+        let alone = match blocks {
+            1 => Alone::InOrder,
+            L => Alone::Beside,
+            _ => continue,
+        };
+        for l in 0..L {
+            let place = |i: usize| i % blocks * length + i / blocks;
+            let rows: Vec<f64> =
+                (0..MOST_ROWS).flat_map(|k| (0..n).map(move |i| k * n + place(i))).map(|i| rows[i]).collect();
+            let by: Vec<f64> = (0..n).map(|i| by[place(i) * L + l]).collect();
+            let mut found: Vec<f64> = (0..MOST_ROWS).map(|k| before[at + k * step + l]).collect();
+            columns(&rows, &by, (blocks, length)).add::<L, MOST_ROWS>(alone, &mut found, (0, 1));
+            let expected: Vec<f64> = (0..MOST_ROWS).map(|k| expected[at + k * step + l]).collect();
+            assert_eq!(bits(&found), bits(&expected), "{blocks} blocks of {length}, lane {l} alone");
+        }
     }
 }
