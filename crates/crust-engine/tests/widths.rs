@@ -162,3 +162,32 @@ fn matrices_have_the_same_bits_alone() {
         }
     }
 }
+
+/// Threads that evaluate a program for the first time, together, find what a thread alone finds: what one of them
+/// compiles is used by the others at once, also in the middle of their first evaluation.
+#[test]
+fn threads_that_begin_together_have_the_same_bits() {
+    const THREADS: usize = 4;
+    let (name, text) = breadth_programs(&LONG).into_iter().find(|(name, _)| name == "mixture").expect("it is there");
+    let json = data::of(&name).to_string();
+    let points = scattered(bind(&text, &json).dimension(), THREADS, 0.321);
+    let alone = evaluate(&mut bind(&text, &json).evaluator(), &points, None, TERMS);
+    for _ in 0..20 {
+        let model = bind(&text, &json);
+        let barrier = std::sync::Barrier::new(THREADS);
+        std::thread::scope(|scope| {
+            let run = |l: usize| {
+                let (model, barrier, points) = (&model, &barrier, &points);
+                scope.spawn(move || {
+                    let mut evaluator = model.evaluator();
+                    barrier.wait();
+                    bits(&evaluate(&mut evaluator, &points[l..=l], None, TERMS), 0)
+                })
+            };
+            let threads: Vec<_> = (0..THREADS).map(run).collect();
+            for (l, thread) in threads.into_iter().enumerate() {
+                assert_eq!(thread.join().expect("bits"), bits(&alone, l), "thread {l}");
+            }
+        });
+    }
+}

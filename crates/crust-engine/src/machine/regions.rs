@@ -213,8 +213,14 @@ impl Machine {
         if !self.plans_allowed(code) {
             return false;
         }
+        let known = self.plans.len();
         if let Some(at) = self.planned() {
             let plan = &self.plans[at].plan;
+            if self.plans.len() > known {
+                // Another thread has made it in the meantime. This evaluation went on without it, and would have other
+                // last digits than any other.
+                return plan.direct.is_some() || !plan.regions.is_empty();
+            }
             if !plan.tried && plan.complete() {
                 let direct = if plan.whole(code) { self.trace_direct(code).map(Arc::new) } else { None };
                 let begin_again = direct.is_some();

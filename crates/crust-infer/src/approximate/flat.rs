@@ -86,7 +86,7 @@ pub fn falls<T: Target + Clone + Send>(evaluations: &mut Evaluations<'_, T>, q: 
     }
 }
 
-/// Columns of a matrix, given by rows, of which one is a combination of the others; from 1, the largest shares first.
+/// Columns of a matrix, given by rows, of which one is a combination of the others; from 1: those with the largest shares.
 fn dependent(d: usize, rows: &[&[f64]]) -> Option<Vec<usize>> {
     /// An orthonormal column, and how it is made of the columns of the matrix.
     struct Known {
@@ -122,6 +122,8 @@ fn largest(shares: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..shares.len()).filter(|&i| shares[i].abs() > 1e-6 * most).collect();
     order.sort_by(|&a, &b| shares[b].abs().total_cmp(&shares[a].abs()).then(a.cmp(&b)));
     order.truncate(NAMED);
+    // Rounding decides between equal shares.
+    order.sort_unstable();
     order.into_iter().map(|i| i + 1).collect()
 }
 
