@@ -268,8 +268,8 @@ fn several_paths<T: Target + Clone + Send>(
     Ok(Fitted { approximation: Box::new(approximation), about_a_mode, weighted, fit_seconds, ..fitted })
 }
 
-/// The moments of the posterior by the smoothed importance weights w of n draws of q: E_q f + Σ (w − 1/n) f for f = x and
-/// (x − m)(x − m)ᵀ, which is E_q f itself where all weights are the same. `None` where weights have no mean, or are worth
+/// The moments of the posterior by the smoothed importance weights w of n draws of q: E[f; q] + Σ (w − 1/n) f for f = x and
+/// (x − m)(x − m)ᵀ, which is E[f; q] itself where all weights are the same. `None` where weights have no mean, or are worth
 /// too few draws for a covariance.
 fn weighted_moments(q: &Elliptical, drawn: &Estimate) -> Option<Elliptical> {
     /// Draws for each coordinate.

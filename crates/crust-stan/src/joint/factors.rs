@@ -49,7 +49,7 @@ pub enum Shape {
     /// Depends on nothing: not read at all.
     Constant,
     /// A draw of a function of a parameter whose Jacobian depends on it. Read where terms beside it may be that
-    /// Jacobian ([`super::curved`]), and otherwise as [`Shape::NotInvertible`].
+    /// Jacobian (`joint::curved`), and otherwise as [`Shape::NotInvertible`].
     Curved,
     /// A term that may be the log Jacobian of such draws.
     Jacobian,
