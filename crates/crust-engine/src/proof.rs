@@ -53,7 +53,9 @@ pub struct Proof {
     /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws
     /// have a normalised density. None where the reading leaves out a constant that it does not know.
     pub log_prior_integral: Option<f64>,
-    /// The same for the likelihood, which integrates to 1 over the outcomes if it is a density of them.
+    /// What statements add that look at no parameter. They count as likelihood, but may be there to normalise the prior.
+    pub log_constants: f64,
+    /// The same as of the prior for the likelihood, which integrates to 1 over the outcomes if it is a density of them.
     pub log_likelihood_integral: Option<f64>,
     /// What the likelihood adds up to over all outcomes, where these are drawn from its values: at how many points that
     /// was computed, and the logarithm.
@@ -246,6 +248,7 @@ impl Prover<'_> {
         }
         if !alone {
             self.check_prior(&points, &sets, &mut targets)?;
+            self.proof.log_constants = self.constants(&points, &sets)?;
         }
         if !self.options.likelihood {
             return Ok(());
@@ -306,7 +309,7 @@ impl Prover<'_> {
     /// Data drawn given the first draws, and the given data where they are complete.
     fn data_sets(&mut self, draws: &[Vec<f64>], number: usize) -> Result<Vec<DataSet>, ProveError> {
         let mut sets = Vec::new();
-        let mut trouble = None;
+        let (mut trouble, mut impossible) = (None, Vec::new());
         let number = if self.options.likelihood { number } else { 0 };
         for (i, point) in draws.iter().enumerate() {
             if sets.len() == number {
@@ -317,8 +320,12 @@ impl Prover<'_> {
                 Ok((data, drawn)) => {
                     if !self.simulator.is_supplied() {
                         let given = self.simulator.score_data(&mut self.scorer, point, &data);
-                        if let Ok(given) = given {
-                            compare::drawn(&drawn, &given)?;
+                        if let Ok(given) = &given {
+                            compare::drawn(&drawn, given)?;
+                        }
+                        let density = given.map_or(f64::NEG_INFINITY, |given| given.total().density);
+                        if density == f64::NEG_INFINITY && !self.is_rounded(&data) {
+                            impossible.push(drawn);
                         }
                     }
                     sets.push(DataSet { data, from: Some(i) });
@@ -327,6 +334,10 @@ impl Prover<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
+        // A solver may fail at any one point.
+        if 2 * impossible.len() > sets.len() && !self.accuracy.solves {
+            return Err(compare::impossible(&impossible).into());
+        }
         if let Some(error) = trouble.filter(|_| sets.is_empty()) {
             return Err(error.into());
         }
@@ -334,6 +345,12 @@ impl Prover<'_> {
             sets.push(DataSet { data: self.simulator.data().clone(), from: None });
         }
         Ok(sets)
+    }
+
+    /// Whether an outcome is where numbers end: its density may be zero there by rounding alone.
+    fn is_rounded(&self, data: &Data) -> bool {
+        let outcomes = self.simulator.outcomes().iter().filter_map(|(id, _)| data.get(*id)?.to_reals());
+        outcomes.flatten().any(|y| y == 0.0 || !y.is_finite())
     }
 
     fn check_prior(&mut self, points: &Points, sets: &[DataSet], targets: &mut [Target]) -> Result<(), ProveError> {
@@ -363,6 +380,13 @@ impl Prover<'_> {
         self.settle(Part::Prior, &all, points, sets)?;
         // The densities of statements are proven; bets also find draws that do not have them.
         self.bet(Part::Prior, PRIOR_BETS, targets.first_mut(), points)
+    }
+
+    fn constants(&self, points: &Points, sets: &[DataSet]) -> Result<f64, ProveError> {
+        let (Some(set), Some(program)) = (sets.last(), program::lone_only(self.program)) else { return Ok(0.0) };
+        let values =
+            Target::new(&program, &set.data)?.evaluate(&points.all[..points.all.len().min(1)], Part::Likelihood)?;
+        Ok(values.first().map_or(0.0, |value| value.log_density))
     }
 
     /// Whether some statement is drawn by a function of the program's own.

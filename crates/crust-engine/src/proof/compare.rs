@@ -183,3 +183,11 @@ pub fn drawn(drawn: &Score, given: &Score) -> Result<(), Misreading> {
     }
     Ok(())
 }
+
+/// Data that were drawn and cannot be: the statement that says so, or else the first one.
+pub fn impossible(draws: &[Score]) -> Misreading {
+    let all = || draws.iter().flat_map(|drawn| &drawn.statements);
+    let worst = all().find(|(_, sums)| sums.density == f64::NEG_INFINITY).or_else(|| all().next());
+    let (place, drawn) = worst.map_or(((0, 0), f64::NAN), |(place, sums)| (*place, sums.density));
+    Misreading::Draws { span: span(place), drawn, given: f64::NEG_INFINITY }
+}

@@ -200,6 +200,20 @@ pub fn prior_only(program: &Program) -> Program {
     reduced(program, &|p| !likelihood.contains(&p))
 }
 
+/// The program with nothing but the statements that add a constant; nothing if there are none.
+pub fn lone_only(program: &Program) -> Option<Program> {
+    let split = Split::of(program);
+    let mut lone = BTreeSet::new();
+    for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
+        walk::each(stmt, &mut |s| {
+            if matches!(&s.kind, StmtKind::TargetPlus(e) if split.is_lone(e)) {
+                lone.insert(place(s.span));
+            }
+        });
+    }
+    (!lone.is_empty()).then(|| reduced(program, &|p| lone.contains(&p)))
+}
+
 /// The places of all statements that add to the target.
 pub fn statements(program: &Program) -> Vec<Place> {
     let mut found = Vec::new();

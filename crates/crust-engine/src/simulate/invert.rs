@@ -45,7 +45,12 @@ pub fn draw(stream: &mut Stream, scalar: &Scalar, x: &[f64], low: f64, high: f64
     // log(near − u (near − far)), both on the log scale
     let u = stream.uniform();
     let wanted = near + (-u * (-(far - near).exp_m1())).ln_1p();
-    let beyond = |y: f64| log_tail(above, y).is_ok_and(|value| if above { value < wanted } else { value >= wanted });
+    let beyond = |y: f64| match log_tail(above, y) {
+        Ok(value) if above => value < wanted,
+        Ok(value) => value >= wanted,
+        // Outside of the support, which a finite end is in: above it if that is the lower one.
+        Err(_) => start.is_finite(),
+    };
     let mut ends = bracket(start, end, beyond);
     while let Some(middle) = between(ends, names.discrete) {
         if beyond(middle) { ends.1 = middle } else { ends.0 = middle }

@@ -5,7 +5,7 @@ use crust_stan::joint::ByDensity;
 use crust_stan::value::Value;
 
 use super::by_density::{distance, normal_cdf, numeric};
-use super::{key, parse};
+use super::{case, key, parse};
 
 /// Outcomes drawn at a point, one after the other.
 fn draws(text: &str, simulator: &mut Simulator, point: &[f64], number: u32) -> Vec<Vec<f64>> {
@@ -47,6 +47,18 @@ fn cut_off_at_a_limit() {
     let far = distance(&mut all, |x| (normal_cdf(x - 1.0) - share) / (1.0 - share));
     // 1.63 / √4149
     assert!(far < 0.026, "{far}");
+}
+
+/// Far out in the upper tail of a distribution that ends: P(Y > y | Y > ½) = (2 (1 − y))⁵⁰.
+#[test]
+fn the_last_part_of_a_tail_that_ends() {
+    let text = "data { real<lower=0> y; } parameters { real q; } model { q ~ normal(0, 1); y ~ beta(1, 50) T[0.5, ]; }";
+    let mut case = case(text, r#"{"y": 0.6}"#);
+    let mut all = draws(text, &mut case.simulator, &[0.3], 1000).concat();
+    assert!(all.iter().all(|y| (0.5..=1.0).contains(y)), "{all:?}");
+    let far = distance(&mut all, |y| 1.0 - (2.0 * (1.0 - y)).powi(50));
+    // 1.63 / √1000
+    assert!(far < 0.052, "{far}");
 }
 
 /// A censored observation has no density: as a function of when it was censored, the likelihood does not end.
