@@ -12,6 +12,11 @@ const POINTS: usize = 6;
 /// How exactly sums and integrals are known: of all together, and of each number.
 const TOLERANCE: (f64, f64) = (1e-5, 1e-6);
 
+/// The sum of probabilities is 1. A factor that is the same for all parameters can be missing in a density, but is no
+/// mistake that people make with probabilities: some of the integers say what the others are about.
+const NOT_ONE: &str = "added up over all its values it is the same for all parameters, but not 1: some of them say what the others \
+                       are about, as who plays whom or an index, and cannot be drawn";
+
 /// Why nothing can be said of what is not drawn.
 const UNSEEN: &str = "a part of the likelihood does not look at it but weighs parameters, as censored observations do";
 
@@ -56,8 +61,7 @@ impl Prover<'_> {
             let unseen = spread(&seen_only) <= tolerance;
             let why = unseen.then_some(UNSEEN).or_else(|| self.simulator.doubt());
             if let Some(why) = why {
-                let name = joint.outcome_names().iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-                return Err(SimulateError::NoDensity { name, why: why.to_owned() }.into());
+                return Err(self.no_density(why).into());
             }
             let span = joint.factors.iter().find(|f| f.role == Role::Likelihood && !f.shape.is_readable());
             let span = span.map(|f| f.span);
@@ -66,8 +70,19 @@ impl Prover<'_> {
             let log = [least.1, most.1];
             return Err(Misreading::NotNormalised(Box::new(Normalisers { outcomes, span, size, log, at })).into());
         }
+        let is_one = |log: &f64| log.abs() <= tolerance;
+        let some_one = seen.iter().map(|s| &s.1).chain(&seen_only).any(is_one);
+        if self.simulator.draws_integers() && !some_one {
+            return Err(self.no_density(NOT_ONE).into());
+        }
         self.proof.normaliser = Some((seen.len(), seen.first().map_or(f64::NAN, |s| s.1)));
         self.proof.log_likelihood_integral = seen.first().map(|s| s.1);
         Ok(())
+    }
+
+    fn no_density(&self, why: &str) -> SimulateError {
+        let names = self.simulator.joint().outcome_names();
+        let name = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        SimulateError::NoDensity { name, why: why.to_owned() }
     }
 }

@@ -122,6 +122,10 @@ impl Likelihood {
         }
     }
 
+    pub fn has_integers_only(&self) -> bool {
+        self.domains.iter().all(|domain| domain.integer)
+    }
+
     /// Whether the normaliser is the same at some points.
     fn is_density(&self) -> bool {
         let mut stream = StreamKey::new(2, Purpose::GENERATED).stream();
@@ -263,7 +267,10 @@ impl Likelihood {
         let structure = match &self.kind {
             Kind::Blocks(structure) => structure,
             Kind::Chain(chain) => {
-                let mut stream = StreamKey::new(1, Purpose::GENERATED).stream();
+                // Other random numbers at each point: what depends on earlier elements is not to look like a constant.
+                let salt = point.iter().fold(0_u64, |all, x| all.rotate_left(9) ^ x.to_bits());
+                let [a, b] = [salt >> 32, salt & u64::from(u32::MAX)].map(|half| u32::try_from(half).unwrap_or(0));
+                let mut stream = StreamKey::new(1, Purpose::GENERATED).dataset(a).chain(b).stream();
                 return Ok(Normaliser { log: chain.draw(point, &mut stream, self.terms.until)?.1, rest: 0.0 });
             }
         };

@@ -1,8 +1,8 @@
 //! What must wait until everything it looks at is there.
 
-use crust_stan::joint::{Joint, walk};
+use crust_stan::joint::{Depends, Joint, walk};
 use crust_stan::span::Span;
-use crust_stan::typed::{Call, Callee, Expr, ExprKind, Stmt, StmtKind, VariableId};
+use crust_stan::typed::{Call, Callee, Expr, ExprKind, SizedType, Stmt, StmtKind, VariableId};
 use crust_stan::types::Type;
 
 use super::program::{Phase, step};
@@ -11,21 +11,33 @@ use super::program::{Phase, step};
 pub struct Careful<'a> {
     pub joint: &'a Joint,
     pub phase: Phase,
+    /// As the joint's own, but a variable whose size looks at an outcome depends on it.
+    depends: Depends,
 }
 
-impl Careful<'_> {
+impl<'a> Careful<'a> {
+    pub fn new(joint: &'a Joint, phase: Phase) -> Self {
+        Self { joint, phase, depends: Depends::with(&joint.program, &|id| joint.is_outcome(id)) }
+    }
+
+    /// Whether a variable is there: not while parameters are drawn if its size looks at an outcome.
+    pub fn exists(&self, id: VariableId) -> bool {
+        let sizes = self.joint.program.variable(id).declared.iter().flat_map(SizedType::sizes);
+        sizes.into_iter().all(|size| self.can_be_known(size))
+    }
+
     /// Whether a variable can be missing: it is drawn in this phase, or computed from what is.
     fn may_miss(&self, id: VariableId) -> bool {
         let Some(sources) = self.sources(id) else { return true };
         sources.iter().any(|source| match self.phase {
-            Phase::Parameters => self.joint.split.depends.is_parameter(*source),
+            Phase::Parameters => self.depends.is_parameter(*source),
             Phase::Outcomes => self.joint.is_outcome(*source),
         })
     }
 
     /// What a variable depends on; helpers, which the program does not know, may always be missing.
     fn sources(&self, id: VariableId) -> Option<&std::collections::BTreeSet<VariableId>> {
-        ((id.0 as usize) < self.joint.program.variables.len()).then(|| self.joint.split.depends.sources_of(id))
+        ((id.0 as usize) < self.joint.program.variables.len()).then(|| self.depends.sources_of(id))
     }
 
     /// Whether an expression looks at something that may be missing.

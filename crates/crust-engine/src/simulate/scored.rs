@@ -98,6 +98,11 @@ impl Simulator {
         self.by_density.as_ref().and_then(super::Likelihood::doubt)
     }
 
+    /// Whether all that is drawn from the values of the likelihood are integers.
+    pub(crate) fn draws_integers(&self) -> bool {
+        self.by_density.as_ref().is_some_and(super::Likelihood::has_integers_only)
+    }
+
     /// How many numbers are drawn for a data set.
     pub(crate) fn outcome_size(&self) -> usize {
         let size = |id| self.data.get(id).and_then(Value::shape).and_then(|shape| shape.numbers()).unwrap_or(0);

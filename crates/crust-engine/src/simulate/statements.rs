@@ -39,7 +39,7 @@ impl<'a> Rewriter<'a> {
             phase,
             helpers,
             definitions: definitions(&joint.program),
-            careful: Careful { joint, phase },
+            careful: Careful::new(joint, phase),
             masks: BTreeSet::new(),
             locals: Vec::new(),
             first_local: joint.program.variables.len() + 4 * helpers.len(),
@@ -66,6 +66,7 @@ impl<'a> Rewriter<'a> {
         let span = stmt.span;
         let push = |kind: StmtKind, out: &mut Vec<Stmt>| out.push(Stmt { kind, span });
         match &stmt.kind {
+            StmtKind::Declare { variable: id, .. } if !self.careful.exists(*id) => {}
             StmtKind::Declare { variable: id, initial } => {
                 let own = |initial| StmtKind::Declare { variable: *id, initial };
                 match initial {

@@ -6,6 +6,11 @@ use crust_stan::value::Value;
 
 use super::{data_of, key, parse};
 
+fn sums_to_one(proof: &Proof) {
+    let (points, log) = proof.normaliser.expect("a normaliser");
+    assert!(points >= 3 && log.abs() < 1e-7, "{points} {log}");
+}
+
 pub fn numeric(text: &str, json: &str, by_density: ByDensity) -> Result<(Simulator, Proof), ProveError> {
     let reading = parse(text);
     let options = ReadOptions { likelihood_only: true, by_density, ..ReadOptions::default() };
@@ -41,6 +46,79 @@ fn normal_by_hand() {
     // Kolmogorov's distance of 1,600 numbers is above 1.63 / √1600 = 0.041 with probability 0.01.
     let far = distance(&mut all, |x| normal_cdf((x - 5.0) / 2.0));
     assert!(far < 0.041, "{far}");
+}
+
+/// A sum of counts stays the same where one grows and another shrinks: it looks at all of them nevertheless.
+#[test]
+fn changes_that_cancel() {
+    let text = "data { int K; array[K] int y; } parameters { simplex[K] p; }
+        model { for (k in 1:K) target += y[k] * log(p[k]) - lgamma(y[k] + 1.0); target += lgamma(sum(y) + 1.0); }";
+    for (size, counts) in [(2, "[1, 2]"), (3, "[1, 2, 3]"), (4, "[1, 2, 3, 1]"), (5, "[2, 0, 1, 4, 0]")] {
+        let refused = numeric(text, &format!(r#"{{"K": {size}, "y": {counts}}}"#), ByDensity::WhereNeeded).err();
+        assert!(matches!(refused, Some(ProveError::Simulate(SimulateError::NoDensity { .. }))), "{refused:?}");
+    }
+}
+
+/// The mean of all observations says nothing of the mean of the first ones: the program with fewer of them is another
+/// one, and what it integrates to depends on what was drawn before, though not on m.
+#[test]
+fn programs_of_fewer_observations_may_be_others() {
+    let text = "data { int n; vector[n] y; } parameters { real m; } model { m ~ normal(0, 1); mean(y) ~ normal(m, 1 / sqrt(n)); }";
+    let refused = numeric(text, r#"{"n": 3, "y": [0, 2, 1]}"#, ByDensity::WhereNeeded).err();
+    assert!(matches!(refused, Some(ProveError::Simulate(SimulateError::NoDensity { .. }))), "{refused:?}");
+}
+
+/// Over who plays whom probabilities add up to ½ K² a game: that is no game, but a pair of players.
+#[test]
+fn indices_are_no_outcomes() {
+    let games = "data { int N; int K; array[N] int<lower=1, upper=K> w; array[N] int<lower=1, upper=K> l; } parameters { vector[K] a; }
+        model { for (n in 1:N) target += log_inv_logit(a[w[n]] - a[l[n]]); }";
+    let json = r#"{"N": 3, "K": 3, "w": [1, 2, 1], "l": [2, 3, 3]}"#;
+    let refused = numeric(games, json, ByDensity::WhereNeeded).err().map(|error| error.to_string());
+    assert!(refused.as_ref().is_some_and(|why| why.contains("not 1")), "{refused:?}");
+    // Categories add up to 1.
+    let words = "data { int N; int K; array[N] int<lower=1, upper=K> w; } parameters { simplex[K] a; }
+        model { for (n in 1:N) target += log(a[w[n]]); }";
+    let (_, proof) = numeric(words, r#"{"N": 3, "K": 3, "w": [1, 2, 1]}"#, ByDensity::WhereNeeded).expect("proven");
+    sums_to_one(&proof);
+}
+
+/// How often a sequence stays does not change with the middle one of 1, 0, 0; it is drawn all the same.
+#[test]
+fn elements_that_the_data_do_not_feel() {
+    let text = "data { int T; array[T] int<lower=0, upper=1> y; } parameters { real<lower=0, upper=1> p; }
+        model { int stays = 0; p ~ beta(2, 2); for (t in 2:T) if (y[t] == y[t - 1]) stays += 1;
+            target += -log(2) + stays * log(p) + (T - 1 - stays) * log1m(p); }";
+    for counts in ["[1, 0, 0]", "[1, 1, 1]", "[0, 1, 0]"] {
+        let data = format!(r#"{{"T": 3, "y": {counts}}}"#);
+        let (mut simulator, proof) = numeric(text, &data, ByDensity::WhereNeeded).expect("proven");
+        sums_to_one(&proof);
+        let reading = parse(text);
+        let mut ones = [0.0; 3];
+        for i in 0..400 {
+            let data = simulator.draw_data(&[0.3], key(i)).expect("data");
+            let y = data.by_name(&reading.typed, "y").and_then(Value::to_reals).expect("numbers");
+            ones.iter_mut().zip(y).for_each(|(sum, y)| *sum += y);
+        }
+        // Each is 1 half of the time: ten in standard deviation.
+        assert!(ones.iter().all(|n: &f64| (n - 200.0).abs() < 45.0), "{counts}: {ones:?}");
+    }
+}
+
+/// Counts that are sorted into zeros and others: how many terms there are depends on them.
+#[test]
+fn sizes_that_vary() {
+    let text = "data { int N; array[N] int<lower=0> y; }
+        transformed data { int zeros = 0; for (n in 1:N) zeros += y[n] == 0; array[N - zeros] int z; int k = 0;
+            for (n in 1:N) { if (y[n] > 0) { k += 1; z[k] = y[n]; } } }
+        parameters { real<lower=0, upper=1> p; real<lower=0> l; }
+        model { target += zeros * log_sum_exp(log(p), log1m(p) + poisson_lpmf(0 | l)); target += k * log1m(p);
+            target += poisson_lpmf(z | l); }";
+    for (size, counts) in [(1, "[3]"), (2, "[3, 0]"), (4, "[3, 0, 2, 5]")] {
+        let (_, proof) =
+            numeric(text, &format!(r#"{{"N": {size}, "y": {counts}}}"#), ByDensity::Always).expect("proven");
+        sums_to_one(&proof);
+    }
 }
 
 /// There is a time after which it is given up; what is understood needs none.

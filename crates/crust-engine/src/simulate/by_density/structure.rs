@@ -77,17 +77,28 @@ const FAR: f64 = 1e3;
 /// Random subsets on which it is tested whether a term is a sum over elements.
 const SUBSETS: u32 = 8;
 
+/// In so many surroundings elements are changed one by one.
+const CONTEXTS: u32 = 4;
+
 impl Structure {
-    /// With terms as fine as loops go, or else with those of each iteration of outermost loops, or with their sum.
+    /// With terms as fine as loops go, or else with those of each iteration of outermost loops, or with their sum. Where
+    /// sizes depend on the outcome, so does what a term is: then their sum comes first.
     pub fn find(terms: &mut Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
-        for finest in [None, Some(1), Some(0)] {
-            terms.finest = finest;
-            match Self::find_with(terms, base, domains) {
-                Err(Trouble::Branches) => {}
-                other => return other,
-            }
+        let mut ways = [None, Some(1), Some(0)];
+        let begins_anew = terms.begins_anew();
+        if begins_anew {
+            ways.reverse();
         }
-        Err(Trouble::Branches)
+        let mut trouble = Trouble::Branches;
+        for finest in ways {
+            terms.finest = finest;
+            trouble = match Self::find_with(terms, base, domains) {
+                Err(Trouble::Branches) => Trouble::Branches,
+                Err(coupled @ Trouble::Coupled { .. }) if begins_anew => coupled,
+                other => return other,
+            };
+        }
+        Err(trouble)
     }
 
     fn find_with(terms: &Terms, base: &[f64], domains: &[Domain]) -> Result<Self, Trouble> {
@@ -134,15 +145,33 @@ impl Search<'_> {
         }
         if coupled {
             self.sets.clear();
-            for e in 0..self.base.len() {
-                let changed = self.changed(&[e], &others)?;
-                changed.into_iter().flatten().for_each(|term| {
-                    self.sets.entry(term).or_default().insert(e);
-                });
-            }
+            self.one_by_one(&others)?;
         }
         let structure = self.blocks(&others)?;
         if self.holds(&structure, &others) { Ok(structure) } else { Err(Trouble::Branches) }
+    }
+
+    /// Finds the elements of each term by changing one after the other: at the data, and where some others have been
+    /// changed. A term may not feel an element where the data happen to be (how often a binary sequence stays does not
+    /// change with the middle one of 1, 0, 0).
+    fn one_by_one(&mut self, others: &[f64]) -> Result<(), Trouble> {
+        for context in 0..CONTEXTS {
+            let is_moved: Vec<bool> =
+                (0..self.base.len()).map(|_| context > 0 && self.stream.uniform() < 0.5).collect();
+            let place = |e: usize, moved: bool| if moved { others[e] } else { self.base[e] };
+            let around: Vec<f64> = is_moved.iter().enumerate().map(|(e, moved)| place(e, *moved)).collect();
+            let Some(start) = self.run.terms(&around) else { continue };
+            for e in 0..self.base.len() {
+                in_time(self.run.until)?;
+                let mut numbers = around.clone();
+                numbers[e] = if is_moved[e] { self.base[e] } else { others[e] };
+                let Some(now) = self.run.terms(&numbers) else { continue };
+                for term in self.differing(&start, &now)? {
+                    self.sets.entry(term).or_default().insert(e);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether groups of terms look at nothing but their own elements, also where many others have been changed.
@@ -220,16 +249,21 @@ impl Search<'_> {
         let mut numbers = self.base.to_vec();
         elements.iter().for_each(|e| numbers[*e] = others[*e]);
         let Some(now) = self.run.terms(&numbers) else { return Ok(None) };
-        if self.fine && now.keys != self.found.keys {
+        self.differing(&self.found, &now).map(Some)
+    }
+
+    /// The terms that are not the same.
+    fn differing(&self, before: &TermSums, now: &TermSums) -> Result<Vec<u64>, Trouble> {
+        if self.fine && now.keys != before.keys {
             return Err(Trouble::Branches);
         }
         let same = |a: f64, b: f64| a.total_cmp(&b).is_eq();
-        let differs = |term: &u64| match (self.found.get(*term), now.get(*term)) {
+        let differs = |term: &u64| match (before.get(*term), now.get(*term)) {
             (Some(a), Some(b)) => !same(a, b),
             _ => true,
         };
-        let all: BTreeSet<u64> = self.found.keys.iter().chain(now.keys.iter()).copied().collect();
-        Ok(Some(all.into_iter().filter(differs).collect()))
+        let all: BTreeSet<u64> = before.keys.iter().chain(now.keys.iter()).copied().collect();
+        Ok(all.into_iter().filter(differs).collect())
     }
 
     /// Finds the one element of each term from as many evaluations as its number has bits, and as many again for the
@@ -256,7 +290,24 @@ impl Search<'_> {
                 continue;
             }
             let element = sides.iter().enumerate().map(|(bit, [_, one])| usize::from(*one) << bit).sum();
+            if element >= n {
+                return Ok(true);
+            }
             self.sets.insert(term, BTreeSet::from([element]));
+        }
+        self.is_beside(others)
+    }
+
+    /// Whether some term changes where its element does not: what is added to one element and taken from another is not
+    /// seen in their sum, so that this may look at one element only. Other subsets of elements show it.
+    fn is_beside(&mut self, others: &[f64]) -> Result<bool, Trouble> {
+        for _ in 0..SUBSETS {
+            let elements: Vec<usize> = (0..self.base.len()).filter(|_| self.stream.uniform() < 0.5).collect();
+            let Some(changed) = self.changed(&elements, others)? else { return Ok(true) };
+            let own = |term: &u64| self.sets.get(term).is_some_and(|set| set.iter().all(|e| elements.contains(e)));
+            if !changed.iter().all(own) {
+                return Ok(true);
+            }
         }
         Ok(false)
     }
