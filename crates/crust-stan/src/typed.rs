@@ -110,6 +110,15 @@ impl SizedType {
             SizedKind::Tuple(parts) => Type::Tuple(parts.iter().map(Self::ty).collect()),
         }
     }
+
+    /// All sizes in it.
+    pub fn sizes(&self) -> Vec<&Expr> {
+        match &self.kind {
+            SizedKind::Plain { sizes, .. } | SizedKind::Special { sizes, .. } => sizes.iter().collect(),
+            SizedKind::Array { sizes, element } => sizes.iter().chain(element.sizes()).collect(),
+            SizedKind::Tuple(parts) => parts.iter().flat_map(Self::sizes).collect(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]

@@ -235,6 +235,16 @@ impl Lowering<'_> {
         let inside = self.frame.is_some();
         let terms = self.parts().terms(e);
         let first = terms.first().map_or(Role::Likelihood, |t| t.role);
+        let parts = self.parts();
+        let is_density = |e: &Expr| matches!(&e.kind, typed::ExprKind::Call(call) if parts.is_density(call));
+        if inside && terms.iter().all(|t| !t.negative && is_density(t.expr)) {
+            // What an argument stands for shows when the function is called.
+            for term in terms {
+                let value = self.expression(term.expr);
+                out.push(Stmt { kind: StmtKind::Target { value, factor: Factor::ByVariate }, span, pure });
+            }
+            return;
+        }
         if inside || terms.iter().all(|t| t.role == first) {
             let factor = if inside { Factor::Likelihood } else { factor(first) };
             out.push(Stmt { kind: StmtKind::Target { value: self.expression(e), factor }, span, pure });

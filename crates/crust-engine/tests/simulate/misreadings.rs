@@ -384,6 +384,27 @@ fn transforms_of_outcomes() {
     }
 }
 
+/// Whether a term of a function that adds to the target is prior or likelihood depends on what it is called with.
+#[test]
+fn terms_of_functions() {
+    let json = r#"{"N": 3, "y": [0.1, 1, -1]}"#;
+    let with = |functions: &str, model: &str| {
+        format!(
+            "functions {{ {functions} }} data {{ int N; vector[N] y; }} parameters {{ real a; real b; }} model {{ {model} }}"
+        )
+    };
+    for functions in [
+        "void priors_lp(real u, real v) { u ~ normal(0, 1); target += student_t_lpdf(v | 3, u, 2); }",
+        "void priors_lp(real u, real v) { target += normal_lpdf(u | 0, 1) + student_t_lpdf(v | 3, u, 2); }",
+        "void half_lp(vector z, real m) { target += normal_lpdf(z | m, 1); }
+         void priors_lp(real u, real v) { half_lp([u]', 0); half_lp([v]', u); }",
+    ] {
+        check(&[(&with(functions, "priors_lp(a, b); y ~ normal(a + b, 1);"), json, "right")]);
+    }
+    let both = "void term_lp(vector z, real m) { target += normal_lpdf(z | m, 1); }";
+    check(&[(&with(both, "term_lp([a, b]', 0); term_lp(y, a + b);"), json, "right")]);
+}
+
 const FORWARD: &str = "data { int T; vector[T] y; } parameters { array[2] simplex[2] G; ordered[2] mu; }";
 
 #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::walk;
 use crate::ast::BlockKind;
-use crate::typed::{Expr, LoopOver, Origin, Program, Stmt, StmtKind, VariableId};
+use crate::typed::{Expr, ExprKind, LoopOver, Origin, Program, SizedType, Stmt, StmtKind, VariableId};
+use crate::types::Type;
 
 /// For every variable outside of functions the parameters and data that its value can depend on, through assignments
 /// and through the conditions under which they are made.
@@ -16,6 +17,12 @@ pub struct Depends {
 
 impl Depends {
     pub fn of(program: &Program) -> Self {
+        Self::with(program, &|_| false)
+    }
+
+    /// The same where what is computed also depends on those of `unsettled` that its size looks at: it does not exist
+    /// without them.
+    pub fn with(program: &Program, unsettled: &dyn Fn(VariableId) -> bool) -> Self {
         let mut found = Self {
             sources: vec![BTreeSet::new(); program.variables.len()],
             parameters: program.declared_in(BlockKind::Parameters).collect(),
@@ -27,6 +34,13 @@ impl Depends {
         }
         loop {
             let before: usize = found.sources.iter().map(BTreeSet::len).sum();
+            let computed = [Origin::Local, Origin::Block(BlockKind::TransformedParameters)];
+            for (id, variable) in program.variables.iter().enumerate().filter(|(_, v)| computed.contains(&v.origin)) {
+                let sizes = variable.declared.iter().flat_map(SizedType::sizes);
+                let seen: Vec<VariableId> =
+                    sizes.flat_map(|size| found.sources(size)).filter(|id| unsettled(*id)).collect();
+                found.sources[id].extend(seen);
+            }
             for block in &program.blocks {
                 let statements = block.iter().flat_map(|b| &b.statements);
                 statements.for_each(|s| found.statement(s, &BTreeSet::new()));
@@ -88,23 +102,36 @@ impl Depends {
 
 /// Data that are used as more than a size or an index somewhere: what outcomes can be among.
 pub fn values_of_data(program: &Program) -> BTreeSet<VariableId> {
-    fn values(program: &Program, e: &Expr, found: &mut BTreeSet<VariableId>) {
-        use crate::typed::ExprKind;
-        match &e.kind {
-            ExprKind::Variable(id) if program.variable(*id).origin == Origin::Block(BlockKind::Data) => {
-                let sizes_something = e.ty == crate::types::Type::Int;
-                if !sizes_something {
-                    found.insert(*id);
-                }
-            }
-            ExprKind::Index { base, .. } => values(program, base, found),
-            _ => walk::operands(e, &mut |e| values(program, e, found)),
-        }
-    }
     let mut found = BTreeSet::new();
     let blocks = [BlockKind::TransformedData, BlockKind::TransformedParameters, BlockKind::Model];
     for stmt in blocks.into_iter().flat_map(|kind| program.block(kind)) {
-        walk::each(stmt, &mut |s| walk::own(s, &mut |e| values(program, e, &mut found)));
+        walk::each(stmt, &mut |s| walk::own(s, &mut |e| values(program, e, false, &mut found)));
     }
     found
+}
+
+/// The same with single integers, of what is added to the target: elsewhere they are sizes.
+pub fn numbers_in_terms(program: &Program) -> BTreeSet<VariableId> {
+    let mut found = BTreeSet::new();
+    for stmt in program.block(BlockKind::Model) {
+        walk::each(stmt, &mut |s| {
+            if let StmtKind::TargetPlus(e) = &s.kind {
+                values(program, e, true, &mut found);
+            }
+        });
+    }
+    found
+}
+
+/// Data in an expression that are no index in it.
+fn values(program: &Program, e: &Expr, with_integers: bool, found: &mut BTreeSet<VariableId>) {
+    match &e.kind {
+        ExprKind::Variable(id) if program.variable(*id).origin == Origin::Block(BlockKind::Data) => {
+            if with_integers || e.ty != Type::Int {
+                found.insert(*id);
+            }
+        }
+        ExprKind::Index { base, .. } => values(program, base, with_integers, found),
+        _ => walk::operands(e, &mut |e| values(program, e, with_integers, found)),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::depends::{Depends, values_of_data};
+use super::depends::{Depends, numbers_in_terms, values_of_data};
 use super::inside::variate_arguments;
 use super::walk;
 use crate::ast::{BinaryOp, BlockKind, UnaryOp};
@@ -161,6 +161,10 @@ impl Split {
             };
             self.values.extend(sources.iter().filter(is_index));
         }
+        if sources.is_disjoint(&self.values) {
+            // Counts that stand alone: `target += k * log(p) + (n - k) * log1m(p)`.
+            self.values.extend(numbers_in_terms(program));
+        }
     }
 
     /// Collects the terms that stand under conditions on outcomes.
@@ -276,6 +280,7 @@ impl Split {
         if !all.prior && list.iter().any(|(e, _)| self.without_density(e) == Role::Likelihood) {
             all.likelihood = true;
         }
+        let lone = self.is_lone(expr);
         list.iter()
             .zip(held)
             .map(|(&(expr, negative), held)| {
@@ -288,11 +293,25 @@ impl Split {
                 let role = match (held.prior, held.likelihood || own, all.prior, all.likelihood) {
                     (_, true, ..) | (false, false, false, true) => Role::Likelihood,
                     (true, ..) | (false, false, true, false) => Role::Prior,
+                    _ if lone => Role::Likelihood,
                     _ => self.without_density(expr),
                 };
                 Term { expr, negative, role }
             })
             .collect()
+    }
+
+    /// Whether a statement adds a constant: a part of the likelihood, as `-0.5 * n * log(2 * pi())`. (A prior that is divided by
+    /// what it integrates to would lose it.) The probability of being beyond a number is the normaliser of a truncated prior.
+    pub fn is_lone(&self, expr: &Expr) -> bool {
+        let cumulative = |e: &Expr| match &e.kind {
+            ExprKind::Call(Call { callee: Callee::Library(name), .. }) => {
+                let suffix = Suffix::of(name);
+                suffix.is_conditional() && !suffix.is_density()
+            }
+            _ => false,
+        };
+        !self.depends.is_parametric(expr) && !self.holds_density(expr) && !walk::any(expr, &cumulative)
     }
 
     /// Whether a term is added under a condition on outcomes.
@@ -344,7 +363,13 @@ impl Split {
         let sees_data = !sources.is_disjoint(&self.values);
         // What is left without another prior has it here.
         let parameters = self.depends.parameters(expr);
+        let has_prior = !parameters.is_empty() && parameters.is_subset(&self.with_prior);
         let needed = self.outcomes.is_empty() || parameters.is_subset(&self.with_prior);
+        // Where all of the likelihood is by hand, a part of it may see nothing but how many observations there are.
+        let counts = self.outcomes.is_empty() && has_prior && sources.iter().any(|id| !parameters.contains(id));
+        if counts {
+            return Role::Likelihood;
+        }
         if sees_data && needed { Role::Likelihood } else { Role::Prior }
     }
 }
