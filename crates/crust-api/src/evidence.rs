@@ -72,12 +72,16 @@ pub fn evidence(problem: &Problem, options: &EvidenceOptions, session: &Session<
     let prior = PriorReading::read(problem, session)?;
     let mut timing = EvidenceTiming::from([("read".to_owned(), begin.elapsed().as_secs_f64())]);
     let faults = Faults::default();
-    let Estimates { methods, mut warnings } =
+    let Estimates { mut methods, mut warnings } =
         estimate(options, &prior, session, &faults, &mut timing).map_err(|failure| match failure {
             Failure::Evidence(error) => error.into(),
             Failure::Schedule(error) => error.into(),
-            Failure::Infer(error) => problem.context(&faults, None).infer(error),
+            Failure::Infer(error) => {
+                let suspicion = problem.values().ok().and_then(|data| problem.suspicion(data));
+                problem.context(&faults, suspicion.as_ref()).infer(error)
+            }
         })?;
+    methods.iter_mut().for_each(|method| method.log_ml -= prior.log_normalising);
     timing.insert("total".to_owned(), begin.elapsed().as_secs_f64());
     warnings.extend(agreement::disagreements(&methods));
     warnings.extend(meaning::remarks(&prior, session));

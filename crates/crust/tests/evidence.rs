@@ -344,6 +344,16 @@ fn what_the_number_is_about_is_told() {
     assert!(told.contains("no density of the outcomes"), "{told}");
     let told = warnings("right", &program("target += normal_lpdf(y | mu, 1);"), y);
     assert!(!told.contains("integrates"), "{told}");
+    // Observations that stand in the program: N(1.3; 0, 2) √2π.
+    let written = "parameters { real mu; } model { mu ~ std_normal(); target += -0.5 * square(1.3 - mu); }";
+    let told = warnings("written", written, "{}");
+    assert!(told.contains("nothing for the likelihood") && told.contains("integrates to e^-0.7691"), "{told}");
+    // What is only known to be longer is a part of what was seen.
+    let times = "data { int N; vector[N] t; array[N] int over; } parameters { real<lower=0> r; }
+        model { r ~ exponential(1); for (n in 1:N) { if (over[n]) target += exponential_lccdf(t[n] | r);
+            else t[n] ~ exponential(r); } }";
+    let told = warnings("times", times, r#"{"N": 3, "t": [0.3, 0.4, 1.1], "over": [0, 1, 0]}"#);
+    assert!(!told.contains("no density"), "{told}");
 
     // P(z > 0.5 | mu) over mu ~ N(0, 1): z ~ N(0, 2)
     let censored = "data { real y; real<lower=y> U; } parameters { real mu; real<lower=U> z; }
@@ -354,6 +364,61 @@ fn what_the_number_is_about_is_told() {
     let found: f64 = found.split(' ').next().and_then(|x| x.parse().ok()).expect("a number");
     // 4,000 draws: five standard errors
     assert!((found - share.ln()).abs() < 0.1, "{told}, truth {}", share.ln());
+}
+
+/// A constant of the likelihood counts wherever it stands, one that normalises the prior does not: y ~ N(0, √2) and, with
+/// half of the prior, P(μ > 0 | y) of twice that.
+#[test]
+fn constants_in_statements_of_their_own() {
+    let folder = Folder::new("constants");
+    let data = folder.file("data.json", r#"{"n": 1, "y": [0.7]}"#);
+    let program = |bounds: &str, statements: &str| {
+        format!("data {{ int n; vector[n] y; }} parameters {{ real{bounds} mu; }} model {{ {statements} }}")
+    };
+    let whole = log_normal(0.7, 2.0);
+    let half = whole + (2.0 * normal_cdf(0.35 * 2.0_f64.sqrt())).ln();
+    for (name, bounds, statements, truth) in [
+        ("n", "", "mu ~ std_normal(); target += -0.5 * n * log(2 * pi()); target += -0.5 * dot_self(y - mu);", whole),
+        ("two", "", "mu ~ std_normal(); y ~ normal(mu, 1); target += 5;", whole + 5.0),
+        ("loop", "", "mu ~ std_normal(); for (i in 1:n) { y[i] ~ normal(mu, 1); target += -0.25; }", whole - 0.25),
+        ("half", "<lower=0>", "mu ~ std_normal(); target += log(2); y ~ normal(mu, 1);", half),
+        (
+            "cut",
+            "<lower=0>",
+            "target += normal_lpdf(mu | 0, 1); target += -normal_lccdf(0 | 0, 1); y ~ normal(mu, 1);",
+            half,
+        ),
+        ("hand", "<lower=0>", "target += -0.5 * square(mu) + log(2) - 0.5 * log(2 * pi()); y ~ normal(mu, 1);", half),
+        ("jacobian", "", "2 * mu ~ normal(0, 2); target += log(2); y ~ normal(mu, 1);", whole),
+    ] {
+        let model = folder.file(&format!("{name}.stan"), &program(bounds, statements));
+        println!("{name}");
+        check_against(&evidence(&model, &data, &["--methods", "bridge,smc"]), truth, 0.1);
+    }
+}
+
+/// ∫ N(0; 0, s) e^−s ds is infinite at s = 0, and only the smallest number of the computer ends it.
+#[test]
+fn an_infinite_integral_is_refused() {
+    let folder = Folder::new("infinite");
+    let program = "data { real y; } parameters { real<lower=0> s; } model { s ~ exponential(1); y ~ normal(0, s); }";
+    let model = folder.file("model.stan", program);
+    let refused = crust(&["evidence", &model, &folder.file("zero.json", r#"{"y": 0}"#)]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused));
+    assert!(text(&refused).contains("the posterior of `s` goes on to where numbers end"), "{}", text(&refused));
+    let fine = evidence(&model, &folder.file("small.json", r#"{"y": 1e-3}"#), &[]);
+    assert!(fine["methods"].as_array().is_some_and(|methods| methods.len() >= 3), "{fine}");
+}
+
+/// What is only needed for the likelihood may have any size: over a uniform p every count of ten has probability 1/11.
+#[test]
+fn local_variables_as_long_as_an_outcome() {
+    let folder = Folder::new("as-long");
+    let program = "data { int m; } parameters { real<lower=0, upper=1> p; }
+        model { vector[m + 1] parts; for (k in 0:m) parts[k + 1] = binomial_lpmf(m | 10, p) - log(m + 1.0);
+            target += log_sum_exp(parts); }";
+    let (model, data) = (folder.file("model.stan", program), folder.file("data.json", r#"{"m": 3}"#));
+    check_against(&evidence(&model, &data, &["--methods", "bridge,smc"]), -(11.0_f64.ln()), 0.05);
 }
 
 /// A spike and a slab: half of the prior is a needle that no chain stays in. Draws of the prior know better, and are

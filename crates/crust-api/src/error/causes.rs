@@ -227,6 +227,12 @@ pub enum EvidenceError {
          no value: use --methods stepping-stone"
     )]
     NoIntegral,
+    #[error(
+        "the posterior of `{name}` goes on to where numbers end (beyond 1e-250 or 1e250): what it integrates to, p(y), is \
+         probably infinite, as for data that fit exactly where a scale may be 0; give `{name}` a prior that keeps away from \
+         there, or look for repeated or constant data"
+    )]
+    Endless { name: String },
     #[error("no density can be fitted to the draws of the posterior: {why}; use --methods smc")]
     NoProposal { why: String },
 }

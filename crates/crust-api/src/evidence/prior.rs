@@ -25,6 +25,9 @@ pub(super) struct PriorReading<'a> {
     /// not care; those that look at the density of the prior have to divide by it. The proof of the reading finds it:
     /// the program's density minus that of the draws, which is normalised.
     pub log_prior_integral: Option<f64>,
+    /// What statements of the program add to normalise its prior, `target += log(2)` for a half-normal one: they look at no
+    /// parameter, so that estimators take them for a part of the likelihood.
+    pub log_normalising: f64,
 }
 
 impl<'a> PriorReading<'a> {
@@ -43,7 +46,14 @@ impl<'a> PriorReading<'a> {
         let model = problem.model(session.seed)?;
         let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
         let proof = proven(program, &simulator, false, (session.seed, problem.suspicion(data).as_ref()))?;
-        Ok(Self { problem, simulator, model, log_prior_integral: proof.log_prior_integral })
+        let log_prior_integral = proof.log_prior_integral;
+        let added = proof.log_constants;
+        let log_normalising = if log_prior_integral.is_some_and(|log| (log + added).abs() < 1e-9 * (1.0 + log.abs())) {
+            added
+        } else {
+            0.0
+        };
+        Ok(Self { problem, simulator, model, log_prior_integral, log_normalising })
     }
 }
 

@@ -68,9 +68,36 @@ impl Estimation<'_> {
             let r_hat = worst_r_hat(&exploration, self.loaded.model.dimension());
             let hopeless = draws >= PATIENCE && (r_hat.is_nan() || r_hat > HOPELESS_R_HAT);
             if precise || enough || hopeless {
+                self.check_ends(&exploration)?;
                 return Ok(Fit { exploration, bridge, trouble, r_hat, evaluations });
             }
             exploration.go_on(&self.target, draws, &run)?;
+        }
+    }
+
+    /// ∫ s⁻¹ ds is infinite at 0, but not on a computer, where it ends at the smallest number: log p(y) would be a
+    /// number that depends on the computer alone. Draws of such a posterior are spread up to there.
+    fn check_ends(&self, exploration: &Exploration) -> Found<()> {
+        /// Far below, and far beyond, what a posterior is about; 58 powers of ten before numbers end.
+        const ENDS: std::ops::Range<f64> = 1e-250..1e250;
+        const LOOKED_AT: usize = 256;
+        const SHARE: f64 = 0.02;
+        let draws: Vec<_> = exploration.chains.iter().flatten().collect();
+        let every = draws.len().div_ceil(LOOKED_AT).max(1);
+        let mut simulator = self.simulator.clone();
+        let mut beyond: BTreeMap<String, usize> = BTreeMap::new();
+        for draw in draws.iter().step_by(every) {
+            // What cannot be computed at a draw says nothing here.
+            for (name, values) in simulator.parameters(&draw.q).into_iter().flatten() {
+                let is_beyond = |value: &f64| *value != 0.0 && !ENDS.contains(&value.abs());
+                *beyond.entry(name).or_default() += usize::from(values.iter().any(is_beyond));
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "hundreds")]
+        let too_many = |count: usize| count as f64 > SHARE * draws.len().div_ceil(every) as f64;
+        match beyond.into_iter().find(|(_, count)| too_many(*count)) {
+            Some((name, _)) => Err(EvidenceError::Endless { name }.into()),
+            None => Ok(()),
         }
     }
 
