@@ -55,7 +55,7 @@ pub struct Proof {
     pub log_prior_integral: Option<f64>,
     /// What statements add that look at no parameter. They count as likelihood, but may be there to normalise the prior.
     pub log_constants: f64,
-    /// The same as of the prior for the likelihood, which integrates to 1 over the outcomes if it is a density of them.
+    /// As for the prior, of the likelihood, which integrates to 1 over the outcomes if it is a density of them.
     pub log_likelihood_integral: Option<f64>,
     /// What the likelihood adds up to over all outcomes, where these are drawn from its values: at how many points that
     /// was computed, and the logarithm.
