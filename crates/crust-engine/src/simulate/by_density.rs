@@ -128,6 +128,19 @@ impl Likelihood {
 
     /// Whether the normaliser is the same at some points.
     fn is_density(&self) -> bool {
+        let seen = self.normalisers();
+        let spread = seen.iter().flat_map(|a| seen.iter().map(move |b| (a - b).abs())).fold(0.0, f64::max);
+        seen.len() == TRIALS && spread < 1e-4
+    }
+
+    /// Whether it is 1 there.
+    fn is_distribution(&self) -> bool {
+        let seen = self.normalisers();
+        seen.len() == TRIALS && seen.iter().all(|log| log.abs() < 1e-6)
+    }
+
+    /// The logarithm of the normaliser at some points; fewer than [`TRIALS`] where it has no value.
+    fn normalisers(&self) -> Vec<f64> {
         let mut stream = StreamKey::new(2, Purpose::GENERATED).stream();
         let (mut seen, mut endless): (Vec<f64>, usize) = (Vec::new(), 0);
         for _ in 0..10 * TRIALS {
@@ -142,11 +155,7 @@ impl Likelihood {
                 break;
             }
         }
-        let (low, high) = (
-            seen.iter().copied().fold(f64::INFINITY, f64::min),
-            seen.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        );
-        seen.len() == TRIALS && high - low < 1e-4
+        seen
     }
 
     pub fn new(joint: &Joint, data: &Data, until: Option<Instant>) -> Result<Option<Self>, SimulateError> {
@@ -207,7 +216,9 @@ impl Likelihood {
         let seen = self.trials(&structure);
         let lists: Vec<_> = seen.iter().map(|tables| tables.blocks.as_slice()).collect();
         if self.is_density() {
-            self.given = Given::of(&lists, &self.base);
+            if !self.is_distribution() {
+                self.given = Given::of(&lists, &self.base);
+            }
             return;
         }
         self.classes = Classes::of(&lists);

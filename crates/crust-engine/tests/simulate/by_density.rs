@@ -105,22 +105,6 @@ fn elements_that_the_data_do_not_feel() {
     }
 }
 
-/// Counts that are sorted into zeros and others: how many terms there are depends on them.
-#[test]
-fn sizes_that_vary() {
-    let text = "data { int N; array[N] int<lower=0> y; }
-        transformed data { int zeros = 0; for (n in 1:N) zeros += y[n] == 0; array[N - zeros] int z; int k = 0;
-            for (n in 1:N) { if (y[n] > 0) { k += 1; z[k] = y[n]; } } }
-        parameters { real<lower=0, upper=1> p; real<lower=0> l; }
-        model { target += zeros * log_sum_exp(log(p), log1m(p) + poisson_lpmf(0 | l)); target += k * log1m(p);
-            target += poisson_lpmf(z | l); }";
-    for (size, counts) in [(1, "[3]"), (2, "[3, 0]"), (4, "[3, 0, 2, 5]")] {
-        let (_, proof) =
-            numeric(text, &format!(r#"{{"N": {size}, "y": {counts}}}"#), ByDensity::Always).expect("proven");
-        sums_to_one(&proof);
-    }
-}
-
 /// There is a time after which it is given up; what is understood needs none.
 #[test]
 fn the_time_is_limited() {
