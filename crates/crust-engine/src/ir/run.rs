@@ -1,12 +1,12 @@
 //! Runs a list forward: instruction by instruction, each for all its items and eight lanes or more (or the only one).
 
-use crust_math::lanes::scalar::{exp, inv_logit, log, log1p_exp, sqrt};
+use crust_math::lanes::scalar::{exp, inv_logit, log, log1p, log1p_exp, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
 
 use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
-use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
-use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
+use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step, Terms};
+use super::stage::{CHUNK, Row, WIDEST, fetch, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
 use crate::flat::rows::{column, copy, fill, load, store};
@@ -178,6 +178,15 @@ impl List {
     }
 }
 
+/// So many terms are added up one after the other.
+pub(super) const FEW_TERMS: u32 = 8;
+
+/// The weight of a term.
+#[inline(always)]
+pub(super) fn weight(list: &List, terms: &Terms, item: usize) -> f64 {
+    terms.weights.map_or(1.0, |at| list.columns[at as usize + item])
+}
+
 pub(super) fn part(factor: Factor) -> usize {
     usize::from(factor != Factor::Prior)
 }
@@ -303,12 +312,27 @@ impl Whole<'_> {
         let Room { values, rows, .. } = &mut *self.room;
         let values = &values[self.at..][..list.all_slots * L];
         for terms in &list.terms {
-            for chunk in chunks(terms.count as usize, CHUNK) {
-                let row = stage::<L>(list, values, terms.from, chunk, &mut rows[0]);
-                let more = item_sum::<L>(row, chunk.1);
-                for l in 0..L {
-                    sums[part(terms.factor)][l] += more[l];
+            let sum = &mut sums[part(terms.factor)];
+            if terms.count <= FEW_TERMS {
+                for item in 0..terms.count as usize {
+                    let (row, weight) = (fetch::<L>(list, values, terms.from, item), weight(list, terms, item));
+                    *sum = each_lane!(l, fma(weight, row[l], sum[l]));
                 }
+                continue;
+            }
+            for chunk in chunks(terms.count as usize, CHUNK) {
+                let [r0, r1, ..] = &mut rows[..] else { continue };
+                let mut row = stage::<L>(list, values, terms.from, chunk, r0);
+                if terms.weights.is_some() {
+                    let weighted = &mut r1.0[..chunk.1 * L];
+                    for i in 0..chunk.1 {
+                        let (x, by) = (load::<L>(row, i * L), weight(list, terms, chunk.0 + i));
+                        store(weighted, i * L, each_lane!(l, by * x[l]));
+                    }
+                    row = weighted;
+                }
+                let more = item_sum::<L>(row, chunk.1);
+                *sum = each_lane!(l, sum[l] + more[l]);
             }
         }
         for l in 0..L {
@@ -369,6 +393,7 @@ fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f
         Single::Square => each_lane!(l, a[l] * a[l]),
         Single::InvLogit => each_lane!(l, inv_logit(a[l])),
         Single::Log1pExp => each_lane!(l, log1p_exp(a[l])),
+        Single::Log1p => each_lane!(l, log1p(a[l])),
     };
     store(values, out as usize * L, y);
 }

@@ -228,7 +228,7 @@ fn densities_that_nobody_needs_come_last_and_leave_nothing() {
     assert!(list.terms.is_empty());
     assert_eq!(list.all_slots, 2 + 2 * n as usize, "inputs and scales");
     let mut needed = endings(n);
-    let (term, _) = needed.adds[5];
+    let term = needed.adds[5].x;
     needed.guard(term);
     assert_eq!(schedule(&needed).endings.iter().map(|ending| ending.items).sum::<u32>(), 2 * n - 1);
 }

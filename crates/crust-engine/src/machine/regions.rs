@@ -379,6 +379,7 @@ impl Machine {
         }
         let outputs = machine.region_outputs(code, &range).map_err(|stop| (range.start, stop))?;
         let mut graph = machine.tracer.take().map(|tracer| tracer.graph).unwrap_or_default();
+        ir::simplify(&mut graph);
         ir::nest(&mut graph);
         ir::fuse(&mut graph);
         let mut list = ir::schedule(&graph);

@@ -8,15 +8,12 @@ use std::sync::Arc;
 
 use super::{MOST_ROOM, Region};
 use crate::code::{Code, Constraint, Factor, Item};
-use crate::ir::{Graph, Ref};
+use crate::ir::{FREE, Graph, Ref};
 use crate::kernels::arithmetic::Arithmetic::{Add, Multiply, Subtract};
 use crate::machine::symbolic::{to_symbol, unary_named};
 use crate::machine::value::{Value, View};
 use crate::machine::{Machine, Run, Stop, Variable};
 use crate::memory::Block;
-
-/// The operand of inputs that are unconstrained numbers: no variable has this slot.
-const FREE: u32 = u32::MAX;
 
 /// Bounds, or offset and multiplier, of one element; none where there is no bound.
 type Sides = [Option<f64>; 2];
