@@ -130,7 +130,10 @@ impl fmt::Display for List {
         }
         for terms in &self.terms {
             let factor = format!("{:?}", terms.factor).to_lowercase();
-            writeln!(f, "  add to {factor}{}", Shown(self, terms.from, terms.count))?;
+            write!(f, "  add to {factor}{}", Shown(self, terms.from, terms.count))?;
+            let weights = terms.weights.map(|at| &self.columns[at as usize..][..terms.count as usize]);
+            weights.map_or(Ok(()), |weights| write!(f, " times {weights:?}"))?;
+            writeln!(f)?;
         }
         for output in &self.outputs {
             match output {

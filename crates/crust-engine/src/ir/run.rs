@@ -114,19 +114,19 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
         let fine = &mut fine[lane..lane + width];
         let outside = [false; WIDEST];
-        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
+        let mut whole = Whole { call: &call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
         match width {
-            1 => dispatch(Lanes::<1>(whole)),
-            16 => dispatch(Lanes::<16>(whole)),
-            WIDEST => dispatch(Lanes::<WIDEST>(whole)),
-            _ => dispatch(Lanes::<GROUP>(whole)),
+            1 => dispatch(Lanes::<1>(&mut whole)),
+            16 => dispatch(Lanes::<16>(&mut whole)),
+            WIDEST => dispatch(Lanes::<WIDEST>(&mut whole)),
+            _ => dispatch(Lanes::<GROUP>(&mut whole)),
         }
     }
 }
 
 /// A list for some lanes.
 pub(super) struct Whole<'a> {
-    pub call: Call<'a>,
+    pub call: &'a Call<'a>,
     pub arena: &'a mut [f64],
     pub adjoints: &'a mut [f64],
     pub base: usize,
@@ -143,9 +143,9 @@ pub(super) struct Whole<'a> {
 }
 
 /// So many lanes.
-struct Lanes<'a, const L: usize>(Whole<'a>);
+struct Lanes<'a, 'w, const L: usize>(&'w mut Whole<'a>);
 
-impl<const L: usize> Kernel for Lanes<'_, L> {
+impl<const L: usize> Kernel for Lanes<'_, '_, L> {
     type Output = ();
 
     #[inline(always)]
@@ -157,6 +157,12 @@ impl<const L: usize> Kernel for Lanes<'_, L> {
 /// Values that fit in a second-level cache, with their adjoints.
 const CACHED: usize = 3 << 14;
 
+/// How much a number costs in a function of containers.
+const CALL: usize = 5;
+
+/// With fewer numbers in an instruction, on average, it pays to have several lanes in it even if most are of no use.
+const THIN: usize = 2;
+
 /// With fewer items in an instruction, on average, it pays to have more lanes in it.
 const FEW_ITEMS: usize = 8;
 
@@ -164,6 +170,21 @@ impl List {
     /// How many numbers of a lane are kept for the way back.
     pub fn kept(&self) -> usize {
         self.all_slots
+    }
+
+    /// About how many numbers are computed for a lane. Functions of containers look at all their numbers several times.
+    pub fn work(&self) -> usize {
+        let calls = self.instructions.iter().map(|instruction| match instruction {
+            Instruction::Call { count, .. } => CALL * *count as usize,
+            _ => 0,
+        });
+        self.operations + calls.sum::<usize>()
+    }
+
+    /// Whether instructions have so few items that a group of lanes takes little longer than one.
+    pub fn is_thin(&self) -> bool {
+        let instructions = self.instructions.len() + self.singles.len() + self.endings.len();
+        self.work() < THIN * instructions
     }
 
     /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
@@ -226,7 +247,7 @@ impl Iterator for Chunks {
 
 impl Whole<'_> {
     #[inline(always)]
-    fn all<const L: usize>(mut self) {
+    fn all<const L: usize>(&mut self) {
         let forward = self.call.pass != Pass::Backward;
         let backward = self.call.gradient && self.call.pass != Pass::Forward;
         if forward {

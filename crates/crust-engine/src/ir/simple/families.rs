@@ -82,6 +82,7 @@ impl Writer<'_> {
                 pieces.extend([(x[0], -0.5), constant]);
                 Some(pieces)
             }
+            ("weibull", &[Some(y), None, None]) if y > 0.0 && self.has_company(index, node) => self.weibull(&own, y),
             ("beta", &[None, Some(a), Some(b)]) if a > 0.0 && b > 0.0 && in_unit(self.graph, x[0], 0) => {
                 let mut pieces = self.odds(x[0], a - 1.0, b - 1.0)?;
                 let both = own.kept(0b110, lgamma(a + b));
@@ -283,6 +284,33 @@ impl Writer<'_> {
             _ => return None,
         };
         pieces.push(linear);
+        Some(pieces)
+    }
+
+    /// `log α + (α − 1) log y − α log σ − exp(α (log y − log σ))` for observations that have α and σ in common
+    fn weibull(&mut self, own: &Written, y: f64) -> Option<Pieces> {
+        let &[_, alpha, sigma] = own.x else { return None };
+        if !positive(self.graph, alpha, 0) || !positive(self.graph, sigma, 0) || !own.terms.keep(0b111) {
+            return None;
+        }
+        let &[(log_sigma, one)] = &self.log(sigma)?[..] else { return None };
+        if one.to_bits() != 1.0_f64.to_bits() {
+            return None;
+        }
+        let log_y = self.graph.constant(y.ln());
+        let difference = self.graph.arithmetic(Subtract, log_y, log_sigma);
+        let exponent = self.graph.arithmetic(Multiply, alpha, difference);
+        let power = self.unary("exp", exponent)?;
+        let mut pieces = Pieces::from_slice(&[(power, -1.0)]);
+        if own.terms.keep(0b010) {
+            pieces.extend(self.log(alpha)?);
+        }
+        if own.terms.keep(0b011) {
+            pieces.extend([(alpha, y.ln()), self.constant(-y.ln())]);
+        }
+        if own.terms.keep(0b110) {
+            pieces.push((self.graph.arithmetic(Multiply, alpha, log_sigma), -1.0));
+        }
         Some(pieces)
     }
 

@@ -1,8 +1,9 @@
 //! Programs that are one list from the unconstrained numbers to the log density.
 //!
-//! Where all statements are one region and all parameters are plain numbers or have bounds that are data, the list can
-//! begin with the unconstrained numbers: `x = a + exp(u)` is an operation like any other, and its log Jacobian `u` a
-//! term of the prior. Such a program needs nothing of the machine, which matters where it is small.
+//! Where all statements are one region and all parameters are plain numbers, have bounds that are data, or are vectors
+//! of a simple type (`special`), the list can begin with the unconstrained numbers: `x = a + exp(u)` is an operation like
+//! any other, and its log Jacobian `u` a term of the prior. Such a program needs nothing of the machine, which matters
+//! where it is small.
 
 use std::sync::Arc;
 
@@ -56,8 +57,22 @@ impl Machine {
             else {
                 return Err(Stop::LanesUnfit);
             };
-            if matches!(constraint, Constraint::Special(_)) {
-                return Err(Stop::LanesUnfit);
+            if let Constraint::Special(special) = constraint {
+                let (cells, transform) = (shape.cells(), constraint.transform(shape.rows(), shape.columns()));
+                let mut numbers = Vec::new();
+                for _ in 0..cells {
+                    let m: u32 = crate::memory::cast(transform.free_size());
+                    let graph = self.graph();
+                    let free: Vec<Ref> = (at..at + m).map(|k| graph.input(FREE, k)).collect();
+                    at += m;
+                    let cell = self.constrain_special(*special, &free, transform.constrained_size())?;
+                    for x in cell {
+                        numbers.push(self.number_of(x));
+                    }
+                }
+                let block = self.uniform(&numbers)?;
+                self.globals[parameter.slot as usize] = Variable::of(Value::Numbers(View { shape, block }));
+                continue;
             }
             let (first, second) = self.constraint_sides(constraint)?;
             let mut numbers = Vec::new();
@@ -123,7 +138,7 @@ pub(crate) struct DirectList {
 }
 
 /// Adds a term to the prior.
-fn jacobian_term(graph: &mut Graph, x: Ref, wanted: bool) {
+pub(super) fn jacobian_term(graph: &mut Graph, x: Ref, wanted: bool) {
     if wanted {
         graph.add(x, Factor::Prior);
     }
