@@ -110,8 +110,10 @@ fn constraints_of_transformed_parameters() {
         simplex[3] i = [p * q, p * (1 - q), 1 - p]'; ordered[2] j = [a, a + s]'; }
         model { c ~ multinomial(i); a ~ normal(j[2], g); k ~ bernoulli(f); }";
     check(&format!("{DECLARATIONS}\n{good}"), "constraints that hold");
-    for bad in ["real<lower=0> f = a;", "simplex[2] f = [a, b]';", "ordered[2] f = [a, b]';", "real<upper=0.5> f = p;"] {
-        let model = bind(&format!("{DECLARATIONS}\ntransformed parameters {{ {bad} }} model {{ p ~ beta(2, 3); }}"), DATA);
+    for bad in ["real<lower=0> f = a;", "simplex[2] f = [a, b]';", "ordered[2] f = [a, b]';", "real<upper=0.5> f = p;"]
+    {
+        let model =
+            bind(&format!("{DECLARATIONS}\ntransformed parameters {{ {bad} }} model {{ p ~ beta(2, 3); }}"), DATA);
         let points = scattered(model.dimension(), 16, 0.61);
         let mut exact = model.evaluator().with_lists(false).with_flat_loops(false);
         let mut listed = model.evaluator();

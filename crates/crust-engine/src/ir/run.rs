@@ -1,6 +1,6 @@
 //! Runs a list forward: instruction by instruction, each for all its items and eight lanes or more (or the only one).
 
-use crust_math::lanes::scalar::{exp, inv_logit, log, log1p, log1p_exp, sqrt};
+use crust_math::lanes::scalar::{exp, inv_logit, log, log1p, log1p_exp_with_slope, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
 
 use super::calls::forward_call;
@@ -11,7 +11,7 @@ use crate::code::Factor;
 use crate::flat::GROUP;
 use crate::flat::rows::{column, copy, fill, load, store};
 use crate::kernels::fma;
-use crate::machine::{CHUNK as MOST_ITEMS, MOST};
+use crate::machine::{CHUNK as MOST_ITEMS, MOST, Totals};
 use crate::memory::{Aligned, Block};
 
 /// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction
@@ -47,8 +47,8 @@ pub struct Call<'a> {
     pub outputs: &'a [(Block, u32)],
     /// All lanes: 1, or a multiple of [`GROUP`].
     pub lanes: usize,
-    /// Where the parts of the log density are, and their adjoints: prior, likelihood.
-    pub totals: Option<[(Block, Block); 2]>,
+    /// Where the parts of the log density are, and their adjoints. Not copied: that would wait for what was just written.
+    pub totals: Option<&'a Totals>,
     pub gradient: bool,
     pub pass: Pass,
 }
@@ -114,7 +114,8 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
         let fine = &mut fine[lane..lane + width];
         let outside = [false; WIDEST];
-        let mut whole = Whole { call: &call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
+        let mut whole =
+            Whole { call: &call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
         match width {
             1 => dispatch(Lanes::<1>(&mut whole)),
             16 => dispatch(Lanes::<16>(&mut whole)),
@@ -380,7 +381,8 @@ impl Whole<'_> {
             }
         }
         if let Some(totals) = self.call.totals {
-            for ((total, _), sum) in totals.iter().zip(sums) {
+            for (part, sum) in sums.into_iter().enumerate() {
+                let (total, _) = totals.part(part);
                 for l in 0..L {
                     self.arena[total.start() + self.lane + l] += sum[l];
                 }
@@ -413,7 +415,14 @@ fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f
         Single::Sqrt => each_lane!(l, sqrt(a[l])),
         Single::Square => each_lane!(l, a[l] * a[l]),
         Single::InvLogit => each_lane!(l, inv_logit(a[l])),
-        Single::Log1pExp => each_lane!(l, log1p_exp(a[l])),
+        Single::Log1pExp => {
+            let (mut row, mut slopes) = ([0.0; L], [0.0; L]);
+            for l in 0..L {
+                (row[l], slopes[l]) = log1p_exp_with_slope(a[l]);
+            }
+            store(values, slots[2] as usize * L, slopes);
+            row
+        }
         Single::Log1p => each_lane!(l, log1p(a[l])),
     };
     store(values, out as usize * L, y);

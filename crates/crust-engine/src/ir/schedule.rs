@@ -473,6 +473,10 @@ impl Scheduler<'_> {
                     for (to, &x) in slots.iter_mut().zip(self.graph.arguments(node)) {
                         *to = self.slot[x as usize];
                     }
+                    if op == Single::Log1pExp {
+                        // Where the derivative is kept.
+                        slots[2] = self.extra(1);
+                    }
                     self.push_single(Step { op, arguments: slots, out: self.slot[node as usize] });
                 }
                 continue;

@@ -213,7 +213,9 @@ impl Writer<'_> {
                 _ => None,
             },
             (Op::Divide, &[a, b]) => known(b).map(|by| Pieces::from_slice(&[(a, 1.0 / by)])),
-            (Op::Sum, xs) if xs.len() <= SHORT || xs.iter().all(|&x| matches!(self.graph.op(x), Op::Function(_))) => Some(xs.iter().map(|&x| (x, 1.0)).collect()),
+            (Op::Sum, xs) if xs.len() <= SHORT || xs.iter().all(|&x| matches!(self.graph.op(x), Op::Function(_))) => {
+                Some(xs.iter().map(|&x| (x, 1.0)).collect())
+            }
             (Op::Dot, xs) if xs.len() <= 2 * SHORT => {
                 let (a, b) = xs.split_at(xs.len() / 2);
                 let weighted = |xs: &[Ref], by: &[Ref]| -> Option<Pieces> {

@@ -13,6 +13,7 @@ use crate::code::{Comparison, Factor};
 use crate::density::Density;
 use crate::flat::Function;
 use crate::kernels::arithmetic::Arithmetic;
+use crate::machine::Totals;
 use crate::memory::{Block, Flags};
 
 fn input(graph: &mut Graph, element: u32) -> Ref {
@@ -151,13 +152,14 @@ fn attempt(list: &List, points: &[Vec<f64>]) -> (Results, Vec<bool>) {
     let mut adjoints = vec![0.0; values.len()];
     let operand = block(0, n, Flags::LANES.with(Flags::GRADIENT));
     let seed = block(values.len() - 1, 1, Flags::UNIFORM);
-    let total = |k: usize| (block((n + k) * lanes, 1, Flags::LANES), seed);
+    let total = |k: usize| block((n + k) * lanes, 1, Flags::LANES);
+    let totals = Totals { prior: total(0), likelihood: total(1), prior_seed: seed, likelihood_seed: seed };
     let call = Call {
         list,
         operands: &[operand],
         outputs: &[],
         lanes,
-        totals: Some([total(0), total(1)]),
+        totals: Some(&totals),
         gradient: true,
         pass: Pass::Both,
     };

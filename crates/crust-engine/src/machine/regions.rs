@@ -23,11 +23,13 @@ use super::symbolic::{Tracer, to_symbol};
 use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
-use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
+use crate::code::{Code, Slot, Stmt, StmtKind};
 use crate::ir;
 use crate::lower::has_control;
 use crate::memory::Flags;
-use choice::{changes, gives_value, is_bare, is_checked, is_constrained, is_special, looks_at, stays_flat, unit, units};
+use choice::{
+    changes, gives_value, is_bare, is_checked, is_constrained, is_special, looks_at, stays_flat, unit, units,
+};
 pub(crate) use direct::DirectList;
 use room::Room;
 pub(super) use special::is_guarded;
@@ -482,16 +484,12 @@ impl Machine {
     }
 
     fn execute_region(&mut self, region: &Region, room: &mut Room, pass: ir::Pass) {
-        let totals = match (self.total(Factor::Prior), self.total(Factor::Likelihood)) {
-            (Some(prior), Some(likelihood)) => Some([prior, likelihood]),
-            _ => None,
-        };
         let call = ir::Call {
             list: &region.list,
             operands: &room.operands,
             outputs: &room.outputs,
             lanes: self.width.lanes,
-            totals,
+            totals: self.totals.as_ref(),
             gradient: self.recording,
             pass,
         };

@@ -53,7 +53,10 @@ pub fn bounds(graph: &Graph, x: Ref, depth: u32) -> Option<[f64; 2]> {
         (Op::Multiply, &[a, b]) => {
             let ([a, b], [c, d]) = of(a).zip(of(b))?;
             let ends = [a * c, a * d, b * c, b * d];
-            Some([ends.iter().copied().fold(f64::INFINITY, f64::min), ends.iter().copied().fold(-f64::INFINITY, f64::max)])
+            Some([
+                ends.iter().copied().fold(f64::INFINITY, f64::min),
+                ends.iter().copied().fold(-f64::INFINITY, f64::max),
+            ])
         }
         _ => None,
     }

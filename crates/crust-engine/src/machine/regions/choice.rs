@@ -1,7 +1,7 @@
 //! What a plan has to know about statements.
 
-use crate::code::{Code, Constraint, Declared, Filled, Item, Node, Slot, Stmt, StmtKind};
 use super::special::is_guarded;
+use crate::code::{Code, Constraint, Declared, Filled, Item, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Function, Step, Strip};
 
 /// Flat loops that compute fewer numbers become part of lists.
