@@ -396,7 +396,7 @@ fn a_list_can_be_read() {
     let text = graph.to_string();
     assert_eq!(
         text,
-        "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 to likelihood\n"
+        "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 times 1 to likelihood\n"
     );
 }
 
