@@ -103,7 +103,7 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// A sum, and its adjoint: 0 for the prior, 1 for the likelihood.
-    #[inline(always)]
+    #[inline]
     pub fn part(&self, part: usize) -> (Block, Block) {
         if part == 0 { (self.prior, self.prior_seed) } else { (self.likelihood, self.likelihood_seed) }
     }

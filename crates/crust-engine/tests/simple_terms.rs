@@ -45,8 +45,13 @@ const MODELS: &[&str] = &[
     "for (i in 1:5) y[i] ~ wiener(h, 0.03, p, a); for (i in 1:5) y[i] ~ wiener(h + s, 0.04, 1 - p, -a);",
     "y ~ wiener(0.3 + s, 0.01 * p, q, b); target += wiener_lpdf(y | h, 0.02, p, a);",
     "(n[1] + 1) ~ poisson(s) T[1, ]; 2 ~ poisson(s * r) T[1, ];",
-    "target += log(s) + 2 * log(p) - log1m(q) / 3 + log(p * q / s) + sqrt(r) - square(a - 1) * 0.5;",
+    "target += log(s) + 2 * log(p) - log1m(q) / 3 + sqrt(r) - square(a - 1) * 0.5;",
     "target += dot_product([0.5, 2, -1]', v) + sum(w) - (a - (b - 2 * a));",
+    // Densities that several terms and other operations have in common.
+    "for (i in 1:3) target += student_t_lpdf(u[i] | 4, a, s) + normal_lpdf(a | 0, 3);",
+    "{ real f = normal_lpdf(a | 0, 1); target += f + b; target += f - b * b; target += log_sum_exp(f, b); }",
+    "{ real f = exponential_lpdf(s | 2) + 1; target += f; target += f; target += square(f); target += 2 * f; }",
+    "{ real f = normal_lpdf(b | 1, 2); p ~ normal(f, 1); target += f; target += -f * q; }",
     "{ vector[3] g = [p * q, p * (1 - q), 1 - p]'; c ~ multinomial(g); }",
 ];
 

@@ -3,7 +3,7 @@
 //! Building folds what can be folded: operations on constants never get here (the machine computes them), neutral
 //! elements vanish, and an operation that is there already is not added again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crust_math::density::Terms;
@@ -231,6 +231,8 @@ pub struct Graph {
     pub guards: Vec<Ref>,
     /// Numbers that the machine needs afterwards.
     pub outputs: Vec<Ref>,
+    /// Logarithms that are part of a density. Those that the program writes are computed as it says, infinities and all.
+    pub own_logs: HashSet<Ref, BuildHasherDefault<Quick>>,
     seen: HashMap<Key, Ref, BuildHasherDefault<Quick>>,
     /// Whether the list is of no use: it has become too long, or never holds.
     pub useless: bool,

@@ -11,7 +11,7 @@ mod families;
 mod known;
 mod logarithms;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 
 use smallvec::SmallVec;
@@ -65,8 +65,10 @@ struct Writer<'g> {
     total: Total,
     samples: Map<Sample, Vec<(f64, f64)>>,
     order: Vec<Sample>,
-    /// Densities that nobody needs any more.
+    /// Densities that were written out.
     written: Vec<Ref>,
+    /// What was taken apart.
+    dissolved: HashSet<Ref, BuildHasherDefault<Quick>>,
     /// Whether sums are taken apart.
     apart: bool,
     /// Whether densities that are left can be told to leave out a part: they must run at the end.
@@ -96,6 +98,7 @@ pub fn simplify(graph: &mut Graph) {
         samples: Map::default(),
         order: Vec::new(),
         written: Vec::new(),
+        dissolved: HashSet::default(),
         apart,
         at_end,
     };
@@ -103,10 +106,10 @@ pub fn simplify(graph: &mut Graph) {
         let own = |f: Factor| (f == Factor::Prior) == (part == Factor::Prior);
         let mut terms = Total::default();
         added.iter().filter(|term| own(term.factor)).for_each(|term| terms.add(term.x, term.weight));
-        writer.count(&terms);
         for &(x, weight) in &terms.numbers {
             writer.term(x, weight);
         }
+        writer.densities();
         writer.samples();
         let total = std::mem::take(&mut writer.total);
         let constant = writer.graph.constant(total.constant);
@@ -117,9 +120,26 @@ pub fn simplify(graph: &mut Graph) {
             writer.graph.add_weighted(x, weight, part);
         }
     }
-    // Densities are computed even if nobody needs them, for their domains.
-    for node in std::mem::take(&mut writer.written) {
-        writer.graph.replace(node, Op::Constant(0), &[]);
+    let written = std::mem::take(&mut writer.written);
+    forget(graph, &written);
+}
+
+/// Densities are computed even if nobody needs them, for their domains. Those that were written out need not be, unless
+/// others look at them.
+fn forget(graph: &mut Graph, written: &[Ref]) {
+    let mut gone = vec![false; graph.nodes.len()];
+    written.iter().for_each(|&node| gone[node as usize] = true);
+    let mut needed = vec![false; graph.nodes.len()];
+    let ends = graph.adds.iter().map(|term| &term.x).chain(&graph.guards).chain(&graph.outputs);
+    ends.for_each(|&x| needed[x as usize] = true);
+    for node in (0..crate::memory::cast(needed.len())).rev() {
+        let stays = matches!(graph.op(node), Op::Function(_) | Op::Density(_)) && !gone[node as usize];
+        if needed[node as usize] || stays {
+            graph.arguments(node).iter().for_each(|&x| needed[x as usize] = true);
+        }
+    }
+    for &node in written.iter().filter(|&&node| !needed[node as usize]) {
+        graph.replace(node, Op::Constant(0), &[]);
     }
 }
 
@@ -130,8 +150,9 @@ impl Writer<'_> {
 
     /// The arguments of a term that is taken apart are terms now.
     fn gone(&mut self, x: Ref) {
-        if matches!(self.graph.op(x), Op::Function(_)) {
-            self.written.push(x);
+        // Once, however often it is a term.
+        if !self.dissolved.insert(x) {
+            return;
         }
         for &x in self.graph.arguments(x) {
             if let Some(n) = self.uses.get_mut(x as usize) {
@@ -172,7 +193,29 @@ impl Writer<'_> {
         self.kinds.get(&(index, self.data(x))).copied().unwrap_or(0)
     }
 
-    /// Adds `weight · x`, in as simple terms as there are.
+    /// Writes out the densities among the terms, when it is known who needs them.
+    fn densities(&mut self) {
+        let found = std::mem::take(&mut self.total);
+        self.total.constant = found.constant;
+        self.count(&found);
+        for &(x, weight) in &found.numbers {
+            let pieces = match self.graph.op(x) {
+                Op::Function(index) if !self.used(x) => self.density(index, x, weight),
+                _ => None,
+            };
+            let Some(pieces) = pieces.filter(|pieces| pieces.iter().all(|(_, by)| by.is_finite())) else {
+                self.total.add(x, weight);
+                continue;
+            };
+            self.gone(x);
+            self.written.push(x);
+            for (piece, by) in pieces {
+                self.term(piece, by * weight);
+            }
+        }
+    }
+
+    /// Adds `weight · x`, in as simple terms as there are but for densities.
     fn term(&mut self, x: Ref, weight: f64) {
         let mut open = Pieces::new();
         open.push((x, weight));
@@ -184,7 +227,7 @@ impl Writer<'_> {
                 self.total.constant += weight * x;
                 continue;
             }
-            let pieces = if self.used(x) { None } else { self.pieces(x, weight) };
+            let pieces = if self.used(x) { None } else { self.pieces(x) };
             match pieces {
                 Some(pieces) => {
                     self.gone(x);
@@ -195,14 +238,17 @@ impl Writer<'_> {
         }
     }
 
+    fn densities_only(&self, xs: &[Ref]) -> bool {
+        xs.iter().all(|&x| matches!(self.graph.op(x), Op::Function(_)))
+    }
+
     /// What a number is the sum of.
-    fn pieces(&mut self, x: Ref, weight: f64) -> Option<Pieces> {
+    fn pieces(&mut self, x: Ref) -> Option<Pieces> {
         let op = self.graph.op(x);
         let arguments: SmallVec<[Ref; 4]> = SmallVec::from_slice(self.graph.arguments(x));
         let known = |x: Ref| self.graph.known(x);
         match (op, &arguments[..]) {
-            (Op::Function(index), _) => self.density(index, x, weight),
-            (Op::Unary(index), &[a]) if self.graph.unaries[index as usize].name == "log" => self.free_log(a, 0),
+            (Op::Unary(_), &[a]) if self.graph.own_logs.contains(&x) => self.free_log(a, 0),
             (Op::Negate, &[a]) => Some(Pieces::from_slice(&[(a, -1.0)])),
             _ if !self.apart => None,
             (Op::Add, &[a, b]) => Some(Pieces::from_slice(&[(a, 1.0), (b, 1.0)])),
@@ -213,7 +259,7 @@ impl Writer<'_> {
                 _ => None,
             },
             (Op::Divide, &[a, b]) => known(b).map(|by| Pieces::from_slice(&[(a, 1.0 / by)])),
-            (Op::Sum, xs) if xs.len() <= SHORT || xs.iter().all(|&x| matches!(self.graph.op(x), Op::Function(_))) => {
+            (Op::Sum, xs) if xs.len() <= SHORT || self.densities_only(xs) => {
                 Some(xs.iter().map(|&x| (x, 1.0)).collect())
             }
             (Op::Dot, xs) if xs.len() <= 2 * SHORT => {

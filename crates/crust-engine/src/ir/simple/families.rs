@@ -24,6 +24,11 @@ const SMALL_SAMPLE: usize = 4;
 
 const LN_PI: f64 = 1.144_729_885_849_400_2;
 
+#[allow(clippy::float_cmp, reason = "0 and 1 are exact")]
+fn is_bit(n: f64) -> bool {
+    n == 0.0 || n == 1.0
+}
+
 /// A density whose terms are written out.
 struct Written<'a> {
     index: u32,
@@ -93,11 +98,11 @@ impl Writer<'_> {
                 let inside = bounds(self.graph, x[0], 0).is_some_and(|[least, most]| low <= least && most <= high);
                 inside.then(|| Pieces::from_slice(&[self.constant(own.kept(0b110, -(high - low).ln()))]))
             }
-            ("bernoulli", &[Some(n), None]) if n == 0.0 || n == 1.0 => self.trials(&own, [n, 1.0], x[1]),
+            ("bernoulli", &[Some(n), None]) if is_bit(n) => self.trials(&own, [n, 1.0], x[1]),
             ("binomial", &[Some(n), Some(trials), None]) if 0.0 <= n && n <= trials => {
                 self.trials(&own, [n, trials], x[2])
             }
-            ("bernoulli_logit", &[Some(n), None]) if n == 0.0 || n == 1.0 => self.logit_trials(&own, [n, 1.0], x[1]),
+            ("bernoulli_logit", &[Some(n), None]) if is_bit(n) => self.logit_trials(&own, [n, 1.0], x[1]),
             ("binomial_logit", &[Some(n), Some(trials), None]) if 0.0 <= n && n <= trials => {
                 self.logit_trials(&own, [n, trials], x[2])
             }
@@ -254,8 +259,8 @@ impl Writer<'_> {
             return None;
         }
         let log_y = if inverse { scaled(self.log(y)?, -1.0) } else { self.log(y)? };
-        let (mut pieces, linear) = match own.known {
-            &[None, Some(a), Some(b)] => {
+        let (mut pieces, linear) = match *own.known {
+            [None, Some(a), Some(b)] => {
                 let constant = own.kept(0b110, a * b.ln()) - own.kept(0b010, lgamma(a));
                 let power = if inverse { a + 1.0 } else { a - 1.0 };
                 let mut pieces = scaled(log_y, power);
@@ -269,7 +274,7 @@ impl Writer<'_> {
                 (pieces, (linear, -b))
             }
             // Observations that have their parameters in common.
-            &[Some(value), ..] if self.has_company(own.index, own.node) => {
+            [Some(value), ..] if self.has_company(own.index, own.node) => {
                 let log_beta = if own.terms.keep(0b110) { self.log(beta)? } else { Pieces::new() };
                 let mut pieces = self.times(log_beta, alpha);
                 if own.terms.keep(0b010) {

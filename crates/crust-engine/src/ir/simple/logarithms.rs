@@ -98,13 +98,11 @@ impl Writer<'_> {
 
     /// `log(1 − x)` of a number between 0 and 1.
     pub(super) fn log1m(&mut self, x: Ref) -> Option<Pieces> {
-        match self.free_log1m(x, 0) {
-            Some(log) => Some(log),
-            None => {
-                let log = self.unary("log1m", x)?;
-                Some(Pieces::from_slice(&[(log, 1.0)]))
-            }
+        if let Some(log) = self.free_log1m(x, 0) {
+            return Some(log);
         }
+        let log = self.unary("log1m", x)?;
+        Some(Pieces::from_slice(&[(log, 1.0)]))
     }
 
     /// Pieces times a number that depends on parameters, or one that does not.

@@ -283,6 +283,7 @@ impl Machine {
         let one = graph.constant(1.0);
         let less: Refs = alpha.iter().map(|&a| graph.arithmetic(Subtract, a, one)).collect();
         let logs: Refs = theta.iter().map(|&x| graph.unary(log, x)).collect();
+        graph.own_logs.extend(&logs);
         let mut result = graph.dot(&less, &logs);
         if terms.keep(0b10) {
             let total = graph.sum(alpha);
@@ -312,6 +313,7 @@ impl Machine {
             .filter(|(_, count)| **count > 0.0)
             .map(|((&n, &x), _)| (n, graph.unary(log, x)))
             .unzip();
+        graph.own_logs.extend(&logs);
         let mut result = if seen.is_empty() { graph.constant(0.0) } else { graph.dot(&seen, &logs) };
         if terms.keep(0) {
             let factorial = |n: f64| {
