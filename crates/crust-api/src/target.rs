@@ -10,9 +10,6 @@ use std::sync::Arc;
 /// Chains that run side by side in the lanes of a vector register.
 const LANES: usize = 8;
 
-/// With more numbers to compute than this, a chain alone fills the vector registers.
-const MOST_WORK: usize = 500;
-
 /// How chains are evaluated: the last digits of a density may depend on it, so that it is decided for a whole run. The
 /// numbers of a chain are then the same however chains are batched and spread over threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +22,13 @@ pub enum Evaluation {
 
 impl Evaluation {
     /// What is best for a program and a number of chains. Groups that are not full cost as much as full ones: most cost
-    /// two to four times as much as a chain alone. So few chains of a program with much to compute run alone, if the
-    /// digits are the same as in a group. Where parameters decide which way a program goes, groups would be taken apart
-    /// again and again.
+    /// two to four times as much as a chain alone, and a thread may have only one or two chains. So few chains run alone
+    /// unless a group takes little longer than one of them, if the digits are the same as in a group. Where parameters
+    /// decide which way a program goes, groups would be taken apart again and again.
     ///
     /// That digits agree is tried at some points, not known at all: it never decides within a run.
     pub fn of(model: &Arc<Model>, chains: usize) -> Self {
-        let alone = |cost: Cost| cost.parts || (chains < LANES && cost.work > MOST_WORK && model.lanes_agree());
+        let alone = |cost: Cost| cost.parts || (chains < LANES && !cost.thin && model.lanes_agree());
         if probe(model).is_some_and(alone) { Self::OneByOne } else { Self::SideBySide }
     }
 
@@ -168,8 +165,8 @@ impl<'a> StanTarget<'a> {
 
 /// What an evaluation is like.
 struct Cost {
-    /// How many numbers it computes.
-    work: usize,
+    /// Whether a group of chains takes little longer than one.
+    thin: bool,
     /// Whether it has to look at chains one by one.
     parts: bool,
 }
@@ -190,7 +187,7 @@ fn probe(model: &Arc<Model>) -> Option<Cost> {
         evaluator.evaluate(&mut batch, Terms { propto: true, jacobian: true }).ok()?;
     }
     evaluator.take_messages();
-    Some(Cost { work: evaluator.work(), parts: evaluator.parts_lanes() })
+    Some(Cost { thin: evaluator.is_thin(), parts: evaluator.parts_lanes() })
 }
 
 impl Clone for StanTarget<'_> {

@@ -5,7 +5,7 @@
 //! executable that is asked for `bench DATA.json SECONDS` and `density DATA.json POINTS.json`), its times are measured
 //! in the same run and its densities compared with ours. `bits` says whether a lane is the same to the last bit alone
 //! and in a group of eight. `LANES=64` measures only that width, `SECONDS_EACH` is how
-//! long each is measured: for profilers. `PROGRAMS` names a folder with other programs, `NAME.stan` with `NAME.json`.
+//! long each is measured: for profilers; `IR=1` prints lists. `PROGRAMS` names a folder with other programs, `NAME.stan` with `NAME.json`.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -208,6 +208,11 @@ fn measure(program: &Path, name: &str, folder: &Path, seconds: f64) -> Measured 
     let model = bind(&text, &json);
     Evaluation::new(model.dimension(), 1).run(&mut Arc::clone(&model).evaluator());
     let bind = begin.elapsed().as_secs_f64() * 1e3;
+    if std::env::var_os("IR").is_some() {
+        let mut evaluator = Arc::clone(&model).evaluator();
+        Evaluation::new(model.dimension(), 1).run(&mut evaluator);
+        println!("{}", evaluator.ir());
+    }
     let only: Option<usize> = std::env::var("LANES").ok().and_then(|s| s.parse().ok());
     let wanted = |lanes| only.is_none_or(|only| only == lanes);
     let ours = WIDTHS.map(|lanes| if wanted(lanes) { ours(&model, lanes, seconds) } else { f64::NAN });

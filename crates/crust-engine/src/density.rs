@@ -7,6 +7,7 @@ pub use fast::{Pattern, pair};
 use crust_math::density::{DomainError, Terms};
 use crust_math::distributions::continuous::{self, ContinuousDistribution, SliceCumulative, SliceDensity};
 use crust_math::distributions::discrete::{self, Argument, Distribution};
+use crust_math::distributions::multivariate::wiener_lpdf;
 use crust_math::functions::VectorDensity;
 use crust_stan::names::Suffix;
 
@@ -41,6 +42,8 @@ pub enum Function {
     Cumulative(SliceCumulative),
     Probability(&'static Distribution),
     CumulativeProbability(&'static Distribution, discrete::Cdf),
+    /// `wiener` with five arguments.
+    Passage,
 }
 
 #[derive(Clone, Copy)]
@@ -132,6 +135,11 @@ fn linear(stem: &str) -> Option<Density> {
 }
 
 impl Scalar {
+    /// The first passage time of one trial (`wiener` is a density of containers).
+    pub fn passage() -> Self {
+        Self { name: "wiener", function: Function::Passage, arity: 5, fast: fast::passage(), product: false }
+    }
+
     /// Whether this is `normal_lpdf`.
     pub fn is_normal_density(&self) -> bool {
         self.name == "normal" && matches!(self.function, Function::Density(_))
@@ -146,9 +154,16 @@ impl Scalar {
             (Function::CumulativeProbability(a, f), Function::CumulativeProbability(b, g)) => {
                 std::ptr::eq(a, b) && std::ptr::fn_addr_eq(f, g)
             }
+            (Function::Passage, Function::Passage) => true,
             _ => false,
         };
         alike && self.name == other.name && self.product == other.product
+    }
+
+    /// Whether this is `poisson_lccdf`.
+    pub fn is_poisson_tail(&self) -> bool {
+        let Function::CumulativeProbability(d, f) = self.function else { return false };
+        self.name == "poisson" && d.cumulative.is_some_and(|own| std::ptr::fn_addr_eq(own.lccdf, f))
     }
 
     /// Whether this is the log probability of integers.
@@ -168,6 +183,10 @@ impl Scalar {
             Function::Cumulative(f) => f(x).map(widen),
             Function::Probability(d) => discrete_at(d, x, |n, x, partials| (d.lpmf)(n, x, terms, partials)),
             Function::CumulativeProbability(d, f) => discrete_at(d, x, f),
+            Function::Passage => {
+                let &[y, alpha, tau, beta, delta] = x else { return Ok((f64::NAN, [f64::NAN; MOST])) };
+                wiener_lpdf(y, alpha, tau, beta, delta, terms).map(|partials| (partials.value, partials.d))
+            }
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::machine::{Machine, Rejection, Rejections, Stop, Totals, Wanted};
 use crate::memory::Flags;
 use crate::model::{EngineError, Model, grow};
 
+/// With more numbers to compute than this, a lane alone fills the vector registers.
+const LITTLE_WORK: usize = 500;
+
 /// How much more a number costs in functions of whole containers, which take lanes one after the other.
 const LANE_BY_LANE: usize = 5;
 
@@ -219,6 +222,12 @@ impl Evaluator {
             + self.machine.flat_work()
             + self.machine.list_work()
             + LANE_BY_LANE * self.machine.lane_work
+    }
+
+    /// Whether a group of eight lanes takes little longer than one: there is little to compute, or a lane alone leaves
+    /// vector registers empty. As with [`Self::work`], the last evaluation must have been of one point.
+    pub fn is_thin(&self) -> bool {
+        self.machine.has_thin_list().unwrap_or_else(|| self.work() <= LITTLE_WORK)
     }
 
     /// Evaluates a batch. An error is a mistake in the program; points outside of the support are no error.

@@ -25,15 +25,17 @@ mod reverse;
 mod run;
 mod schedule;
 mod shares;
+mod simple;
 mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use graph::{ContainerCall, Graph, Ref, ScalarCall};
+pub use graph::{ContainerCall, FREE, Graph, Ref, ScalarCall};
 pub use nested::nest;
 pub use passes::fuse;
 pub use run::{Call, Pass, Room, run};
 pub use schedule::{List, Place, schedule};
+pub use simple::simplify;
 
 /// Lists with more operations and operands than this are not made: the machine runs what they would stand for.
 pub const LONGEST: usize = 1_500_000;

@@ -101,6 +101,14 @@ pub(crate) struct Totals {
     pub likelihood_seed: Block,
 }
 
+impl Totals {
+    /// A sum, and its adjoint: 0 for the prior, 1 for the likelihood.
+    #[inline]
+    pub fn part(&self, part: usize) -> (Block, Block) {
+        if part == 0 { (self.prior, self.prior_seed) } else { (self.likelihood, self.likelihood_seed) }
+    }
+}
+
 #[allow(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Machine {
     pub(crate) code: Own<Code>,

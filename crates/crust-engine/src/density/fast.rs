@@ -11,6 +11,7 @@
 mod counts;
 mod location;
 mod pairs;
+mod passage;
 mod positive;
 mod proportion;
 mod rising;
@@ -100,6 +101,14 @@ const PAIRS: &[(&str, RowKernel)] = kernels![
     pairs::multiply_log,
     pairs::pow,
 ];
+
+/// The first passage time, which is a density of containers elsewhere.
+const PASSAGE: &[(&str, RowKernel)] = kernels![passage::wiener];
+
+/// The vectorised density of first passage times.
+pub fn passage() -> Option<RowKernel> {
+    PASSAGE.first().map(|(_, kernel)| *kernel)
+}
 
 /// The vectorised version of a function of two numbers.
 pub fn pair(name: &str) -> Option<RowKernel> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::graph::{Graph, Op, Ref};
+use super::graph::{Added, Graph, Op, Ref};
 use super::passes::live;
 use super::schedule::{Instruction, List, Operand, Place, Step};
 
@@ -41,8 +41,9 @@ impl fmt::Display for Graph {
         for guard in &self.guards {
             writeln!(f, "guard {}", self.operand(*guard))?;
         }
-        for (x, factor) in &self.adds {
-            writeln!(f, "add {} to {}", self.operand(*x), format!("{factor:?}").to_lowercase())?;
+        for Added { x, weight, factor } in &self.adds {
+            let factor = format!("{factor:?}").to_lowercase();
+            writeln!(f, "add {} times {weight} to {factor}", self.operand(*x))?;
         }
         for output in &self.outputs {
             writeln!(f, "output {}", self.operand(*output))?;
@@ -129,7 +130,10 @@ impl fmt::Display for List {
         }
         for terms in &self.terms {
             let factor = format!("{:?}", terms.factor).to_lowercase();
-            writeln!(f, "  add to {factor}{}", Shown(self, terms.from, terms.count))?;
+            write!(f, "  add to {factor}{}", Shown(self, terms.from, terms.count))?;
+            let weights = terms.weights.map(|at| &self.columns[at as usize..][..terms.count as usize]);
+            weights.map_or(Ok(()), |weights| write!(f, " times {weights:?}"))?;
+            writeln!(f)?;
         }
         for output in &self.outputs {
             match output {

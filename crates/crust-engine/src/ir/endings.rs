@@ -29,7 +29,7 @@ impl Whole<'_> {
         for ending in &list.endings {
             let p = part(ending.factor);
             let totals = self.call.totals.filter(|_| backward);
-            let seed = totals.map(|totals| seed::<L>(self.arena, totals[p].1, self.lane));
+            let seed = totals.map(|totals| seed::<L>(self.arena, totals.part(p).1, self.lane));
             let numbers = Numbers { values, adjoints: &mut *adjoints };
             let sum = if ending.normal {
                 normal::end::<L>(list, ending, numbers, seed, rows, partials)

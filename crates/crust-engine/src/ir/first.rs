@@ -31,7 +31,8 @@ pub fn settle(list: &mut List) {
         match instruction {
             Instruction::Singles { first, count } => {
                 for step in list.singles(*first, *count) {
-                    step.arguments.iter().for_each(|&slot| slots.touched[slot as usize] = true);
+                    let own = step.arguments.iter().filter(|slot| (**slot as usize) < n);
+                    own.for_each(|&slot| slots.touched[slot as usize] = true);
                 }
             }
             Instruction::Batch(batch) => slots.batch(number, batch, &mut sets),

@@ -3,7 +3,7 @@
 //! Building folds what can be folded: operations on constants never get here (the machine computes them), neutral
 //! elements vanish, and an operation that is there already is not added again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crust_math::density::Terms;
@@ -12,12 +12,32 @@ use crust_math::functions::{Shape, VectorDensity, VectorFunction};
 use smallvec::SmallVec;
 
 use super::LONGEST;
+use super::simple::holds;
 use crate::code::{Comparison, Factor};
 use crate::flat::Function;
 use crate::kernels::arithmetic::Arithmetic;
 
 /// A number: the result of the operation with this index.
 pub type Ref = u32;
+
+/// The operand of inputs that are unconstrained numbers: no variable has this slot.
+pub const FREE: u32 = u32::MAX;
+
+/// A term of the log density: a number times a weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Added {
+    pub x: Ref,
+    pub weight: f64,
+    pub factor: Factor,
+}
+
+impl Added {
+    /// Whether its weight is 1.
+    #[allow(clippy::float_cmp, reason = "1 is exact")]
+    pub fn plain(&self) -> bool {
+        self.weight == 1.0
+    }
+}
 
 /// What an operation does with its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -206,11 +226,13 @@ pub struct Graph {
     pub functions: Vec<ScalarCall>,
     pub calls: Vec<ContainerCall>,
     /// Terms of the log density.
-    pub adds: Vec<(Ref, Factor)>,
+    pub adds: Vec<Added>,
     /// Conditions without which the list does not hold.
     pub guards: Vec<Ref>,
     /// Numbers that the machine needs afterwards.
     pub outputs: Vec<Ref>,
+    /// Logarithms that are part of a density. Those that the program writes are computed as it says, infinities and all.
+    pub own_logs: HashSet<Ref, BuildHasherDefault<Quick>>,
     seen: HashMap<Key, Ref, BuildHasherDefault<Quick>>,
     /// Whether the list is of no use: it has become too long, or never holds.
     pub useless: bool,
@@ -281,7 +303,7 @@ impl Graph {
     /// Puts operations in another order, in which `place` says where each one is.
     pub(super) fn rearrange(&mut self, order: &[Ref], place: impl Fn(Ref) -> Ref) {
         self.nodes = order.iter().map(|&node| self.nodes[node as usize]).collect();
-        let named = self.arguments.iter_mut().chain(self.adds.iter_mut().map(|(x, _)| x));
+        let named = self.arguments.iter_mut().chain(self.adds.iter_mut().map(|term| &mut term.x));
         named.chain(&mut self.guards).chain(&mut self.outputs).for_each(|x| *x = place(*x));
         // Nothing is added any more.
         self.seen.clear();
@@ -389,6 +411,7 @@ impl Graph {
     pub fn compare(&mut self, comparison: Comparison, a: Ref, b: Ref) -> Ref {
         match (self.known(a), self.known(b)) {
             (Some(a), Some(b)) => self.constant(f64::from(comparison.holds(a, b))),
+            _ if holds(self, comparison, a, b) => self.constant(1.0),
             _ => self.push(Op::Compare(comparison), &[a, b]),
         }
     }
@@ -440,7 +463,12 @@ impl Graph {
     }
 
     pub fn add(&mut self, x: Ref, factor: Factor) {
-        self.adds.push((x, factor));
+        self.add_weighted(x, 1.0, factor);
+    }
+
+    /// Adds a number times a weight to the log density.
+    pub fn add_weighted(&mut self, x: Ref, weight: f64, factor: Factor) {
+        self.adds.push(Added { x, weight, factor });
     }
 
     /// The list holds only where this is true.

@@ -98,7 +98,7 @@ mod tests {
             let sums: Vec<Ref> = (0..40).map(|k| graph.log_sum_exp(slice(k))).collect();
             sums.iter().for_each(|&x| graph.add(x, Factor::Likelihood));
             nest(&mut graph);
-            let lengths: Vec<usize> = graph.adds.iter().map(|(x, _)| graph.arguments(*x).len()).collect();
+            let lengths: Vec<usize> = graph.adds.iter().map(|term| graph.arguments(term.x).len()).collect();
             assert!(lengths[..40 - least].iter().all(|&n| n == 2), "{lengths:?}");
             assert_eq!(lengths[40 - least], least);
             for node in 0..crate::memory::cast(graph.nodes.len()) {
@@ -114,6 +114,6 @@ mod tests {
         let sums = [graph.log_sum_exp(&xs[..20]), graph.log_sum_exp(&xs[20..]), graph.log_sum_exp(&xs[1..21])];
         sums.iter().for_each(|&x| graph.add(x, Factor::Likelihood));
         nest(&mut graph);
-        assert!(graph.adds.iter().all(|(x, _)| graph.arguments(*x).len() == 20));
+        assert!(graph.adds.iter().all(|term| graph.arguments(term.x).len() == 20));
     }
 }

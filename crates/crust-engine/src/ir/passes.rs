@@ -11,7 +11,7 @@ pub fn live(graph: &Graph) -> Vec<bool> {
         _ => false,
     };
     let mut live: Vec<bool> = graph.nodes.iter().map(|node| may_fail(node.op)).collect();
-    let ends = graph.adds.iter().map(|(x, _)| x).chain(&graph.guards).chain(&graph.outputs);
+    let ends = graph.adds.iter().map(|term| &term.x).chain(&graph.guards).chain(&graph.outputs);
     ends.for_each(|&x| live[x as usize] = true);
     for node in (0..crate::memory::cast(live.len())).rev() {
         if live[node as usize] {
@@ -27,7 +27,7 @@ fn uses(graph: &Graph, live: &[bool]) -> Vec<u32> {
     for node in (0..crate::memory::cast(live.len())).filter(|&node| live[node as usize]) {
         graph.arguments(node).iter().for_each(|&x| uses[x as usize] += 1);
     }
-    let ends = graph.adds.iter().map(|(x, _)| x).chain(&graph.guards).chain(&graph.outputs);
+    let ends = graph.adds.iter().map(|term| &term.x).chain(&graph.guards).chain(&graph.outputs);
     ends.for_each(|&x| uses[x as usize] += 1);
     uses
 }
@@ -41,8 +41,9 @@ pub fn endings(graph: &Graph, live: &[bool]) -> Vec<bool> {
         return ending;
     }
     let uses = uses(graph, live);
-    for &(x, _) in &graph.adds {
-        ending[x as usize] = uses[x as usize] == 1 && matches!(graph.op(x), Op::Function(_));
+    for term in &graph.adds {
+        let x = term.x as usize;
+        ending[x] = uses[x] == 1 && term.plain() && matches!(graph.op(term.x), Op::Function(_));
     }
     ending
 }

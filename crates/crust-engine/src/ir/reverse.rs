@@ -1,11 +1,9 @@
 //! Runs a list backward: adjoints of results become those of operands, from the last instruction to the first.
 
-use crust_math::lanes::scalar::inv_logit;
-
 use super::calls::reverse_call;
 use super::graph::Op;
 use super::products::pull_weighted;
-use super::run::{Whole, chunks, each_lane, operands, part};
+use super::run::{FEW_TERMS, Whole, chunks, each_lane, operands, part, weight};
 use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
 use super::stage::{CHUNK, Row, scatter, stage};
 use crate::flat::rows::{fill, load, store};
@@ -49,10 +47,17 @@ impl Whole<'_> {
         let adjoints = &mut self.room.adjoints;
         if let Some(totals) = self.call.totals {
             for terms in &list.terms {
-                let row = seed::<L>(self.arena, totals[part(terms.factor)].1, self.lane);
+                let row = seed::<L>(self.arena, totals.part(part(terms.factor)).1, self.lane);
+                if let (Operand::Table(at), true) = (terms.from, terms.count <= FEW_TERMS) {
+                    for (item, &slot) in list.tables[at as usize..][..terms.count as usize].iter().enumerate() {
+                        add(adjoints, slot, row, [weight(list, terms, item); L]);
+                    }
+                    continue;
+                }
                 for chunk in chunks(terms.count as usize, CHUNK) {
                     for i in 0..chunk.1 {
-                        store(&mut self.room.rows[0].0, i * L, row);
+                        let by = weight(list, terms, chunk.0 + i);
+                        store(&mut self.room.rows[0].0, i * L, each_lane!(l, by * row[l]));
                     }
                     scatter::<L>(list, adjoints, terms.from, chunk, &self.room.rows[0].0);
                 }
@@ -153,7 +158,8 @@ fn reverse_single<const L: usize>(op: Single, [a, b, c]: [u32; 3], out: u32, val
         Single::Sqrt => add(adjoints, a, d, each_lane!(l, 0.5 / y[l])),
         Single::Square => add(adjoints, a, d, each_lane!(l, x[l] + x[l])),
         Single::InvLogit => add(adjoints, a, d, each_lane!(l, y[l] * (1.0 - y[l]))),
-        Single::Log1pExp => add(adjoints, a, d, each_lane!(l, inv_logit(x[l]))),
+        Single::Log1pExp => add(adjoints, a, d, load::<L>(values, c as usize * L)),
+        Single::Log1p => add(adjoints, a, d, each_lane!(l, 1.0 / (1.0 + x[l]))),
     }
 }
 

@@ -1,17 +1,17 @@
 //! Runs a list forward: instruction by instruction, each for all its items and eight lanes or more (or the only one).
 
-use crust_math::lanes::scalar::{exp, inv_logit, log, log1p_exp, sqrt};
+use crust_math::lanes::scalar::{exp, inv_logit, log, log1p, log1p_exp_with_slope, sqrt};
 use crust_math::lanes::{Kernel, dispatch};
 
 use super::calls::forward_call;
 use super::forward::{forward_batch, reduce};
-use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step};
-use super::stage::{CHUNK, Row, WIDEST, item_sum, stage};
+use super::schedule::{Batch, Inputs, Instruction, List, Operand, Place, Single, Step, Terms};
+use super::stage::{CHUNK, Row, WIDEST, fetch, item_sum, stage};
 use crate::code::Factor;
 use crate::flat::GROUP;
 use crate::flat::rows::{column, copy, fill, load, store};
 use crate::kernels::fma;
-use crate::machine::{CHUNK as MOST_ITEMS, MOST};
+use crate::machine::{CHUNK as MOST_ITEMS, MOST, Totals};
 use crate::memory::{Aligned, Block};
 
 /// A row whose lanes are the value of an expression. No closure: only what is inlined is compiled for the instruction
@@ -47,8 +47,8 @@ pub struct Call<'a> {
     pub outputs: &'a [(Block, u32)],
     /// All lanes: 1, or a multiple of [`GROUP`].
     pub lanes: usize,
-    /// Where the parts of the log density are, and their adjoints: prior, likelihood.
-    pub totals: Option<[(Block, Block); 2]>,
+    /// Where the parts of the log density are, and their adjoints. Not copied: that would wait for what was just written.
+    pub totals: Option<&'a Totals>,
     pub gradient: bool,
     pub pass: Pass,
 }
@@ -114,19 +114,20 @@ pub fn run(call: Call, values: &mut [f64], adjoints: (&mut [f64], usize), room: 
         let at = if call.pass == Pass::Both { 0 } else { group * call.list.all_slots * width };
         let fine = &mut fine[lane..lane + width];
         let outside = [false; WIDEST];
-        let whole = Whole { call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
+        let mut whole =
+            Whole { call: &call, arena: values, adjoints, base, lane, room, at, fine, outside, refused: false };
         match width {
-            1 => dispatch(Lanes::<1>(whole)),
-            16 => dispatch(Lanes::<16>(whole)),
-            WIDEST => dispatch(Lanes::<WIDEST>(whole)),
-            _ => dispatch(Lanes::<GROUP>(whole)),
+            1 => dispatch(Lanes::<1>(&mut whole)),
+            16 => dispatch(Lanes::<16>(&mut whole)),
+            WIDEST => dispatch(Lanes::<WIDEST>(&mut whole)),
+            _ => dispatch(Lanes::<GROUP>(&mut whole)),
         }
     }
 }
 
 /// A list for some lanes.
 pub(super) struct Whole<'a> {
-    pub call: Call<'a>,
+    pub call: &'a Call<'a>,
     pub arena: &'a mut [f64],
     pub adjoints: &'a mut [f64],
     pub base: usize,
@@ -143,9 +144,9 @@ pub(super) struct Whole<'a> {
 }
 
 /// So many lanes.
-struct Lanes<'a, const L: usize>(Whole<'a>);
+struct Lanes<'a, 'w, const L: usize>(&'w mut Whole<'a>);
 
-impl<const L: usize> Kernel for Lanes<'_, L> {
+impl<const L: usize> Kernel for Lanes<'_, '_, L> {
     type Output = ();
 
     #[inline(always)]
@@ -157,6 +158,12 @@ impl<const L: usize> Kernel for Lanes<'_, L> {
 /// Values that fit in a second-level cache, with their adjoints.
 const CACHED: usize = 3 << 14;
 
+/// How much a number costs in a function of containers.
+const CALL: usize = 5;
+
+/// With fewer numbers in an instruction, on average, it pays to have several lanes in it even if most are of no use.
+const THIN: usize = 2;
+
 /// With fewer items in an instruction, on average, it pays to have more lanes in it.
 const FEW_ITEMS: usize = 8;
 
@@ -164,6 +171,21 @@ impl List {
     /// How many numbers of a lane are kept for the way back.
     pub fn kept(&self) -> usize {
         self.all_slots
+    }
+
+    /// About how many numbers are computed for a lane. Functions of containers look at all their numbers several times.
+    pub fn work(&self) -> usize {
+        let calls = self.instructions.iter().map(|instruction| match instruction {
+            Instruction::Call { count, .. } => CALL * *count as usize,
+            _ => 0,
+        });
+        self.operations + calls.sum::<usize>()
+    }
+
+    /// Whether instructions have so few items that a group of lanes takes little longer than one.
+    pub fn is_thin(&self) -> bool {
+        let instructions = self.instructions.len() + self.singles.len() + self.endings.len();
+        self.work() < THIN * instructions
     }
 
     /// How many lanes instructions work on at once. What a lane gets does not depend on it: this only makes up for
@@ -176,6 +198,15 @@ impl List {
         let fits = |width: &usize| lanes.is_multiple_of(*width) && self.all_slots * width <= CACHED;
         [WIDEST, 16].into_iter().find(fits).unwrap_or(GROUP)
     }
+}
+
+/// So many terms are added up one after the other.
+pub(super) const FEW_TERMS: u32 = 8;
+
+/// The weight of a term.
+#[inline(always)]
+pub(super) fn weight(list: &List, terms: &Terms, item: usize) -> f64 {
+    terms.weights.map_or(1.0, |at| list.columns[at as usize + item])
 }
 
 pub(super) fn part(factor: Factor) -> usize {
@@ -217,7 +248,7 @@ impl Iterator for Chunks {
 
 impl Whole<'_> {
     #[inline(always)]
-    fn all<const L: usize>(mut self) {
+    fn all<const L: usize>(&mut self) {
         let forward = self.call.pass != Pass::Backward;
         let backward = self.call.gradient && self.call.pass != Pass::Forward;
         if forward {
@@ -303,12 +334,27 @@ impl Whole<'_> {
         let Room { values, rows, .. } = &mut *self.room;
         let values = &values[self.at..][..list.all_slots * L];
         for terms in &list.terms {
-            for chunk in chunks(terms.count as usize, CHUNK) {
-                let row = stage::<L>(list, values, terms.from, chunk, &mut rows[0]);
-                let more = item_sum::<L>(row, chunk.1);
-                for l in 0..L {
-                    sums[part(terms.factor)][l] += more[l];
+            let sum = &mut sums[part(terms.factor)];
+            if terms.count <= FEW_TERMS {
+                for item in 0..terms.count as usize {
+                    let (row, weight) = (fetch::<L>(list, values, terms.from, item), weight(list, terms, item));
+                    *sum = each_lane!(l, fma(weight, row[l], sum[l]));
                 }
+                continue;
+            }
+            for chunk in chunks(terms.count as usize, CHUNK) {
+                let [r0, r1, ..] = &mut rows[..] else { continue };
+                let mut row = stage::<L>(list, values, terms.from, chunk, r0);
+                if terms.weights.is_some() {
+                    let weighted = &mut r1.0[..chunk.1 * L];
+                    for i in 0..chunk.1 {
+                        let (x, by) = (load::<L>(row, i * L), weight(list, terms, chunk.0 + i));
+                        store(weighted, i * L, each_lane!(l, by * x[l]));
+                    }
+                    row = weighted;
+                }
+                let more = item_sum::<L>(row, chunk.1);
+                *sum = each_lane!(l, sum[l] + more[l]);
             }
         }
         for l in 0..L {
@@ -335,7 +381,8 @@ impl Whole<'_> {
             }
         }
         if let Some(totals) = self.call.totals {
-            for ((total, _), sum) in totals.iter().zip(sums) {
+            for (part, sum) in sums.into_iter().enumerate() {
+                let (total, _) = totals.part(part);
                 for l in 0..L {
                     self.arena[total.start() + self.lane + l] += sum[l];
                 }
@@ -368,7 +415,15 @@ fn single<const L: usize>(op: Single, slots: [u32; 3], out: u32, values: &mut [f
         Single::Sqrt => each_lane!(l, sqrt(a[l])),
         Single::Square => each_lane!(l, a[l] * a[l]),
         Single::InvLogit => each_lane!(l, inv_logit(a[l])),
-        Single::Log1pExp => each_lane!(l, log1p_exp(a[l])),
+        Single::Log1pExp => {
+            let (mut row, mut slopes) = ([0.0; L], [0.0; L]);
+            for l in 0..L {
+                (row[l], slopes[l]) = log1p_exp_with_slope(a[l]);
+            }
+            store(values, slots[2] as usize * L, slopes);
+            row
+        }
+        Single::Log1p => each_lane!(l, log1p(a[l])),
     };
     store(values, out as usize * L, y);
 }

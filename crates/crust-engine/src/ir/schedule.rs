@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::first::settle;
-use super::graph::{ContainerCall, Graph, Op, Quick, Ref, ScalarCall};
+use super::graph::{Added, ContainerCall, Graph, Op, Quick, Ref, ScalarCall};
 use super::passes::{endings, live};
 use super::shares;
 use crate::code::Factor;
@@ -46,6 +46,7 @@ pub enum Single {
     Square,
     InvLogit,
     Log1pExp,
+    Log1p,
 }
 
 /// Items of the same kind.
@@ -109,6 +110,8 @@ pub struct Terms {
     pub factor: Factor,
     pub from: Operand,
     pub count: u32,
+    /// Where their weights begin in the columns, if any is not 1.
+    pub weights: Option<u32>,
 }
 
 /// Functions of a kind whose values are terms of the log density and nothing else.
@@ -360,6 +363,7 @@ impl Scheduler<'_> {
                 "square" => Single::Square,
                 "inv_logit" => Single::InvLogit,
                 "log1p_exp" => Single::Log1pExp,
+                "log1p" => Single::Log1p,
                 _ => return None,
             },
             _ => return None,
@@ -469,6 +473,10 @@ impl Scheduler<'_> {
                     for (to, &x) in slots.iter_mut().zip(self.graph.arguments(node)) {
                         *to = self.slot[x as usize];
                     }
+                    if op == Single::Log1pExp {
+                        // Where the derivative is kept.
+                        slots[2] = self.extra(1);
+                    }
                     self.push_single(Step { op, arguments: slots, out: self.slot[node as usize] });
                 }
                 continue;
@@ -507,8 +515,8 @@ impl Scheduler<'_> {
 
     fn endings(&mut self) {
         let graph = self.graph;
-        let of = |(x, factor): &(Ref, Factor)| (*factor != Factor::Prior, self.kind(*x), *x, *factor);
-        let own = graph.adds.iter().filter(|(x, _)| self.ending[*x as usize]);
+        let of = |term: &Added| (term.factor != Factor::Prior, self.kind(term.x), term.x, term.factor);
+        let own = graph.adds.iter().filter(|term| self.ending[term.x as usize]);
         let mut all: Vec<(bool, Kind, Ref, Factor)> = own.map(of).collect();
         all.sort_unstable_by_key(|&(part, kind, node, _)| (part, kind, node));
         for group in all.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -527,16 +535,22 @@ impl Scheduler<'_> {
         let graph = self.graph;
         for factor in [Factor::Prior, Factor::Likelihood] {
             let part = |f: Factor| usize::from(f != Factor::Prior);
-            let added = |x: Ref, f: Factor| part(f) == part(factor) && !self.ending[x as usize];
-            let own = graph.adds.iter().filter(|(x, f)| added(*x, *f)).map(|(x, _)| *x);
-            let constant: f64 = own.clone().filter_map(|x| graph.known(x)).sum();
+            let added = |term: &&Added| part(term.factor) == part(factor) && !self.ending[term.x as usize];
+            let own = graph.adds.iter().filter(added);
+            let constant: f64 = own.clone().filter_map(|term| Some(graph.known(term.x)? * term.weight)).sum();
             self.list.constant_terms[part(factor)] = constant;
-            let mut xs: Vec<Ref> = own.filter(|&x| graph.known(x).is_none()).collect();
-            xs.sort_by_key(|&x| self.slot[x as usize]);
-            if !xs.is_empty() {
-                let from = self.operand(&xs);
-                self.list.terms.push(Terms { factor, from, count: crate::memory::cast(xs.len()) });
+            let mut terms: Vec<Added> = own.filter(|term| graph.known(term.x).is_none()).copied().collect();
+            terms.sort_by_key(|term| self.slot[term.x as usize]);
+            if terms.is_empty() {
+                continue;
             }
+            let xs: Vec<Ref> = terms.iter().map(|term| term.x).collect();
+            let from = self.operand(&xs);
+            let weights = terms.iter().any(|term| !term.plain()).then(|| crate::memory::cast(self.list.columns.len()));
+            if weights.is_some() {
+                self.list.columns.extend(terms.iter().map(|term| term.weight));
+            }
+            self.list.terms.push(Terms { factor, from, count: crate::memory::cast(xs.len()), weights });
         }
         self.list.guards = graph.guards.iter().map(|&x| self.slot[x as usize]).collect();
         self.list.guards.sort_unstable();

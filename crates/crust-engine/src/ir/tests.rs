@@ -13,6 +13,7 @@ use crate::code::{Comparison, Factor};
 use crate::density::Density;
 use crate::flat::Function;
 use crate::kernels::arithmetic::Arithmetic;
+use crate::machine::Totals;
 use crate::memory::{Block, Flags};
 
 fn input(graph: &mut Graph, element: u32) -> Ref {
@@ -151,13 +152,14 @@ fn attempt(list: &List, points: &[Vec<f64>]) -> (Results, Vec<bool>) {
     let mut adjoints = vec![0.0; values.len()];
     let operand = block(0, n, Flags::LANES.with(Flags::GRADIENT));
     let seed = block(values.len() - 1, 1, Flags::UNIFORM);
-    let total = |k: usize| (block((n + k) * lanes, 1, Flags::LANES), seed);
+    let total = |k: usize| block((n + k) * lanes, 1, Flags::LANES);
+    let totals = Totals { prior: total(0), likelihood: total(1), prior_seed: seed, likelihood_seed: seed };
     let call = Call {
         list,
         operands: &[operand],
         outputs: &[],
         lanes,
-        totals: Some([total(0), total(1)]),
+        totals: Some(&totals),
         gradient: true,
         pass: Pass::Both,
     };
@@ -228,7 +230,7 @@ fn densities_that_nobody_needs_come_last_and_leave_nothing() {
     assert!(list.terms.is_empty());
     assert_eq!(list.all_slots, 2 + 2 * n as usize, "inputs and scales");
     let mut needed = endings(n);
-    let (term, _) = needed.adds[5];
+    let term = needed.adds[5].x;
     needed.guard(term);
     assert_eq!(schedule(&needed).endings.iter().map(|ending| ending.items).sum::<u32>(), 2 * n - 1);
 }
@@ -394,7 +396,7 @@ fn a_list_can_be_read() {
     let text = graph.to_string();
     assert_eq!(
         text,
-        "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 to likelihood\n"
+        "%0 = input 0[3]\n%2 = multiply %0 2\n%3 = exp %2\n%4 = less %3 2\nguard %4\nadd %3 times 1 to likelihood\n"
     );
 }
 

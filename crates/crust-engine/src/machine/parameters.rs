@@ -8,7 +8,7 @@ use crust_math::transforms::{Bound, Bounds, Forward, Reverse, Transform};
 
 use super::tape::Entry;
 use super::value::{Value, View};
-use super::{Machine, Run, Stop, Variable};
+use super::{Machine, Run, Variable};
 use crate::code::{Code, Constraint, Declared, Item, Node};
 use crate::evaluator::repeat_last;
 use crate::memory::{Block, Flags, Width};
@@ -325,7 +325,7 @@ impl Machine {
 
     fn check_special(&mut self, constraint: &Constraint, view: View, declared: &Declared) -> Run<()> {
         if self.is_symbolic(view) {
-            return Err(Stop::LanesUnfit);
+            return self.traced_special(constraint, view);
         }
         let (rows, columns) = (view.shape.rows(), view.shape.columns());
         let transform = constraint.transform(rows, columns);

@@ -9,6 +9,7 @@
 mod choice;
 mod direct;
 mod room;
+mod special;
 mod told;
 
 use std::ops::Range;
@@ -22,13 +23,16 @@ use super::symbolic::{Tracer, to_symbol};
 use super::tape::Entry;
 use super::value::{Value, View};
 use super::{Machine, Own, Run, Stop, Variable, Wanted, own};
-use crate::code::{Code, Factor, Slot, Stmt, StmtKind};
+use crate::code::{Code, Slot, Stmt, StmtKind};
 use crate::ir;
 use crate::lower::has_control;
 use crate::memory::Flags;
-use choice::{changes, gives_value, is_bare, is_constrained, is_special, looks_at, stays_flat, unit, units};
+use choice::{
+    changes, gives_value, is_bare, is_checked, is_constrained, is_special, looks_at, stays_flat, unit, units,
+};
 pub(crate) use direct::DirectList;
 use room::Room;
+pub(super) use special::is_guarded;
 
 /// Which terms belong to the log density: constants dropped, Jacobian added.
 type Key = (bool, bool);
@@ -129,7 +133,12 @@ impl Machine {
 
     /// How many numbers lists compute for one lane.
     pub(crate) fn list_work(&self) -> usize {
-        self.regions().map(|region| region.list.operations).max().unwrap_or(0)
+        self.regions().map(|region| region.list.work()).max().unwrap_or(0)
+    }
+
+    /// Whether instructions have few items, where the whole program is a list.
+    pub(crate) fn has_thin_list(&self) -> Option<bool> {
+        self.plans.iter().find_map(|planned| Some(planned.plan.direct.as_ref()?.list.is_thin()))
     }
 
     fn key(&self) -> Key {
@@ -243,9 +252,9 @@ impl Machine {
         }
         let ways: Vec<bool> = units(code).map(|stmt| self.wants_list(stmt)).collect();
         let mut plan = Plan::new(&ways);
-        // A list has no way to check that a matrix is positive definite.
+        // A list has no way to check that a matrix is positive definite, say.
         let boundary = code.transform.len();
-        if code.transformed_parameters.iter().any(|q| is_special(&q.declared)) {
+        if code.transformed_parameters.iter().any(|q| is_special(&q.declared) && !is_checked(&q.declared)) {
             let cut = |(range, _): (Range<usize>, _)| match range {
                 r if r.start < boundary && boundary < r.end => vec![(r.start..boundary, None), (boundary..r.end, None)],
                 r => vec![(r, None)],
@@ -379,6 +388,7 @@ impl Machine {
         }
         let outputs = machine.region_outputs(code, &range).map_err(|stop| (range.start, stop))?;
         let mut graph = machine.tracer.take().map(|tracer| tracer.graph).unwrap_or_default();
+        ir::simplify(&mut graph);
         ir::nest(&mut graph);
         ir::fuse(&mut graph);
         let mut list = ir::schedule(&graph);
@@ -474,16 +484,12 @@ impl Machine {
     }
 
     fn execute_region(&mut self, region: &Region, room: &mut Room, pass: ir::Pass) {
-        let totals = match (self.total(Factor::Prior), self.total(Factor::Likelihood)) {
-            (Some(prior), Some(likelihood)) => Some([prior, likelihood]),
-            _ => None,
-        };
         let call = ir::Call {
             list: &region.list,
             operands: &room.operands,
             outputs: &room.outputs,
             lanes: self.width.lanes,
-            totals,
+            totals: self.totals.as_ref(),
             gradient: self.recording,
             pass,
         };

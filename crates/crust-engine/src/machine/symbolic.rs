@@ -230,6 +230,18 @@ impl Machine {
     fn density_elements(&mut self, scalar: &Scalar, views: &[View], terms: Terms, span: Span) -> Run<View> {
         let shape = Self::common_shape(views, scalar.name, span)?;
         let call = ScalarCall { function: Function::Density(*scalar), terms };
+        if scalar.is_poisson_tail() {
+            let tail = unary_named("log1m_exp")?;
+            return self.traced_map(views, shape, |graph, x| {
+                // P(n > 0) = 1 − e^(−λ)
+                if graph.known(x[0]) == Some(0.0) && graph.positive(x[1]) {
+                    let minus = graph.negate(x[1]);
+                    graph.unary(tail, minus)
+                } else {
+                    graph.function(call, x)
+                }
+            });
+        }
         self.traced_map(views, shape, |graph, x| graph.function(call, x))
     }
 

@@ -27,6 +27,7 @@ pub(super) fn end<const L: usize>(
     let terms = list.functions[ending.function as usize].terms;
     let (one_scale, with_log) = (fixed(*sigma), terms.keep(0b100));
     let (mut sum, mut logs, mut shared) = ([0.0; L], [0.0; L], [[0.0; L]; 3]);
+    let by_log = if with_log { 1.0 } else { 0.0 };
     let opposite = seed.map(|seed| each_lane!(l, -seed[l]));
     for chunk in chunks(ending.items as usize, MOST_ITEMS / L) {
         let n = chunk.1 * L;
@@ -50,7 +51,7 @@ pub(super) fn end<const L: usize>(
         pull::<L>(list, adjoints, *y, chunk, (opposite, slope), &mut shared[0]);
         pull::<L>(list, adjoints, *mu, chunk, (seed, slope), &mut shared[1]);
         if !matches!(sigma, Operand::Column(_) | Operand::Uniform(_)) {
-            by_scale(&squares.0[..n], inverse, &mut d_sigma[..n]);
+            by_scale(&squares.0[..n], inverse, by_log, &mut d_sigma[..n]);
             pull::<L>(list, adjoints, *sigma, chunk, (seed, d_sigma), &mut shared[2]);
         }
     }
@@ -113,20 +114,20 @@ fn standardise(y: &[f64], mu: &[f64], inverse: &[f64], squares: &mut [f64], slop
     }
 }
 
-/// The derivative by σ: `(z² − 1)/σ`
+/// The derivative by σ: `(z² − 1)/σ`, or `z²/σ` where somebody else has the logarithm.
 #[inline(always)]
-fn by_scale(squares: &[f64], inverse: &[f64], out: &mut [f64]) {
+fn by_scale(squares: &[f64], inverse: &[f64], by_log: f64, out: &mut [f64]) {
     let n = out.len();
     let whole = n - n % LINE;
     for at in (0..whole).step_by(LINE) {
         let (mut line, inverse) = (load::<LINE>(squares, at), load::<LINE>(inverse, at));
         for l in 0..LINE {
-            line[l] = (line[l] - 1.0) * inverse[l];
+            line[l] = (line[l] - by_log) * inverse[l];
         }
         store(out, at, line);
     }
     for i in whole..n {
-        out[i] = (squares[i] - 1.0) * inverse[i];
+        out[i] = (squares[i] - by_log) * inverse[i];
     }
 }
 

@@ -1,10 +1,14 @@
 //! What a plan has to know about statements.
 
+use super::special::is_guarded;
 use crate::code::{Code, Constraint, Declared, Filled, Item, Node, Slot, Stmt, StmtKind};
 use crate::flat::{Flat, Function, Step, Strip};
 
 /// Flat loops that compute fewer numbers become part of lists.
 const LITTLE: usize = 500;
+
+/// Squares of fewer observations are quicker in a list, which has one for each.
+const FEW_OBSERVATIONS: usize = 48;
 
 /// All statements: transformed parameters, then the model.
 pub fn units(code: &Code) -> impl Iterator<Item = &Stmt> {
@@ -49,7 +53,8 @@ pub fn stays_flat(flat: &Flat) -> bool {
     };
     // Squares of many observations that were put together.
     let compressed = |strip: &Strip| {
-        strip.steps.iter().any(|step| matches!(step, Step::AddNormal(normal) if normal.count > strip.iterations))
+        let fewer = |count| count > strip.iterations.max(FEW_OBSERVATIONS);
+        strip.steps.iter().any(|step| matches!(step, Step::AddNormal(normal) if fewer(normal.count)))
     };
     let work: usize = flat.strips.iter().map(Strip::work).sum();
     !flat.hard
@@ -59,6 +64,11 @@ pub fn stays_flat(flat: &Flat) -> bool {
 
 pub fn is_special(declared: &Declared) -> bool {
     matches!(&declared.item, Item::Cell { constraint: Constraint::Special(_), .. })
+}
+
+/// Whether a list can check the constraint of a special type.
+pub fn is_checked(declared: &Declared) -> bool {
+    matches!(&declared.item, Item::Cell { constraint, .. } if is_guarded(constraint))
 }
 
 pub fn is_constrained(declared: &Declared) -> bool {

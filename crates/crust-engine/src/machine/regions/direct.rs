@@ -1,22 +1,20 @@
 //! Programs that are one list from the unconstrained numbers to the log density.
 //!
-//! Where all statements are one region and all parameters are plain numbers or have bounds that are data, the list can
-//! begin with the unconstrained numbers: `x = a + exp(u)` is an operation like any other, and its log Jacobian `u` a
-//! term of the prior. Such a program needs nothing of the machine, which matters where it is small.
+//! Where all statements are one region and all parameters are plain numbers, have bounds that are data, or are vectors
+//! of a simple type (`special`), the list can begin with the unconstrained numbers: `x = a + exp(u)` is an operation like
+//! any other, and its log Jacobian `u` a term of the prior. Such a program needs nothing of the machine, which matters
+//! where it is small.
 
 use std::sync::Arc;
 
 use super::{MOST_ROOM, Region};
 use crate::code::{Code, Constraint, Factor, Item};
-use crate::ir::{Graph, Ref};
+use crate::ir::{FREE, Graph, Ref};
 use crate::kernels::arithmetic::Arithmetic::{Add, Multiply, Subtract};
 use crate::machine::symbolic::{to_symbol, unary_named};
 use crate::machine::value::{Value, View};
 use crate::machine::{Machine, Run, Stop, Variable};
 use crate::memory::Block;
-
-/// The operand of inputs that are unconstrained numbers: no variable has this slot.
-const FREE: u32 = u32::MAX;
 
 /// Bounds, or offset and multiplier, of one element; none where there is no bound.
 type Sides = [Option<f64>; 2];
@@ -59,8 +57,22 @@ impl Machine {
             else {
                 return Err(Stop::LanesUnfit);
             };
-            if matches!(constraint, Constraint::Special(_)) {
-                return Err(Stop::LanesUnfit);
+            if let Constraint::Special(special) = constraint {
+                let (cells, transform) = (shape.cells(), constraint.transform(shape.rows(), shape.columns()));
+                let mut numbers = Vec::new();
+                for _ in 0..cells {
+                    let m: u32 = crate::memory::cast(transform.free_size());
+                    let graph = self.graph();
+                    let free: Vec<Ref> = (at..at + m).map(|k| graph.input(FREE, k)).collect();
+                    at += m;
+                    let cell = self.constrain_special(*special, &free, transform.constrained_size())?;
+                    for x in cell {
+                        numbers.push(self.number_of(x));
+                    }
+                }
+                let block = self.uniform(&numbers)?;
+                self.globals[parameter.slot as usize] = Variable::of(Value::Numbers(View { shape, block }));
+                continue;
             }
             let (first, second) = self.constraint_sides(constraint)?;
             let mut numbers = Vec::new();
@@ -126,7 +138,7 @@ pub(crate) struct DirectList {
 }
 
 /// Adds a term to the prior.
-fn jacobian_term(graph: &mut Graph, x: Ref, wanted: bool) {
+pub(super) fn jacobian_term(graph: &mut Graph, x: Ref, wanted: bool) {
     if wanted {
         graph.add(x, Factor::Prior);
     }

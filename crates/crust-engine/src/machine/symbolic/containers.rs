@@ -2,11 +2,15 @@
 
 use crust_math::density::Terms;
 use crust_math::functions::{Cell, Shape, VectorDensity, VectorFunction};
+use crust_stan::ast::SpecialType;
 
 use super::{Refs, unary_named};
-use crate::code::Comparison;
-use crate::ir::{ContainerCall, Graph, Ref};
+use crate::code::{Comparison, Constraint};
+use crate::density::Scalar;
+use crate::flat::Function;
+use crate::ir::{ContainerCall, Graph, Ref, ScalarCall};
 use crate::kernels::arithmetic::Arithmetic::{Add, Divide, Multiply, Subtract};
+use crate::machine::regions::is_guarded;
 use crate::machine::value::View;
 use crate::machine::{Machine, Run, Stop};
 
@@ -147,9 +151,7 @@ impl Machine {
             graph.unary(exp, difference)
         });
         let results: Refs = each.collect();
-        if let Some(tracer) = &mut self.tracer {
-            tracer.simplexes.insert(results.clone());
-        }
+        self.is_simplex(&results);
         Ok(results)
     }
 
@@ -183,6 +185,7 @@ impl Machine {
             ("multinomial_lpmf", [n, theta]) if views[1].shape.array_rank() == 0 && terms.keep(0b10) => {
                 self.multinomial(n, theta, terms)?
             }
+            ("wiener_lpdf", [_, _, _, _, _]) => self.passage_times(views, terms)?,
             (name, _) => self.elliptical(name, views, terms)?,
         };
         if let Some(result) = known {
@@ -195,12 +198,58 @@ impl Machine {
         self.symbols(&results, Shape::SCALAR)
     }
 
+    /// First passage times, each for itself.
+    fn passage_times(&mut self, views: &[View], terms: Terms) -> Run<Option<Ref>> {
+        let count = views.iter().map(|view| view.block.count()).max().unwrap_or(0);
+        if count == 0 || !terms.keep(u32::MAX) || views.iter().any(|view| ![1, count].contains(&view.block.count())) {
+            return Ok(None);
+        }
+        self.graph().lengthen(PER_OUTCOME * count);
+        let call = ScalarCall { function: Function::Density(Scalar::passage()), terms };
+        let all = self.traced_map(views, Shape::vector(count), |graph, x| graph.function(call, x))?;
+        let all = self.operations(all);
+        Ok(Some(self.graph().sum(&all)))
+    }
+
     /// `log θ_y`, where θ is a simplex.
     fn categorical(&mut self, y: Ref, theta: &Refs) -> Run<Option<Ref>> {
         let log = unary_named("log")?;
         let Some(chosen) = element(self.graph(), y, theta) else { return Ok(None) };
         self.guard_simplex(theta);
         Ok(Some(self.graph().unary(log, chosen)))
+    }
+
+    /// A simplex by construction: nobody has to check it.
+    pub(in crate::machine) fn is_simplex(&mut self, theta: &Refs) {
+        if let Some(tracer) = &mut self.tracer {
+            tracer.simplexes.insert(theta.clone());
+        }
+    }
+
+    /// The list holds only where a value fits the special type that it was declared with.
+    pub(in crate::machine) fn traced_special(&mut self, constraint: &Constraint, view: View) -> Run<()> {
+        if !is_guarded(constraint) {
+            return Err(Stop::LanesUnfit);
+        }
+        let all = self.operations(view);
+        for cell in all.chunks(view.shape.len().checked_div(view.shape.cells()).unwrap_or(0).max(1)) {
+            let cell = Refs::from_slice(cell);
+            if let Constraint::Special(SpecialType::Simplex) = constraint {
+                self.guard_simplex(&cell);
+                continue;
+            }
+            for pair in cell.windows(2) {
+                let rising = self.graph().compare(Comparison::Less, pair[0], pair[1]);
+                self.traced_guard(rising);
+            }
+            if let Constraint::Special(SpecialType::PositiveOrdered) = constraint {
+                let graph = self.graph();
+                let zero = graph.constant(0.0);
+                let positive = graph.compare(Comparison::GreaterEqual, cell[0], zero);
+                self.traced_guard(positive);
+            }
+        }
+        Ok(())
     }
 
     /// The list holds only where this is a simplex.
@@ -234,6 +283,7 @@ impl Machine {
         let one = graph.constant(1.0);
         let less: Refs = alpha.iter().map(|&a| graph.arithmetic(Subtract, a, one)).collect();
         let logs: Refs = theta.iter().map(|&x| graph.unary(log, x)).collect();
+        graph.own_logs.extend(&logs);
         let mut result = graph.dot(&less, &logs);
         if terms.keep(0b10) {
             let total = graph.sum(alpha);
@@ -263,6 +313,7 @@ impl Machine {
             .filter(|(_, count)| **count > 0.0)
             .map(|((&n, &x), _)| (n, graph.unary(log, x)))
             .unzip();
+        graph.own_logs.extend(&logs);
         let mut result = if seen.is_empty() { graph.constant(0.0) } else { graph.dot(&seen, &logs) };
         if terms.keep(0) {
             let factorial = |n: f64| {
