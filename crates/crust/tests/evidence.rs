@@ -397,6 +397,30 @@ fn constants_in_statements_of_their_own() {
     }
 }
 
+/// A sequence with three of ten successes by hand, and a normal likelihood in two statements: ∫ p³ (1 − p)⁷ dp = 3! 7! / 11!.
+#[test]
+fn counts_that_stand_alone() {
+    let folder = Folder::new("counts");
+    let program = "data { int n; int k; } parameters { real<lower=0, upper=1> p; }
+        model { target += k * log(p) + (n - k) * log1m(p); }";
+    let (model, data) = (folder.file("counts.stan", program), folder.file("counts.json", r#"{"n": 10, "k": 3}"#));
+    check_against(&evidence(&model, &data, &["--methods", "bridge,smc"]), -(1320.0_f64.ln()), 0.05);
+    let program = |statements: &str| {
+        format!(
+            "data {{ int n; vector[n] y; }} parameters {{ real m; real<lower=0> s; }}
+            model {{ m ~ std_normal(); s ~ gamma(3, 3); {statements} }}"
+        )
+    };
+    let data = folder.file("normal.json", r#"{"n": 3, "y": [0.4, 1.3, -0.2]}"#);
+    let stated = folder.file("stated.stan", &program("y ~ normal(m, s);"));
+    let apart = folder.file("apart.stan", &program("target += -n * log(s); target += -0.5 * dot_self((y - m) / s);"));
+    let [stated, apart] = [stated, apart].map(|model| {
+        let found = evidence(&model, &data, &["--methods", "bridge"]);
+        number(&found["methods"][0]["log_ml"])
+    });
+    assert!((apart - stated - 1.5 * TAU.ln()).abs() < 0.05, "{apart} {stated}");
+}
+
 /// ∫ N(0; 0, s) e^−s ds is infinite at s = 0, and only the smallest number of the computer ends it.
 #[test]
 fn an_infinite_integral_is_refused() {

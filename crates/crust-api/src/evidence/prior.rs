@@ -63,7 +63,8 @@ fn read_joint(program: &Program) -> Result<Joint, Vec<Diagnostic>> {
     let program = program.typed();
     let read = |simulated: BTreeSet<String>| Joint::read(program, &ReadOptions { simulated, ..ReadOptions::default() });
     let name = |id| program.variable(id).name.clone();
-    let outcomes: BTreeSet<String> = Split::of(program).outcomes.into_iter().map(name).collect();
+    let split = Split::of(program);
+    let outcomes: BTreeSet<String> = split.outcomes.iter().copied().map(name).collect();
     let problems = match read(outcomes.clone()) {
         Ok(joint) => return Ok(joint),
         Err(problems) => problems,
@@ -72,7 +73,10 @@ fn read_joint(program: &Program) -> Result<Joint, Vec<Diagnostic>> {
         let found = read(BTreeSet::from([name.clone()]));
         found.is_err_and(|problems| problems.iter().any(|p| p.code == "prior-depends-on-outcome"))
     };
-    let size = |id: &VariableId| program.variable(*id).ty.is_scalar() && program.variable(*id).ty.is_int_like();
+    let size = |id: &VariableId| {
+        let ty = &program.variable(*id).ty;
+        ty.is_scalar() && ty.is_int_like() && !split.is_value(*id)
+    };
     let others = program.declared_in(BlockKind::Data).filter(|id| !size(id)).map(name).filter(|name| !in_prior(name));
     read(outcomes.into_iter().chain(others).collect()).map_err(|_| problems)
 }
