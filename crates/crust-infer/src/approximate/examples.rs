@@ -69,25 +69,6 @@ fn funnel(x: &[f64], gradient: &mut [f64]) -> f64 {
     -0.5 * v * v / 9.0 - 3.0_f64.ln() - 4.5 * v - 0.5 * square * (-v).exp() - 5.0 * std::f64::consts::TAU.ln()
 }
 
-/// Scales from 0.01 to 10, and coordinates that hang together by fourth powers.
-fn stretched(x: &[f64], gradient: &mut [f64]) -> f64 {
-    let scale = |i: usize| 10.0_f64.powf(3.0 * super::family::float(i) / super::family::float(x.len() - 1) - 2.0);
-    let mut value = 0.0;
-    gradient.fill(0.0);
-    for i in 0..x.len() {
-        let z = x[i] / scale(i);
-        value -= 0.5 * z * z;
-        gradient[i] -= z / scale(i);
-        if i > 0 {
-            let sum = z + x[i - 1] / scale(i - 1);
-            value -= 0.25 * sum.powi(4);
-            gradient[i] -= sum.powi(3) / scale(i);
-            gradient[i - 1] -= sum.powi(3) / scale(i - 1);
-        }
-    }
-    value
-}
-
 /// Independent double exponential coordinates, which have kinks.
 fn kinks(x: &[f64], gradient: &mut [f64]) -> f64 {
     gradient.iter_mut().zip(x).for_each(|(g, x)| *g = -x.signum());
@@ -229,28 +210,6 @@ fn paths_of_hierarchical_models_are_not_too_wide() {
     let mut all: Vec<f64> = (1..=40).map(|seed| divergence(seed).unwrap()).collect();
     all.sort_by(f64::total_cmp);
     assert!(all[0] > 0.5 && all[29] < 5.0, "{all:?}");
-}
-
-/// A long way is looked at coarsely first, which must not miss its best part.
-#[test]
-fn a_coarse_look_finds_the_best_part_of_a_long_way() {
-    let (mut longest, mut worst) = (0, 0.0_f64);
-    for seed in 1..=20 {
-        let elbo = |coarse: usize| {
-            let settings = pathfinder::Settings { coarse, ..pathfinder::Settings::new(key(seed)) };
-            with(&Function { dimension: 40, f: stretched }, |e| {
-                let path = pathfinder::path(e, &settings, 1, None)?;
-                let elbo = elbo::estimate(e, &path.approximation, 1024, key(seed).step(99))?;
-                Ok::<(usize, f64), Error>((path.iterations, elbo.value))
-            })
-            .unwrap()
-        };
-        let ((iterations, every), (_, coarse)) = (elbo(usize::MAX), elbo(pathfinder::Settings::new(key(1)).coarse));
-        longest = longest.max(iterations);
-        worst = worst.max(every - coarse);
-    }
-    assert!(longest > 60, "the way has {longest} stops at most");
-    assert!(worst < 0.5, "{worst} nats are lost");
 }
 
 /// Paths that go side by side are those that go alone.

@@ -39,9 +39,6 @@ pub struct Settings {
     pub rise: f64,
     /// At most so many are looked at, evenly spread over those.
     pub stops: usize,
-    /// Of more stops than this, so many are looked at, evenly spread, and then those between the best ones and their
-    /// neighbours: on a long way the next distribution is much like the last one.
-    pub coarse: usize,
     /// Draws for a first look at all of them, how many are looked at again, and draws for that.
     pub first_look: usize,
     pub looked_at_again: usize,
@@ -61,7 +58,6 @@ impl Settings {
             widths,
             rise: 0.01,
             stops: usize::MAX,
-            coarse: 24,
             first_look: 8,
             looked_at_again: 5,
             draws: 64,
@@ -214,28 +210,22 @@ fn best<T: Target + Clone + Send>(
     key: StreamKey,
 ) -> Result<(usize, f64, Elliptical), Error> {
     let apart = apart(stops, settings.rise);
-    let places: Vec<usize> = spread(apart.len(), settings.stops).into_iter().map(|i| apart[i]).collect();
-    let mut normals: BTreeMap<usize, Elliptical> = BTreeMap::new();
+    let chosen: Vec<usize> = spread(apart.len(), settings.stops).into_iter().map(|i| apart[i]).collect();
+    let normals: BTreeMap<usize, Elliptical> = chosen.iter().map(|&at| (at, stops[at].normal())).collect();
     let few = whitened_normals(evaluations.dimension(), settings.first_look, key);
-    let mut look = |evaluations: &mut Evaluations<'_, T>, places: &[usize], widths: &[f64]| {
-        for &at in places {
-            normals.entry(at).or_insert_with(|| stops[at].normal());
-        }
+    // Other widths are looked at where the first one is good.
+    let look = |evaluations: &mut Evaluations<'_, T>, places: &[usize], widths: &[f64]| {
         let of_widths = |&at: &usize| widths.iter().map(move |&width| Candidate { at, width, elbo: f64::NAN });
         let all = places.iter().flat_map(of_widths).collect();
-        elbos(evaluations, &normals, all, &few)
-    };
-    let best_of = |all: &mut Vec<Candidate>, most: usize| {
-        sort(all);
-        all.iter().map(|candidate| candidate.at).take(most).collect::<Vec<usize>>()
+        elbos(evaluations, &normals, all, &few).map(|mut all| {
+            sort(&mut all);
+            all
+        })
     };
     let (first, others) = settings.widths.split_at(settings.widths.len().min(1));
-    let coarse: Vec<usize> = spread(places.len(), settings.coarse).into_iter().map(|i| places[i]).collect();
-    let mut all = look(evaluations, &coarse, first)?;
-    let near = around(&places, &coarse, &best_of(&mut all, BEST_OF_COARSE));
-    all.extend(look(evaluations, &near, first)?);
-    // Other widths are looked at where the first one is good.
-    let best_places = best_of(&mut all, 2 * settings.looked_at_again);
+    let mut all = look(evaluations, &chosen, first)?;
+    let mut best_places: Vec<usize> = all.iter().map(|candidate| candidate.at).collect();
+    best_places.truncate(2 * settings.looked_at_again);
     all.extend(look(evaluations, &best_places, others)?);
     sort(&mut all);
     all.truncate(settings.looked_at_again);
@@ -267,20 +257,6 @@ fn apart(stops: &[Stop], rise: f64) -> Vec<usize> {
         }
     }
     chosen
-}
-
-/// On both sides of so many stops of a coarse look others are looked at.
-const BEST_OF_COARSE: usize = 3;
-
-/// The places between each of the best of a coarse look and its neighbours there, or all others if there is no best one.
-/// All lists but the last one are rising.
-fn around(places: &[usize], coarse: &[usize], best: &[usize]) -> Vec<usize> {
-    let is_near = |place: usize| {
-        let next = coarse.partition_point(|&c| c < place);
-        let ends = [next.checked_sub(1).map(|last| coarse[last]), coarse.get(next).copied()];
-        !coarse.contains(&place) && (best.is_empty() || ends.iter().flatten().any(|end| best.contains(end)))
-    };
-    places.iter().copied().filter(|&place| is_near(place)).collect()
 }
 
 /// At most so many of n indices, evenly spread, the last one among them.
@@ -420,19 +396,4 @@ pub fn resample(log_weights: &[f64], n: usize, stream: &mut Stream) -> Vec<usize
     }
     stream.shuffle(&mut chosen);
     chosen
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neighbours_of_the_best_stops_are_looked_at() {
-        let (places, coarse) = ([1, 2, 4, 5, 7, 8, 9, 11], [4, 8, 11]);
-        assert_eq!(around(&places, &coarse, &[8]), [5, 7, 9]);
-        assert_eq!(around(&places, &coarse, &[4]), [1, 2, 5, 7]);
-        assert_eq!(around(&places, &coarse, &[11, 4]), [1, 2, 5, 7, 9]);
-        assert_eq!(around(&places, &coarse, &[]), [1, 2, 5, 7, 9]);
-        assert!(around(&places, &places, &[8]).is_empty());
-    }
 }
