@@ -111,25 +111,19 @@ fn split(shape: &Shape, count: usize) -> (&[usize], Shape) {
 
 /// How many unconstrained numbers a parameter of this type takes.
 fn dimension(ty: &SizedType, shape: &Shape) -> Outcome<usize> {
-    /// Half a gigabyte for one point: no chain would ever move.
-    const MOST: usize = 1 << 26;
-    let too_large = || {
-        let message = format!("there are too many parameters: more than {MOST}");
-        Box::new(Diagnostic::error("too-large", message, ty.span))
-    };
+    let too_large = || Box::new(Diagnostic::error("too-large", "there are too many parameters", ty.span));
     match (&ty.kind, &shape.item) {
         (SizedKind::Array { sizes, element }, _) => {
             let (outer, inner) = split(shape, sizes.len());
             let one = dimension(element, &inner)?;
-            let all = outer.iter().try_fold(one, |product, &n| product.checked_mul(n));
-            all.filter(|n| *n <= MOST).ok_or_else(too_large)
+            outer.iter().try_fold(one, |product, &n| product.checked_mul(n)).ok_or_else(too_large)
         }
         (SizedKind::Tuple(types), Item::Tuple(shapes)) => types
             .iter()
             .zip(shapes)
             .try_fold(0_usize, |sum, (ty, shape)| sum.checked_add(dimension(ty, shape)?).ok_or_else(too_large)),
         (SizedKind::Special { special, sizes }, Item::Cell(cell)) => special_dimension(ty, *special, sizes, *cell),
-        _ => shape.numbers().filter(|n| *n <= MOST).ok_or_else(too_large),
+        _ => shape.numbers().ok_or_else(too_large),
     }
 }
 
