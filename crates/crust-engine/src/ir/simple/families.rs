@@ -68,15 +68,15 @@ impl Writer<'_> {
                 let constant = self.constant(own.kept(0, -LN_SQRT_TAU));
                 Some(Pieces::from_slice(&[(square, -0.5), constant]))
             }
-            ("lognormal", &[None, Some(mu), Some(sigma)]) => self.lognormal(&own, mu, sigma),
-            ("cauchy", &[None, Some(mu), Some(sigma)]) => {
+            ("lognormal", &[None, Some(_), Some(sigma)]) => self.lognormal(&own, sigma),
+            ("cauchy", &[None, Some(_), Some(sigma)]) => {
                 let constant = own.kept(0, -LN_PI) - own.kept(0b100, sigma.ln());
-                self.heavy_tail(&own, [mu, sigma, 1.0], [-1.0, constant])
+                self.heavy_tail(&own, [sigma, 1.0], [-1.0, constant])
             }
-            ("student_t", &[None, Some(nu), Some(mu), Some(sigma)]) => {
+            ("student_t", &[None, Some(nu), Some(_), Some(sigma)]) => {
                 let shape = own.kept(0b10, lgamma(0.5 * nu + 0.5) - lgamma(0.5 * nu) - 0.5 * nu.ln());
                 let constant = shape + own.kept(0, -0.5 * LN_PI) - own.kept(0b1000, sigma.ln());
-                self.heavy_tail(&own, [mu, sigma, nu], [-0.5 * (nu + 1.0), constant])
+                self.heavy_tail(&own, [sigma, nu], [-0.5 * (nu + 1.0), constant])
             }
             ("exponential", _) => self.exponential(&own),
             ("gamma", _) => self.gamma(&own, false),
@@ -203,19 +203,18 @@ impl Writer<'_> {
         }
     }
 
-    fn lognormal(&mut self, own: &Written, mu: f64, sigma: f64) -> Option<Pieces> {
+    fn lognormal(&mut self, own: &Written, sigma: f64) -> Option<Pieces> {
         let log = self.free_log(own.x[0], 0)?;
         let (&[(u, 1.0)], true) = (&log[..], sigma > 0.0) else { return None };
         let difference = self.graph.arithmetic(Subtract, u, own.x[1]);
         let square = self.unary("square", difference)?;
-        let _ = mu;
         // The constant of this density stays in every mode.
         let constant = self.constant(-LN_SQRT_TAU - own.kept(0b100, sigma.ln()));
         Some(Pieces::from_slice(&[(square, -0.5 / (sigma * sigma)), (u, -1.0), constant]))
     }
 
     /// `by · log(1 + z²/ν) + constant`
-    fn heavy_tail(&mut self, own: &Written, [_, sigma, nu]: [f64; 3], [by, constant]: [f64; 2]) -> Option<Pieces> {
+    fn heavy_tail(&mut self, own: &Written, [sigma, nu]: [f64; 2], [by, constant]: [f64; 2]) -> Option<Pieces> {
         if sigma <= 0.0 || nu <= 0.0 || self.kind(own.index, own.node) > FEW {
             return None;
         }
