@@ -53,8 +53,8 @@ pub struct Proof {
     /// The program's log prior minus that of what is drawn: the logarithm of what the prior integrates to, since draws
     /// have a normalised density. None where the reading leaves out a constant that it does not know.
     pub log_prior_integral: Option<f64>,
-    /// What statements add that look at no parameter. They count as likelihood, but may be there to normalise the prior.
-    pub log_constants: f64,
+    /// What statements add to normalise the prior that look at no parameter, and so count as likelihood.
+    pub log_normalising: f64,
     /// As for the prior, of the likelihood, which integrates to 1 over the outcomes if it is a density of them.
     pub log_likelihood_integral: Option<f64>,
     /// What the likelihood adds up to over all outcomes, where these are drawn from its values: at how many points that
@@ -248,7 +248,7 @@ impl Prover<'_> {
         }
         if !alone {
             self.check_prior(&points, &sets, &mut targets)?;
-            self.proof.log_constants = self.constants(&points, &sets)?;
+            self.proof.log_normalising = self.normalising(&points, &sets)?;
         }
         if !self.options.likelihood {
             return Ok(());
@@ -382,11 +382,21 @@ impl Prover<'_> {
         self.bet(Part::Prior, PRIOR_BETS, targets.first_mut(), points)
     }
 
-    fn constants(&self, points: &Points, sets: &[DataSet]) -> Result<f64, ProveError> {
-        let (Some(set), Some(program)) = (sets.last(), program::lone_only(self.program)) else { return Ok(0.0) };
-        let values =
-            Target::new(&program, &set.data)?.evaluate(&points.all[..points.all.len().min(1)], Part::Likelihood)?;
-        Ok(values.first().map_or(0.0, |value| value.log_density))
+    /// The constants that together are what the prior lacks to integrate to 1, if there are such.
+    fn normalising(&self, points: &Points, sets: &[DataSet]) -> Result<f64, ProveError> {
+        /// Of more statements not all combinations are looked at.
+        const MOST: usize = 12;
+        let Some(log) = self.proof.log_prior_integral.filter(|log| log.abs() > 1e-9) else { return Ok(0.0) };
+        let (Some(set), Some(point)) = (sets.last(), points.all.first()) else { return Ok(0.0) };
+        let mut sums = vec![0.0];
+        for program in program::constants(self.program).iter().take(MOST) {
+            let value = Target::new(program, &set.data)?.evaluate(std::slice::from_ref(point), Part::Likelihood)?;
+            let constant = value.first().map_or(0.0, |value| value.log_density);
+            let with: Vec<f64> = sums.iter().map(|sum| sum + constant).collect();
+            sums.extend(with);
+        }
+        let found = sums.into_iter().find(|sum| (log + sum).abs() < 1e-9 * (1.0 + log.abs()));
+        Ok(found.unwrap_or(0.0))
     }
 
     /// Whether some statement is drawn by a function of the program's own.

@@ -46,13 +46,7 @@ impl<'a> PriorReading<'a> {
         let model = problem.model(session.seed)?;
         let simulator = Simulator::new(program.typed(), &joint, data, None).map_err(|error| program.simulate(error))?;
         let proof = proven(program, &simulator, false, (session.seed, problem.suspicion(data).as_ref()))?;
-        let log_prior_integral = proof.log_prior_integral;
-        let added = proof.log_constants;
-        let log_normalising = if log_prior_integral.is_some_and(|log| (log + added).abs() < 1e-9 * (1.0 + log.abs())) {
-            added
-        } else {
-            0.0
-        };
+        let (log_prior_integral, log_normalising) = (proof.log_prior_integral, proof.log_normalising);
         Ok(Self { problem, simulator, model, log_prior_integral, log_normalising })
     }
 }

@@ -200,8 +200,8 @@ pub fn prior_only(program: &Program) -> Program {
     reduced(program, &|p| !likelihood.contains(&p))
 }
 
-/// The program with nothing but the statements that add a constant; nothing if there are none.
-pub fn lone_only(program: &Program) -> Option<Program> {
+/// For each statement that adds a constant the program with nothing but this one.
+pub fn constants(program: &Program) -> Vec<Program> {
     let split = Split::of(program);
     let mut lone = BTreeSet::new();
     for stmt in [BlockKind::TransformedParameters, BlockKind::Model].into_iter().flat_map(|k| program.block(k)) {
@@ -211,7 +211,7 @@ pub fn lone_only(program: &Program) -> Option<Program> {
             }
         });
     }
-    (!lone.is_empty()).then(|| reduced(program, &|p| lone.contains(&p)))
+    lone.iter().map(|own| reduced(program, &|p| p == *own)).collect()
 }
 
 /// The places of all statements that add to the target.
